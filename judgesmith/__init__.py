@@ -1,0 +1,1 @@
+"""Judgesmith compiles LLM judges that agree with people."""
