@@ -1,0 +1,94 @@
+"""The layout of every question and answer: DSPy's chat layout, with untrusted text in fences."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import dspy
+from dspy.adapters.utils import apply_output_field_defaults
+from dspy.utils.exceptions import AdapterParseError
+
+from judgesmith.programs.answers import read_field, split_answer
+from judgesmith.signatures.fences import UNTRUSTED, fence_tag, fenced
+
+ABSENT = "(none)"
+"""What stands in a message for a field that was not given."""
+
+
+class FencedAdapter(dspy.ChatAdapter):
+    """Lay out messages as ``dspy.ChatAdapter`` does, safely for text from outside.
+
+    Two differences. Fields typed ``Untrusted`` stand between fences whose tag is derived from
+    the message's own untrusted text (``judgesmith.signatures.fences``). And an answer that
+    gives a field twice is refused rather than read as whatever came first, because a text
+    under judgement that a model quotes may look like a finished answer. There is never a
+    second, hidden call through another adapter.
+
+    Examples
+    --------
+    >>> from judgesmith.signatures.scoring import GradeResponse
+    >>> inputs = {"source": "2 + 2?", "context": None, "response": "4"}
+    >>> print(FencedAdapter().format(GradeResponse, [], inputs)[-1]["content"].split("[[")[3])
+     ## response ## ]]
+    <verbatim-cba7164bf305>
+    4
+    </verbatim-cba7164bf305>
+    <BLANKLINE>
+    Respond with the corresponding output fields, starting with the field `
+    """
+
+    def __init__(self) -> None:
+        super().__init__(use_json_adapter_fallback=False)
+
+    def format_user_message_content(
+        self,
+        signature: type[dspy.Signature],
+        inputs: dict[str, Any],
+        prefix: str = "",
+        suffix: str = "",
+        main_request: bool = False,
+    ) -> str:
+        """Return one user message: every field under its header, untrusted ones in fences."""
+        laid_out = lay_out(signature, inputs)
+        content = super().format_user_message_content(
+            signature, laid_out, prefix=prefix, suffix=suffix, main_request=main_request
+        )
+        return str(content)
+
+    def parse(self, signature: type[dspy.Signature], completion: str) -> dict[str, Any]:
+        """Return the output fields of an answer.
+
+        Raises
+        ------
+        AdapterParseError
+            If a field is missing, given twice, or cannot be read as its type.
+        """
+        annotations = {name: field.annotation for name, field in signature.output_fields.items()}
+        try:
+            sections = split_answer(completion, annotations)
+            fields = {name: read_field(text, annotations[name]) for name, text in sections.items()}
+        except ValueError as fault:
+            raise AdapterParseError(
+                adapter_name="FencedAdapter",
+                signature=signature,
+                lm_response=completion,
+                message=str(fault),
+            ) from None
+        return dict(apply_output_field_defaults(signature, fields))
+
+
+def untrusted_fields(signature: type[dspy.Signature]) -> tuple[str, ...]:
+    """Return the names of a signature's input fields that hold text from outside, in order."""
+    fields = signature.input_fields.items()
+    return tuple(name for name, field in fields if UNTRUSTED in field.metadata)
+
+
+def lay_out(signature: type[dspy.Signature], inputs: dict[str, Any]) -> dict[str, Any]:
+    """Return ``inputs`` with untrusted text fenced and missing values said to be missing."""
+    outside = [name for name in untrusted_fields(signature) if name in inputs]
+    tag = fence_tag([inputs[name] for name in outside])
+    laid_out = {name: ABSENT if value is None else value for name, value in inputs.items()}
+    for name in outside:
+        if inputs[name] is not None:
+            laid_out[name] = fenced(inputs[name], tag)
+    return laid_out

@@ -1,0 +1,65 @@
+"""Fences around untrusted text, so that what is judged cannot pose as the protocol.
+
+Text from outside (sources, contexts, responses, and what a model wrote about them) is put
+between two lines that carry a tag. The tag is a hash of all untrusted text in the same
+message, chosen so that it occurs in none of it: whatever a text imitates, it cannot close
+its own fence, and a reader that knows the first fence of a message knows all of them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Annotated
+
+TAG_DIGITS = 12
+
+
+@dataclass(frozen=True, slots=True)
+class _Untrusted:
+    """Marks a signature's field as text from outside."""
+
+
+UNTRUSTED = _Untrusted()
+
+Untrusted = Annotated[str, UNTRUSTED]
+"""The type of a signature's field that holds text from outside; shown to models as ``str``."""
+
+UntrustedOrNone = Annotated[str | None, UNTRUSTED]
+"""The same for a field that may be missing."""
+
+
+def fence_tag(texts: Iterable[str | None]) -> str:
+    """Return twelve hex digits that stand in none of the texts, and depend on them alone.
+
+    Examples
+    --------
+    >>> tag = fence_tag(["a source", None, "a response"])
+    >>> tag == fence_tag(["a source", None, "a response"]), len(tag)
+    (True, 12)
+    """
+    given = [text for text in texts if text is not None]
+    state = hashlib.blake2b(digest_size=TAG_DIGITS // 2)
+    for text in given:
+        content = text.encode("utf-8", "surrogatepass")
+        state.update(b"%d:" % len(content))
+        state.update(content)
+    tag = state.hexdigest()
+    while any(tag in text for text in given):
+        state.update(b"again")
+        tag = state.hexdigest()
+    return tag
+
+
+def fenced(text: str, tag: str) -> str:
+    """Return ``text`` between an opening and a closing line that carry ``tag``.
+
+    Examples
+    --------
+    >>> print(fenced("4", "0123456789ab"))
+    <verbatim-0123456789ab>
+    4
+    </verbatim-0123456789ab>
+    """
+    return f"<verbatim-{tag}>\n{text}\n</verbatim-{tag}>"

@@ -1,0 +1,103 @@
+"""What a judge says of one response."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from pydantic import BaseModel, ConfigDict, Field
+
+
+class CriterionScore(BaseModel):
+    """A score on one criterion, and why.
+
+    Parameters
+    ----------
+    score : float or None
+        Points from 0 (worst) to 100 (best); None where the judge gave no readable score.
+    explanation : str
+        The judge's words; may be empty.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    score: float | None
+    explanation: str = ""
+
+
+class ErrorSpan(BaseModel):
+    """A stretch of the response that the judge calls wrong.
+
+    Parameters
+    ----------
+    text : str
+        The stretch, verbatim.
+    start, end : int or None
+        Character offsets in the response, end excluded; None where it could not be located.
+    severity : float or None
+        Points that the error costs, as the judge states them.
+    explanation : str
+        Why it is wrong.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    text: str
+    start: int | None = None
+    end: int | None = None
+    severity: float | None = None
+    explanation: str = ""
+
+
+class Judgement(BaseModel):
+    """A verdict on one response: a score, or the reason why there is none.
+
+    Parameters
+    ----------
+    score : float or None
+        Points of the judge's declared scale.
+    explanation : str
+        The judge's words for the whole.
+    criteria : dict of str to CriterionScore
+        By criterion's name, in the rubric's order.
+    errors : tuple of ErrorSpan
+        Stretches called wrong; judges that look for none leave it empty.
+    problem : str or None
+        Why there is no score, in one sentence; None if and only if there is one.
+    calls : tuple of str
+        Identities of the model calls behind the verdict, in order.
+    raw : float or None
+        The model's own overall score, 0 to 100, before any learned aggregation.
+
+    Examples
+    --------
+    >>> Judgement.unscored("the model's answer could not be read").score is None
+    True
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    score: float | None
+    explanation: str = ""
+    criteria: Mapping[str, CriterionScore] = Field(default_factory=dict)
+    errors: tuple[ErrorSpan, ...] = ()
+    problem: str | None = None
+    calls: tuple[str, ...] = ()
+    raw: float | None = None
+
+    @classmethod
+    def unscored(
+        cls,
+        problem: str,
+        *,
+        explanation: str = "",
+        criteria: Mapping[str, CriterionScore] | None = None,
+        calls: tuple[str, ...] = (),
+    ) -> Judgement:
+        """Return a verdict without a score, and the reason in one sentence."""
+        return cls(
+            score=None,
+            explanation=explanation,
+            criteria=criteria or {},
+            problem=problem,
+            calls=calls,
+        )

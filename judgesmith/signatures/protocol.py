@@ -1,0 +1,122 @@
+"""Everything about a judge that can be tuned, as one value."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from judgesmith.signatures.rubric import Rubric
+from judgesmith.signatures.scale import PERCENT, Scale
+
+
+class Demonstration(BaseModel):
+    """A graded example that is shown to the model.
+
+    Parameters
+    ----------
+    inputs, outputs : dict
+        Values of the signature's fields, by name. Outputs may be incomplete.
+    kind : {"labelled", "bootstrapped"}
+        Rated by people, or also answered by a judge.
+    key : str
+        ``RatedItem.key`` of the row it was made from, so that it never scores itself.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    inputs: Mapping[str, str | None]
+    outputs: Mapping[str, Any]
+    kind: Literal["labelled", "bootstrapped"] = "labelled"
+    key: str = ""
+
+
+class Aggregation(BaseModel):
+    """How the numbers a model gave become the judge's score.
+
+    ``overall`` takes the model's own overall score and ``mean`` the mean of the criteria, both
+    on 0 to 100. ``linear`` maps standardised terms to the human scale with learned numbers.
+
+    Parameters
+    ----------
+    kind : {"overall", "mean", "linear"}
+        Which of the three.
+    terms : tuple of str
+        What is weighed: ``overall``, ``criterion:NAME`` or ``lexical:NAME``.
+    centers, spreads, weights : tuple of float
+        One per term: the term minus its center, over its spread, times its weight, is summed.
+    intercept : float
+        Added to the sum, in points of ``scale``.
+    scale : Scale
+        What the score is measured in; sums outside are limited to its ends.
+
+    Examples
+    --------
+    >>> Aggregation().kind
+    'overall'
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    kind: Literal["overall", "mean", "linear"] = "overall"
+    terms: tuple[str, ...] = ()
+    centers: tuple[float, ...] = ()
+    spreads: tuple[float, ...] = ()
+    weights: tuple[float, ...] = ()
+    intercept: float = 0.0
+    scale: Scale = PERCENT
+
+
+class Protocol(BaseModel):
+    """The whole of a judge but its model: read it, edit it, compare it, put it back.
+
+    Parameters
+    ----------
+    judge : str
+        The family of judges that understands this protocol.
+    variant : {"vanilla", "coarse", "fine"}
+        Graded examples alone; one question with task and criteria; criteria first, then overall.
+    rubric : Rubric
+        Task description and criteria.
+    explanation : {"before", "after", "none"}
+        Where explanations stand relative to scores.
+    instructions : dict of str to str
+        By predictor, where an instruction differs from the signature's own.
+    demonstrations : dict of str to tuple of Demonstration
+        By predictor, in the order they are shown.
+    samples : int
+        Answers asked for per question; their scores are averaged.
+    temperature : float
+        Of every call.
+    max_tokens : int or None
+        Most tokens in one answer; None leaves it to the model.
+    aggregation : Aggregation
+        From the model's numbers to the score.
+
+    Examples
+    --------
+    >>> Protocol().fingerprint == Protocol(variant="fine").fingerprint
+    True
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    judge: str = "active-critic"
+    variant: Literal["vanilla", "coarse", "fine"] = "fine"
+    rubric: Rubric = Field(default_factory=Rubric)
+    explanation: Literal["before", "after", "none"] = "before"
+    instructions: Mapping[str, str] = Field(default_factory=dict)
+    demonstrations: Mapping[str, tuple[Demonstration, ...]] = Field(default_factory=dict)
+    samples: int = Field(default=1, ge=1)
+    temperature: float = Field(default=0.0, ge=0.0)
+    max_tokens: int | None = Field(default=None, ge=1)
+    aggregation: Aggregation = Field(default_factory=Aggregation)
+
+    @property
+    def fingerprint(self) -> str:
+        """Twelve hex digits that change when any part of the protocol does."""
+        plain = json.dumps(self.model_dump(mode="json"), sort_keys=True)
+        return hashlib.sha256(plain.encode()).hexdigest()[:12]

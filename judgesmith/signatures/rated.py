@@ -1,0 +1,63 @@
+"""One text that people have rated, or that is still to be judged."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from judgesmith.signatures.scale import Scale
+
+
+class RatedItem(BaseModel):
+    """A source, a response to it, and what people said of the response.
+
+    Parameters
+    ----------
+    source_id, system_id : str
+        What was answered and who answered. Items that share a source stay together in splits.
+    source : str
+        The article, prompt, dialogue or sentence that was answered, verbatim.
+    context : str or None
+        Extra material that raters saw.
+    response : str
+        The text under judgement, verbatim.
+    references : tuple of str
+        Other answers known to be good; may be empty.
+    human : dict of str to tuple of float
+        One rating per rater, by criterion, in points of ``scale``; may be empty.
+    scale : dict of str to Scale
+        The rating form, by criterion.
+    extra : dict
+        Every other field of the row, kept as it came.
+
+    Examples
+    --------
+    >>> item = RatedItem(source="2 + 2?", response="4", human={"overall": (5, 4)})
+    >>> item.human["overall"]
+    (5.0, 4.0)
+    >>> len(item.key)
+    32
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    source_id: str = ""
+    system_id: str = ""
+    source: str = ""
+    context: str | None = None
+    response: str
+    references: tuple[str, ...] = ()
+    human: Mapping[str, tuple[float, ...]] = Field(default_factory=dict)
+    scale: Mapping[str, Scale] = Field(default_factory=dict)
+    extra: Mapping[str, Any] = Field(default_factory=dict)
+
+    @cached_property
+    def key(self) -> str:
+        """Thirty-two hex digits of the judged texts: equal for equal texts, whatever the ids."""
+        texts = json.dumps([self.source, self.context, self.response])
+        return hashlib.blake2b(texts.encode(), digest_size=16).hexdigest()

@@ -1,0 +1,145 @@
+"""What scores are measured in: bounds, direction, and the way to another scale."""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import Any, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+_RANGE = re.compile(r"\s*(-?\d+(?:\.\d+)?)\s*(?:\.\.|:|to|,)\s*(-?\d+(?:\.\d+)?)\s*")
+
+
+class Scale(BaseModel):
+    """The points a score may take, from ``low`` to ``high``.
+
+    Parameters
+    ----------
+    low, high : float
+        The ends of the scale, in points; ``low`` is below ``high``.
+    kind : {"numeric", "integer", "categorical"}
+        Any number, whole points only, or one of ``labels``.
+    labels : tuple of str
+        Names of the whole points in order, worst meaning at ``low``; categorical scales only.
+    higher_is_better : bool
+        False for scales that count faults.
+
+    Raises
+    ------
+    ValueError
+        If the bounds are not finite and in order, or labels and kind disagree.
+
+    Examples
+    --------
+    >>> likert = Scale(low=1, high=5, kind="integer")
+    >>> likert.fraction(4), likert.points(0.5)
+    (0.75, 3.0)
+    >>> 6 in likert, 4 in likert, 4.5 in likert
+    (False, True, False)
+    >>> Scale.categorical("poor", "fair", "good").read("fair")
+    1.0
+    >>> str(Scale.parse("1..5"))
+    '1..5'
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    low: float
+    high: float
+    kind: Literal["numeric", "integer", "categorical"] = "numeric"
+    labels: tuple[str, ...] = Field(default=(), description="names of the points, low end first")
+    higher_is_better: bool = True
+
+    @model_validator(mode="before")
+    @classmethod
+    def _from_short_forms(cls, value: Any) -> Any:
+        if isinstance(value, str):
+            return _range_of(value)
+        if isinstance(value, list | tuple) and len(value) == 2:
+            return {"low": value[0], "high": value[1]}
+        return value
+
+    @model_validator(mode="after")
+    def _something_to_choose_between(self) -> Self:
+        if not (math.isfinite(self.low) and math.isfinite(self.high)) or self.low >= self.high:
+            raise ValueError(f"low must be below high; got {self.low:g} and {self.high:g}.")
+        if (self.kind == "categorical") != bool(self.labels):
+            raise ValueError("a categorical scale has labels and other scales have none.")
+        if self.labels:
+            if len(set(self.labels)) != len(self.labels):
+                raise ValueError(f"labels must differ from each other; got {list(self.labels)}.")
+            if self.high - self.low != len(self.labels) - 1:
+                raise ValueError(
+                    f"{len(self.labels)} labels need {len(self.labels)} whole points; "
+                    f"got {self.low:g} to {self.high:g}."
+                )
+        return self
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """Return the scale that ``"1..5"`` (also ``1:5``, ``1 to 5``) names.
+
+        Raises
+        ------
+        ValueError
+            If ``text`` is not two numbers in order.
+        """
+        return cls(**_range_of(text))
+
+    @classmethod
+    def categorical(cls, *labels: str) -> Self:
+        """Return a scale of named points 0, 1, …, the worst name first."""
+        return cls(low=0, high=len(labels) - 1, kind="categorical", labels=labels)
+
+    def __str__(self) -> str:
+        """Return the scale as ``low..high``, the form that :meth:`parse` reads."""
+        return f"{self.low:g}..{self.high:g}"
+
+    def __contains__(self, points: object) -> bool:
+        """Say whether ``points`` is an answer that this scale allows."""
+        if isinstance(points, bool) or not isinstance(points, int | float):
+            return False
+        if not self.low <= points <= self.high:
+            return False
+        return self.kind == "numeric" or float(points - self.low).is_integer()
+
+    def read(self, answer: object) -> float:
+        """Return the points of a label or a number.
+
+        Raises
+        ------
+        ValueError
+            If the answer is none that this scale allows.
+        """
+        if isinstance(answer, str) and answer in self.labels:
+            return self.low + self.labels.index(answer)
+        try:
+            points = float(answer)  # type: ignore[arg-type]
+        except (TypeError, ValueError):
+            points = math.nan
+        if points not in self:
+            allowed = ", ".join(self.labels) if self.labels else str(self)
+            raise ValueError(f"expected an answer on the scale {allowed}; got {answer!r}.")
+        return points
+
+    def fraction(self, points: float) -> float:
+        """Map points to a fraction of the range: 0 is worst, 1 is best."""
+        share = (points - self.low) / (self.high - self.low)
+        return share if self.higher_is_better else 1 - share
+
+    def points(self, fraction: float) -> float:
+        """Map a fraction of the range, 0 worst and 1 best, to points. Not rounded."""
+        share = fraction if self.higher_is_better else 1 - fraction
+        return self.low + share * (self.high - self.low)
+
+
+PERCENT = Scale(low=0, high=100)
+"""What a raw judge answers on: 0 is worst, 100 is best."""
+
+
+def _range_of(text: str) -> dict[str, float]:
+    found = _RANGE.fullmatch(text)
+    if found is None:
+        raise ValueError(f"a scale is written LOW..HIGH, as in 1..5; got {text!r}.")
+    return {"low": float(found[1]), "high": float(found[2])}

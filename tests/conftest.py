@@ -1,0 +1,42 @@
+"""Where the rated data is, and what happens to a test that needs it when it is not there."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+DEFAULT_DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
+_missing: list[str] = []
+
+
+@pytest.fixture(scope="session")
+def data_folder() -> Path:
+    """Return the folder of rated data sets; skip, or fail if it was required, without one."""
+    folder = Path(os.environ.get("JUDGESMITH_DATA") or DEFAULT_DATA)
+    if (folder / "checks.json").is_file():
+        return folder
+    message = "set JUDGESMITH_DATA to the folder of rated data sets; it has no checks.json"
+    if os.environ.get("JUDGESMITH_REQUIRE_DATA") == "1":
+        pytest.fail(message)
+    pytest.skip(message)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark every test that asks for the data, so that ``-m data`` finds them all."""
+    for item in items:
+        if "data_folder" in getattr(item, "fixturenames", ()):
+            item.add_marker("data")
+
+
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    """Remember the tests that were skipped for want of data."""
+    if report.skipped and "JUDGESMITH_DATA" in str(report.longrepr):
+        _missing.append(report.nodeid)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say how many tests wanted data that was not there."""
+    if _missing:
+        terminalreporter.write_line(
+            f"{len(_missing)} tests on real data were not run: no rated data at $JUDGESMITH_DATA"
+        )
