@@ -1,0 +1,45 @@
+"""What sends a request: one attempt, one answer or one error, and nothing remembered."""
+
+from typing import Protocol, TypeGuard, runtime_checkable
+
+from judgesmith.programs.models.request import ModelAnswer, ModelRequest
+
+
+@runtime_checkable
+class Engine(Protocol):
+    """Sends one request to a model; the stack around it remembers, counts, waits and retries.
+
+    Attributes
+    ----------
+    endpoint : str
+        Where the answers come from, without any secret; part of every request's identity.
+    """
+
+    endpoint: str
+
+    async def complete(self, request: ModelRequest) -> ModelAnswer:
+        """Return the model's answer, or raise one of the errors in ``errors``."""
+        ...
+
+    def complete_sync(self, request: ModelRequest) -> ModelAnswer:
+        """Return the model's answer to a caller without an event loop."""
+        ...
+
+
+@runtime_checkable
+class PureEngine(Protocol):
+    """A model that is a function: no network, no waiting, the same answer every time.
+
+    Such an engine is called directly, without threads, rate limits or retries.
+    """
+
+    endpoint: str
+
+    def answer(self, request: ModelRequest) -> ModelAnswer:
+        """Return the answer, a function of the request alone."""
+        ...
+
+
+def is_pure(engine: Engine | PureEngine) -> TypeGuard[PureEngine]:
+    """Say whether ``engine`` answers without sending anything."""
+    return callable(getattr(engine, "answer", None))

@@ -1,0 +1,67 @@
+"""What can go wrong with a model call, by what the caller should do about it."""
+
+
+class ModelError(RuntimeError):
+    """The model could not be asked, or refused: wrong key, unknown model, bad request.
+
+    Attributes
+    ----------
+    status : int or None
+        HTTP status of the reply, where there was one.
+    """
+
+    def __init__(self, message: str, *, status: int | None = None) -> None:
+        super().__init__(message)
+        self.status = status
+
+
+class TransientModelError(ModelError):
+    """A fault that a later attempt may not meet: rate limit, server error, lost connection.
+
+    Attributes
+    ----------
+    retry_after : float or None
+        Seconds that the server asked to wait.
+    """
+
+    def __init__(
+        self, message: str, *, status: int | None = None, retry_after: float | None = None
+    ) -> None:
+        super().__init__(message, status=status)
+        self.retry_after = retry_after
+
+
+class ContextWindowExceeded(ModelError):  # noqa: N818 - the name says what happened, like BudgetSpent
+    """The request is longer than the model can read; the item stays unscored for that reason."""
+
+
+class LedgerError(RuntimeError):
+    """The ledger file cannot be used; the message names the file and the way out."""
+
+
+class BudgetSpent(RuntimeError):  # noqa: N818 - an expected end of a run, not a fault
+    """A ceiling of the budget is reached; nothing further is sent.
+
+    Attributes
+    ----------
+    ceiling : str
+        Which one: ``max_calls``, ``max_tokens``, ``max_usd`` or ``max_minutes``.
+    calls : int
+        Requests sent in this run, including earlier processes.
+    tokens : int
+        Tokens charged to this run.
+    usd : float
+        United States dollars charged to this run.
+    minutes : float
+        How long the run has been at work.
+    """
+
+    def __init__(
+        self, message: str, *, ceiling: str, calls: int, tokens: int, usd: float, minutes: float
+    ) -> None:
+        super().__init__(message)
+        self.ceiling = ceiling
+        self.calls = calls
+        self.tokens = tokens
+        self.usd = usd
+        self.minutes = minutes

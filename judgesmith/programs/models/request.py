@@ -1,0 +1,200 @@
+"""What is asked of a language model, and what came back: records without any client in them."""
+
+import hashlib
+from dataclasses import dataclass
+from typing import Any, Literal
+
+Role = Literal["system", "user", "assistant"]
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One turn of a conversation, text only."""
+
+    role: Role
+    text: str
+
+
+class Prefix:
+    """The part of a request that many requests share: system message and demonstrations.
+
+    Build one per template and hand the same object to every request. What depends on it alone
+    (its share of the identity, its client-side form) is computed once, so that a request costs the
+    same with 0 or 32 demonstrations.
+
+    Parameters
+    ----------
+    messages : sequence of Message
+        In the order in which they are sent. A system message, where there is one, comes first.
+
+    Raises
+    ------
+    ValueError
+        If a system message stands anywhere but first.
+
+    Examples
+    --------
+    >>> shared = Prefix([Message("system", "Rate it."), Message("user", "Is A good?")])
+    >>> shared == Prefix(shared.messages)
+    True
+    >>> shared.n_characters
+    18
+    """
+
+    __slots__ = ("__weakref__", "_digest", "_state", "messages", "n_characters", "native")
+
+    messages: tuple[Message, ...]
+    n_characters: int
+    # What an engine made of the messages, kept by that engine for the next request.
+    native: Any
+
+    def __init__(self, messages: "tuple[Message, ...] | list[Message]" = ()) -> None:
+        self.messages = tuple(messages)
+        for place, message in enumerate(self.messages):
+            if message.role == "system" and place > 0:
+                raise ValueError(
+                    f"a system message must come first; message {place} of "
+                    f"{len(self.messages)} is one."
+                )
+        self._state = hashlib.blake2b(digest_size=16, person=b"judgesmith-ask-1")
+        for message in self.messages:
+            self._state.update(framed(message.role, message.text))
+        self._digest = self._state.digest()
+        self.n_characters = sum(len(message.text) for message in self.messages)
+        self.native = None
+
+    def hasher(self) -> "hashlib.blake2b":
+        """Return a copy of the hash over these messages, ready for more."""
+        return self._state.copy()
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Prefix) and self.messages == other.messages
+
+    def __hash__(self) -> int:
+        return hash(self._digest)
+
+    def __repr__(self) -> str:
+        return f"Prefix({len(self.messages)} messages, {self.n_characters} characters)"
+
+    def __reduce__(self) -> "tuple[type[Prefix], tuple[tuple[Message, ...]]]":
+        return Prefix, (self.messages,)
+
+
+def framed(role: str, text: str) -> bytes:
+    """Return one message as bytes that no other sequence of messages can spell.
+
+    Lone surrogates, which UTF-8 has no form for, pass as their three-byte pattern.
+    """
+    body = text.encode("utf-8", "surrogatepass")
+    return b"%s %d\n%s" % (role.encode(), len(body), body)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """How an answer is to be sampled; part of a request's identity.
+
+    Attributes
+    ----------
+    temperature, top_p : float or None
+        None leaves the choice to the server.
+    max_tokens : int or None
+        Ceiling on the answer, in tokens of the model.
+    stop : tuple of str
+        Texts that end the answer.
+    seed : int or None
+        Passed on to servers that know one.
+    logprobs : int or None
+        Number of alternatives to report per token; 0 reports the chosen token only.
+    extra : tuple of (str, str)
+        Any other setting by name, with its value as canonical JSON, sorted by name.
+    """
+
+    temperature: float | None = 0.0
+    max_tokens: int | None = None
+    top_p: float | None = None
+    stop: tuple[str, ...] = ()
+    seed: int | None = None
+    logprobs: int | None = None
+    extra: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelRequest:
+    """One question to a model.
+
+    Attributes
+    ----------
+    model : str
+        ``provider/model``, or ``offline``.
+    prefix : Prefix
+        System message and demonstrations.
+    user : str
+        The last user message.
+    settings : Settings
+        How to sample.
+    sample : int
+        0 asks for the first answer; 1, 2, … ask for further answers to the same question.
+    original : object or None
+        The request in the client's own type, only for what the fields above cannot hold (tools,
+        images); ``user`` is then its canonical JSON.
+    """
+
+    model: str
+    prefix: Prefix
+    user: str
+    settings: Settings = Settings()
+    sample: int = 0
+    original: Any = None
+
+    @property
+    def n_characters(self) -> int:
+        """How long the whole prompt is, in characters."""
+        return self.prefix.n_characters + len(self.user)
+
+
+@dataclass(frozen=True, slots=True)
+class TokenLogprob:
+    """One token of an answer with its natural log-probability and the likeliest alternatives.
+
+    ``top`` holds (token, log-probability) pairs, likeliest first, as the server reported them;
+    whether the chosen token is among them depends on the server.
+    """
+
+    token: str
+    logprob: float
+    top: tuple[tuple[str, float], ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelAnswer:
+    """What a model answered.
+
+    Attributes
+    ----------
+    text : str
+        The answer, as written.
+    finish_reason : str
+        ``stop``, ``length`` (cut off), ``tool_call``, ``content_filter`` or ``error``.
+    input_tokens, output_tokens : int or None
+        As the server counted them; None where it did not say.
+    logprobs : tuple of TokenLogprob or None
+        None where they were not asked for or not given.
+    adaptations : tuple of str
+        Settings that the engine dropped, changed or sent another way, one sentence each.
+    seconds : float
+        How long the model took, measured where the request was sent.
+    from_ledger : bool
+        True if nothing was sent for this answer.
+    original : str or None
+        The client's own response as JSON, only where ``text`` cannot hold it (tool calls, …).
+    """
+
+    text: str
+    finish_reason: str = "stop"
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    logprobs: tuple[TokenLogprob, ...] | None = None
+    adaptations: tuple[str, ...] = ()
+    seconds: float = 0.0
+    from_ledger: bool = False
+    original: str | None = None
