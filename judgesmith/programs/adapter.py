@@ -9,10 +9,14 @@ from dspy.adapters.utils import apply_output_field_defaults
 from dspy.utils.exceptions import AdapterParseError
 
 from judgesmith.programs.answers import read_field, split_answer
+from judgesmith.programs.templates import ABSENT
 from judgesmith.signatures.fences import UNTRUSTED, fence_tag, fenced
 
-ABSENT = "(none)"
-"""What stands in a message for a field that was not given."""
+LEFT_OUT = "(left out of this example)"
+"""What stands in a demonstration for an output that it does not show."""
+
+PARTIAL = "A graded example, of which only a part of the answer is shown."
+"""Opens a demonstration that does not show every output."""
 
 
 class FencedAdapter(dspy.ChatAdapter):
@@ -39,6 +43,46 @@ class FencedAdapter(dspy.ChatAdapter):
 
     def __init__(self) -> None:
         super().__init__(use_json_adapter_fallback=False)
+
+    def format(
+        self,
+        signature: type[dspy.Signature],
+        demos: list[dict[str, Any]],
+        inputs: dict[str, Any],
+    ) -> list[dict[str, Any]]:
+        """Return system message, demonstrations in their given order, and the question.
+
+        Nothing in any text is expanded or interpreted on the way.
+        """
+        return [
+            {"role": "system", "content": self.format_system_message(signature)},
+            *self.format_demos(signature, demos),
+            {
+                "role": "user",
+                "content": self.format_user_message_content(signature, inputs, main_request=True),
+            },
+        ]
+
+    def format_demos(
+        self, signature: type[dspy.Signature], demos: list[dict[str, Any]]
+    ) -> list[dict[str, Any]]:
+        """Return a question and an answer per demonstration, in the order given.
+
+        Outputs that a demonstration lacks are said to be left out.
+        """
+        messages = []
+        for demo in demos:
+            inputs = {name: demo.get(name) for name in signature.input_fields}
+            outputs = {name: demo.get(name) for name in signature.output_fields}
+            partial = any(value is None for value in outputs.values())
+            shown = {name: LEFT_OUT if value is None else value for name, value in outputs.items()}
+            question = self.format_user_message_content(
+                signature, inputs, prefix=PARTIAL if partial else ""
+            )
+            answer = self.format_assistant_message_content(signature, shown)
+            messages.append({"role": "user", "content": question})
+            messages.append({"role": "assistant", "content": answer})
+        return messages
 
     def format_user_message_content(
         self,
@@ -84,7 +128,7 @@ def untrusted_fields(signature: type[dspy.Signature]) -> tuple[str, ...]:
 
 
 def lay_out(signature: type[dspy.Signature], inputs: dict[str, Any]) -> dict[str, Any]:
-    """Return ``inputs`` with untrusted text fenced and missing values said to be missing."""
+    """Return ``inputs`` as strings: untrusted text fenced, missing values said to be missing."""
     outside = [name for name in untrusted_fields(signature) if name in inputs]
     tag = fence_tag([inputs[name] for name in outside])
     laid_out = {name: ABSENT if value is None else value for name, value in inputs.items()}

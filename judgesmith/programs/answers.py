@@ -14,15 +14,9 @@ from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
+from judgesmith.signatures.points import read_points
+
 _HEADER = re.compile(r"\s*\[\[ ## (\w+) ## \]\](.*)")
-_POINTS = re.compile(
-    r"""^[\s*_`"'(]*                                   # quotes and markdown before
-        (?:(?:overall\s+)?score\s*[:=]?[\s*_`]*)?      # "Score:"
-        (-?\d+(?:\.\d+)?)                              # the number
-        \s*(?:/\s*100|out\s+of\s+100|%|points?)?       # "/100", "out of 100"
-        [\s*_`"').]*$""",
-    re.VERBOSE | re.IGNORECASE,
-)
 
 
 def split_answer(text: str, names: Collection[str]) -> dict[str, str]:
@@ -98,26 +92,6 @@ def read_field(text: str, annotation: Any) -> Any:
         raise ValueError(f"{where}: {first['msg']}") from None
 
 
-def read_points(text: str) -> float:
-    """Return the number that ``text`` gives, read strictly enough not to guess.
-
-    Raises
-    ------
-    ValueError
-        If the text is not one number, perhaps "out of 100".
-
-    Examples
-    --------
-    >>> read_points("Score: 85 / 100"), read_points("85.5")
-    (85.0, 85.5)
-    """
-    found = _POINTS.match(text)
-    if found is None:
-        raise ValueError(f"expected one number from 0 to 100; got {text[:80]!r}.")
-    return float(found[1])
-
-
 @functools.lru_cache(maxsize=64)
 def _type_adapter(annotation: Any) -> TypeAdapter[Any]:
     return TypeAdapter(annotation)
-

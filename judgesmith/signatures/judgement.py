@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+
+from judgesmith.signatures.points import read_points
 
 
 class CriterionScore(BaseModel):
@@ -22,6 +25,16 @@ class CriterionScore(BaseModel):
 
     score: float | None
     explanation: str = ""
+
+
+class Assessment(BaseModel):
+    """How one criterion is met, in the form that models are asked to answer in."""
+
+    criterion: str = Field(description="the criterion's name, as given")
+    explanation: str = Field(description="one or two sentences that point at the response")
+    score: Annotated[float, BeforeValidator(read_points)] = Field(
+        description="a whole number from 0 to 100"
+    )
 
 
 class ErrorSpan(BaseModel):

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
-from typing import Any, Literal
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from judgesmith.signatures.default_rubric import DEFAULT_RUBRIC
+from judgesmith.signatures.rated import text_key
 from judgesmith.signatures.rubric import Rubric
 from judgesmith.signatures.scale import PERCENT, Scale
 
@@ -22,8 +24,12 @@ class Demonstration(BaseModel):
         Values of the signature's fields, by name. Outputs may be incomplete.
     kind : {"labelled", "bootstrapped"}
         Rated by people, or also answered by a judge.
-    key : str
-        ``RatedItem.key`` of the row it was made from, so that it never scores itself.
+
+    Examples
+    --------
+    >>> shown = Demonstration(inputs={"source": "2 + 2?", "response": "4"}, outputs={"score": 100})
+    >>> shown.key == text_key("2 + 2?", None, "4")
+    True
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -31,7 +37,12 @@ class Demonstration(BaseModel):
     inputs: Mapping[str, str | None]
     outputs: Mapping[str, Any]
     kind: Literal["labelled", "bootstrapped"] = "labelled"
-    key: str = ""
+
+    @property
+    def key(self) -> str:
+        """``RatedItem.key`` of the row it was made from, so that it never scores itself."""
+        text = self.inputs.get
+        return text_key(text("source") or "", text("context"), text("response") or "")
 
 
 class Aggregation(BaseModel):
@@ -55,8 +66,12 @@ class Aggregation(BaseModel):
 
     Examples
     --------
-    >>> Aggregation().kind
-    'overall'
+    >>> learned = Aggregation(
+    ...     kind="linear", terms=("overall",), centers=(50,), spreads=(20,), weights=(1.5,),
+    ...     intercept=3, scale="1..5",
+    ... )
+    >>> learned.apply([70]), learned.apply([0])
+    (4.5, 1.0)
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -69,6 +84,26 @@ class Aggregation(BaseModel):
     intercept: float = 0.0
     scale: Scale = PERCENT
 
+    @model_validator(mode="after")
+    def _one_number_per_term(self) -> Self:
+        counts = {len(self.terms), len(self.centers), len(self.spreads), len(self.weights)}
+        if len(counts) != 1:
+            raise ValueError(
+                "terms, centers, spreads and weights must be of one length; got "
+                f"{len(self.terms)}, {len(self.centers)}, {len(self.spreads)}, {len(self.weights)}."
+            )
+        if (self.kind == "linear") != bool(self.terms):
+            raise ValueError("a linear aggregation has terms and the others have none.")
+        if any(spread <= 0 for spread in self.spreads):
+            raise ValueError(f"spreads must be above zero; got {list(self.spreads)}.")
+        return self
+
+    def apply(self, values: Sequence[float]) -> float:
+        """Return the score that a linear aggregation makes of its terms' values, in points."""
+        numbers = zip(values, self.centers, self.spreads, self.weights, strict=True)
+        total = sum((value - c) / s * w for value, c, s, w in numbers) + self.intercept
+        return min(max(total, self.scale.low), self.scale.high)
+
 
 class Protocol(BaseModel):
     """The whole of a judge but its model: read it, edit it, compare it, put it back.
@@ -77,14 +112,12 @@ class Protocol(BaseModel):
     ----------
     judge : str
         The family of judges that understands this protocol.
-    variant : {"vanilla", "coarse", "fine"}
-        Graded examples alone; one question with task and criteria; criteria first, then overall.
+    variant : {"vanilla", "fine"}
+        Graded examples alone; or criteria first, then the whole.
     rubric : Rubric
         Task description and criteria.
-    explanation : {"before", "after", "none"}
-        Where explanations stand relative to scores.
     instructions : dict of str to str
-        By predictor, where an instruction differs from the signature's own.
+        By predictor, where it differs from the signature's own.
     demonstrations : dict of str to tuple of Demonstration
         By predictor, in the order they are shown.
     samples : int
@@ -105,9 +138,8 @@ class Protocol(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     judge: str = "active-critic"
-    variant: Literal["vanilla", "coarse", "fine"] = "fine"
-    rubric: Rubric = Field(default_factory=Rubric)
-    explanation: Literal["before", "after", "none"] = "before"
+    variant: Literal["vanilla", "fine"] = "fine"
+    rubric: Rubric = DEFAULT_RUBRIC
     instructions: Mapping[str, str] = Field(default_factory=dict)
     demonstrations: Mapping[str, tuple[Demonstration, ...]] = Field(default_factory=dict)
     samples: int = Field(default=1, ge=1)

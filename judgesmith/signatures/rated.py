@@ -59,5 +59,16 @@ class RatedItem(BaseModel):
     @cached_property
     def key(self) -> str:
         """Thirty-two hex digits of the judged texts: equal for equal texts, whatever the ids."""
-        texts = json.dumps([self.source, self.context, self.response])
-        return hashlib.blake2b(texts.encode(), digest_size=16).hexdigest()
+        return text_key(self.source, self.context, self.response)
+
+
+def text_key(source: str, context: str | None, response: str) -> str:
+    """Return thirty-two hex digits that are equal for equal texts alone.
+
+    Examples
+    --------
+    >>> text_key("a", None, "b") == text_key("a", "", "b")
+    False
+    """
+    texts = json.dumps([source, context, response])
+    return hashlib.blake2b(texts.encode(), digest_size=16).hexdigest()

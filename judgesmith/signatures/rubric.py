@@ -98,9 +98,7 @@ class Rubric(BaseModel):
         plain: dict[str, Any] = {"task": self.task}
         if self.task_type:
             plain["task_type"] = self.task_type
-        plain["criteria"] = {
-            criterion.name: _body(criterion) for criterion in self.criteria
-        }
+        plain["criteria"] = {criterion.name: _body(criterion) for criterion in self.criteria}
         if self.provenance:
             plain["provenance"] = self.provenance
         return yaml.safe_dump(plain, sort_keys=False, allow_unicode=True, width=88)

@@ -1,0 +1,161 @@
+"""A judge bound to a model: the fast way through templates and the stack, or through DSPy."""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any
+from typing import Protocol as Interface
+
+from judgesmith.programs.judging import Ask, Reply, Steps
+from judgesmith.programs.models import ContextWindowExceeded, ModelRequest, Settings, Stack
+from judgesmith.programs.models.identity import request_identity
+from judgesmith.programs.templates import Template
+from judgesmith.signatures.judgement import Judgement
+from judgesmith.signatures.protocol import Protocol
+from judgesmith.signatures.rated import RatedItem
+
+if TYPE_CHECKING:
+    import dspy
+
+
+class Askable(Interface):
+    """What a judge and a saved judge have in common: questions, and the steps between them."""
+
+    @property
+    def protocol(self) -> Protocol:
+        """The judge as one value."""
+
+    def templates(self) -> Mapping[str, Template]:
+        """Return every question, rendered up to the item, by predictor."""
+
+    def steps(self, *, source: str, response: str, context: str | None = None) -> Steps:
+        """Return the judgement of one response, as a generator of questions."""
+
+
+class Asker(ABC):
+    """Judges items one by one, many at a time."""
+
+    @abstractmethod
+    async def judge(self, item: RatedItem) -> Judgement:
+        """Return the judgement of one item."""
+
+    async def aclose(self) -> None:  # noqa: B027 - most askers own nothing
+        """Let go of what only this asker uses."""
+
+    @staticmethod
+    def of(judge: Askable, lm: dspy.LM | None = None) -> Asker:
+        """Return ``judge`` bound to ``lm``, by the fastest way that gives the same answers.
+
+        Parameters
+        ----------
+        judge : Judge or SavedJudge
+            As it is now: later changes to it do not reach the asker.
+        lm : dspy.LM or None
+            None takes DSPy's current model, or the offline model where there is none. A model
+            from ``judgesmith.model`` is asked through its stack; any other as DSPy would.
+        """
+        from judgesmith.programs.models import stack_of
+
+        lm = lm or current_lm()
+        stack = stack_of(lm)
+        if stack is None or _own_models(judge):
+            return _DspyAsker(judge, lm)
+        return _StackAsker(judge, lm, stack)
+
+
+def current_lm() -> dspy.LM:
+    """Return DSPy's current model, or the offline model where there is none."""
+    import dspy
+
+    from judgesmith.programs.models import model
+
+    return dspy.settings.lm or model("offline", ledger=None)
+
+
+def _own_models(judge: Askable) -> bool:
+    named = getattr(judge, "named_predictors", None)
+    return named is not None and any(predictor.lm is not None for _, predictor in named())
+
+
+class _StackAsker(Asker):
+    def __init__(self, judge: Askable, lm: dspy.LM, stack: Stack) -> None:
+        from judgesmith.programs.models import request_settings
+
+        protocol = judge.protocol
+        self._steps = judge.steps
+        self._stack = stack
+        self._model = str(lm.model)
+        self._settings: Settings = request_settings(
+            lm, temperature=protocol.temperature, max_tokens=protocol.max_tokens
+        )
+        templates = judge.templates()
+        self._templates = {name: (one, one.prefix()) for name, one in templates.items()}
+
+    async def judge(self, item: RatedItem) -> Judgement:
+        steps = self._steps(source=item.source, response=item.response, context=item.context)
+        try:
+            ask = next(steps)
+            while True:
+                ask = steps.send(await self._reply(ask))
+        except StopIteration as end:
+            judgement: Judgement = end.value
+            return judgement
+
+    async def _reply(self, ask: Ask) -> Reply:
+        template, prefix = self._templates[ask.predictor]
+        request = ModelRequest(
+            model=self._model,
+            prefix=prefix,
+            user=template.render(ask.inputs),
+            settings=self._settings,
+            sample=ask.sample,
+        )
+        try:
+            answer = await self._stack.complete(request)
+        except ContextWindowExceeded as fault:
+            return too_long(fault)
+        call = request_identity(request, self._stack.endpoint).hex()
+        try:
+            return Reply(fields=template.read(answer.text), call=call)
+        except ValueError as fault:
+            return unreadable(fault, call=call)
+
+
+class _DspyAsker(Asker):
+    """Asks through DSPy in threads: for models that bring no stack of ours."""
+
+    def __init__(self, judge: Any, lm: dspy.LM) -> None:
+        self._judge = judge.program() if hasattr(judge, "program") else judge.deepcopy()
+        self._lm = lm
+        self._threads = ThreadPoolExecutor(256, thread_name_prefix="judgesmith")
+        self._context = contextvars.copy_context()
+
+    async def judge(self, item: RatedItem) -> Judgement:
+        loop = asyncio.get_running_loop()
+        context = self._context.copy()
+        return await loop.run_in_executor(self._threads, context.run, self._judged, item)
+
+    async def aclose(self) -> None:
+        self._threads.shutdown(wait=False, cancel_futures=True)
+
+    def _judged(self, item: RatedItem) -> Judgement:
+        import dspy
+
+        with dspy.context(lm=self._lm):
+            found = self._judge(source=item.source, response=item.response, context=item.context)
+        names = ("score", "explanation", "criteria", "errors", "problem", "calls", "raw")
+        return Judgement(**{name: found[name] for name in names})
+
+
+def too_long(fault: Exception) -> Reply:
+    """Return the reply for texts that the model's window does not hold; asking again is no use."""
+    return Reply(problem=f"the texts are longer than the model reads: {fault}", final=True)
+
+
+def unreadable(fault: object, *, call: str = "") -> Reply:
+    """Return the reply for an answer that could not be read."""
+    return Reply(problem=f"the model's answer could not be read: {fault}", call=call)

@@ -1,0 +1,232 @@
+"""What every judge is: a DSPy module whose parameters are one value, its protocol."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping
+from typing import Any, Self
+
+import dspy
+from dspy.utils.exceptions import AdapterParseError
+
+from judgesmith.programs.adapter import FencedAdapter
+from judgesmith.programs.asking import current_lm, too_long, unreadable
+from judgesmith.programs.judging import Ask, Reply, Steps
+from judgesmith.programs.models import ContextWindowExceeded, sampling
+from judgesmith.programs.templates import Template
+from judgesmith.programs.templating import template_of
+from judgesmith.signatures.judgement import Judgement
+from judgesmith.signatures.protocol import Demonstration, Protocol
+
+
+class Judge(dspy.Module):
+    """A module that scores one response and says why.
+
+    Subclasses name their predictors in ``__init__`` and say in ``steps`` what is asked in which
+    order; everything else is shared. Predictors keep DSPy's own demonstrations and
+    instructions, so that any DSPy optimizer can change them; ``protocol`` reads them back.
+
+    Parameters
+    ----------
+    protocol : Protocol
+        Everything that can be tuned.
+    """
+
+    def __init__(self, protocol: Protocol) -> None:
+        super().__init__()
+        self._settings = protocol.model_copy(update={"demonstrations": {}, "instructions": {}})
+
+    @abstractmethod
+    def steps(self, *, source: str, response: str, context: str | None = None) -> Steps:
+        """Return the judgement of one response, as a generator of questions."""
+
+    @abstractmethod
+    def fixed_inputs(self) -> Mapping[str, str]:
+        """Return the inputs that are the same for every item, by field."""
+
+    @property
+    def protocol(self) -> Protocol:
+        """The judge as one value, with what optimizers made of its predictors."""
+        demonstrations = {}
+        instructions = {}
+        for name, predictor in self.named_predictors():
+            shown = tuple(_demonstration(demo, predictor.signature) for demo in predictor.demos)
+            if shown:
+                demonstrations[name] = shown
+            text = predictor.signature.instructions
+            if text != self._own_instructions[name]:
+                instructions[name] = text
+        update = {"demonstrations": demonstrations, "instructions": instructions}
+        return self._settings.model_copy(update=update)
+
+    def with_protocol(self, protocol: Protocol) -> Self:
+        """Return a judge of the same kind that follows ``protocol``, with the same models."""
+        other = type(self)(protocol)
+        models = {name: predictor.lm for name, predictor in self.named_predictors()}
+        for name, predictor in other.named_predictors():
+            predictor.lm = models.get(name)
+        other.callbacks = list(self.callbacks)
+        return other
+
+    def templates(self) -> dict[str, Template]:
+        """Return every question of the judge, by predictor, rendered up to the item."""
+        fixed = self.fixed_inputs()
+        return {
+            name: template_of(name, predictor, fixed) for name, predictor in self.named_predictors()
+        }
+
+    def forward(self, *, source: str, response: str, context: str | None = None) -> dspy.Prediction:
+        """Judge one response.
+
+        Parameters
+        ----------
+        source, response : str
+            What was answered, and the answer under judgement, verbatim.
+        context : str or None
+            Further material the response may draw on.
+
+        Returns
+        -------
+        dspy.Prediction
+            ``score`` (a float on the judge's scale, or None), ``explanation``, ``criteria``
+            (name to CriterionScore), ``errors``, ``problem`` (None, or why there is no score),
+            ``raw``, ``calls`` and ``protocol`` (the fingerprint of what produced it).
+        """
+        steps = self.steps(source=source, response=response, context=context)
+        reply: Reply | None = None
+        with dspy.context(adapter=FencedAdapter(), lm=current_lm()):
+            while True:
+                try:
+                    ask = next(steps) if reply is None else steps.send(reply)
+                except StopIteration as end:
+                    return self._prediction(end.value)
+                reply = self._asked(ask)
+
+    async def aforward(
+        self, *, source: str, response: str, context: str | None = None
+    ) -> dspy.Prediction:
+        """Judge one response without blocking; see ``forward``."""
+        steps = self.steps(source=source, response=response, context=context)
+        reply: Reply | None = None
+        with dspy.context(adapter=FencedAdapter(), lm=current_lm()):
+            while True:
+                try:
+                    ask = next(steps) if reply is None else steps.send(reply)
+                except StopIteration as end:
+                    return self._prediction(end.value)
+                reply = await self._aasked(ask)
+
+    def dump_state(self, json_mode: bool = True) -> dict[str, Any]:
+        """Return DSPy's state of the predictors, and the protocol beside it."""
+        state: dict[str, Any] = super().dump_state(json_mode=json_mode)
+        return {**state, "protocol": self._settings.model_dump(mode="json")}
+
+    def load_state(self, state: dict[str, Any], *, allow_unsafe_lm_state: bool = False) -> None:
+        """Take over a state that ``dump_state`` returned.
+
+        Raises
+        ------
+        ValueError
+            If the state is of another kind of judge, or of another variant.
+        """
+        predictors = {name: one for name, one in state.items() if name != "protocol"}
+        settings = Protocol.model_validate(state["protocol"])
+        names = {name for name, _ in self.named_predictors()}
+        if names != set(predictors):
+            raise ValueError(
+                f"this judge asks {', '.join(sorted(names))}; the state is of one that asks "
+                f"{', '.join(sorted(predictors))}. Load it into a judge of the same variant."
+            )
+        super().load_state(predictors, allow_unsafe_lm_state=allow_unsafe_lm_state)
+        self._settings = settings
+
+    def _adopt(self, protocol: Protocol) -> None:
+        """Give the predictors what ``protocol`` says of them; call at the end of ``__init__``."""
+        named = dict(self.named_predictors())
+        self._own_instructions = {name: one.signature.instructions for name, one in named.items()}
+        for part in ("demonstrations", "instructions"):
+            unknown = sorted(set(getattr(protocol, part)) - set(named))
+            if unknown:
+                raise ValueError(
+                    f"{part} for {', '.join(unknown)}; this judge asks {', '.join(sorted(named))}."
+                )
+        for name, text in protocol.instructions.items():
+            named[name].signature = named[name].signature.with_instructions(text)
+        for name, shown in protocol.demonstrations.items():
+            named[name].demos = [_example(demonstration) for demonstration in shown]
+
+    def _asked(self, ask: Ask) -> Reply:
+        predictor = getattr(self, ask.predictor)
+        try:
+            with sampling(ask.sample):
+                answer = predictor(**self._inputs(ask, predictor), config=self._config())
+        except ContextWindowExceeded as fault:
+            return too_long(fault)
+        except AdapterParseError as fault:
+            return unreadable(_reason(fault))
+        return Reply(fields=dict(answer.items()))
+
+    async def _aasked(self, ask: Ask) -> Reply:
+        predictor = getattr(self, ask.predictor)
+        try:
+            with sampling(ask.sample):
+                answer = await predictor.acall(
+                    **self._inputs(ask, predictor), config=self._config()
+                )
+        except ContextWindowExceeded as fault:
+            return too_long(fault)
+        except AdapterParseError as fault:
+            return unreadable(_reason(fault))
+        return Reply(fields=dict(answer.items()))
+
+    def _inputs(self, ask: Ask, predictor: dspy.Predict) -> dict[str, str | None]:
+        wanted = predictor.signature.input_fields
+        return {
+            name: v for name, v in {**self.fixed_inputs(), **ask.inputs}.items() if name in wanted
+        }
+
+    def _config(self) -> dict[str, Any]:
+        config: dict[str, Any] = {"temperature": self._settings.temperature}
+        if self._settings.max_tokens is not None:
+            config["max_tokens"] = self._settings.max_tokens
+        return config
+
+    def _prediction(self, judgement: Judgement) -> dspy.Prediction:
+        return dspy.Prediction(
+            score=judgement.score,
+            explanation=judgement.explanation,
+            criteria=dict(judgement.criteria),
+            errors=judgement.errors,
+            problem=judgement.problem,
+            raw=judgement.raw,
+            calls=judgement.calls,
+            protocol=self.protocol.fingerprint,
+        )
+
+
+def _reason(fault: AdapterParseError) -> str:
+    return str(fault).split("\n")[0]
+
+
+def _demonstration(demo: Any, signature: type[dspy.Signature]) -> Demonstration:
+    plain = dict(demo)
+    inputs = {name: plain.get(name) for name in signature.input_fields if name in plain}
+    given = [name for name in signature.output_fields if plain.get(name) is not None]
+    return Demonstration(
+        inputs=inputs,
+        outputs={name: _plain(plain[name]) for name in given},
+        kind="bootstrapped" if plain.get("augmented") else "labelled",
+    )
+
+
+def _example(demonstration: Demonstration) -> dspy.Example:
+    fields = {**demonstration.inputs, **demonstration.outputs}
+    if demonstration.kind == "bootstrapped":
+        fields["augmented"] = True
+    return dspy.Example(**fields).with_inputs(*demonstration.inputs)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_plain(one) for one in value]
+    return value.model_dump(mode="json") if hasattr(value, "model_dump") else value

@@ -1,0 +1,110 @@
+"""How a judge asks: one description of the steps, driven through DSPy or through templates.
+
+A judge writes its steps once, as a generator that yields an ``Ask`` for every model call, is
+sent a ``Reply``, and returns a ``Judgement``. Who drives the generator decides how the model
+is reached: ``Judge.forward`` through DSPy's predictors, the runner through rendered templates.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from judgesmith.signatures.judgement import Judgement
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ask:
+    """One question to the model.
+
+    Attributes
+    ----------
+    predictor : str
+        Which of the judge's predictors asks.
+    inputs : dict of str to str or None
+        Values of the signature's input fields, except those the template fixes.
+    sample : int
+        0 for the first answer to this question, 1, 2, … for further ones.
+    """
+
+    predictor: str
+    inputs: Mapping[str, str | None]
+    sample: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reply:
+    """What came back: fields, or the reason why there are none.
+
+    Attributes
+    ----------
+    fields : dict or None
+        Output fields by name; None where there was no readable answer.
+    problem : str
+        Why there are no fields; empty otherwise.
+    call : str
+        Identity of the model call, hexadecimal; empty where it is unknown.
+    final : bool
+        True where asking again cannot help.
+    """
+
+    fields: Mapping[str, Any] | None = None
+    problem: str = ""
+    call: str = ""
+    final: bool = False
+
+
+Steps = Generator[Ask, Reply, Judgement]
+"""A judgement under way."""
+
+Value = TypeVar("Value")
+
+
+@dataclass(slots=True)
+class Calls:
+    """Collects the identities of the calls behind one judgement, in order."""
+
+    made: list[str] = field(default_factory=list)
+
+    def __call__(self, reply: Reply) -> Reply:
+        """Remember the call behind ``reply`` and hand the reply on."""
+        if reply.call:
+            self.made.append(reply.call)
+        return reply
+
+
+def asked(
+    ask: Ask, read: Callable[[Mapping[str, Any]], Value], *, again: int, calls: Calls
+) -> Generator[Ask, Reply, Value | str]:
+    """Ask, and once more where the answer is missing, unreadable or out of range.
+
+    Parameters
+    ----------
+    ask : Ask
+        The question.
+    read : callable
+        Takes the fields and returns a value, or raises ValueError with a sentence why not.
+    again : int
+        Sample number of the second attempt, so that it is a new question to the ledger.
+    calls : Calls
+        Where the calls are remembered.
+
+    Returns
+    -------
+    value or str
+        What ``read`` returned, or the sentence that says why there is no value.
+    """
+    problem = ""
+    for attempt in (ask, Ask(predictor=ask.predictor, inputs=ask.inputs, sample=again)):
+        reply = calls((yield attempt))
+        if reply.fields is None:
+            problem = reply.problem
+            if reply.final:
+                break
+            continue
+        try:
+            return read(reply.fields)
+        except ValueError as fault:
+            problem = str(fault)
+    return problem

@@ -1,0 +1,194 @@
+"""Judging many items: bounded concurrency, results in order, flat memory, nothing lost.
+
+Not ``dspy.Evaluate``: there a failed item counts as zero and ten failures throw everything
+away. Here a failed item is a judgement without a score that says why.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Callable, Coroutine, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Self, TypeVar
+
+from judgesmith.programs.asking import Askable, Asker
+from judgesmith.programs.models import BudgetSpent, TransientModelError
+from judgesmith.signatures.judgement import Judgement
+from judgesmith.signatures.rated import RatedItem
+
+if TYPE_CHECKING:
+    import dspy
+
+Result = TypeVar("Result")
+
+CONCURRENCY = 32
+"""Items judged at the same time by default."""
+
+_AHEAD = 4  # how many times the concurrency may be finished but not yet handed out
+_BATCH = 64  # results handed from the event loop to the caller at a time
+
+
+def judge_items(
+    judge: Askable | Asker,
+    items: Iterable[RatedItem],
+    *,
+    lm: dspy.LM | None = None,
+    concurrency: int = CONCURRENCY,
+    progress: Callable[[int], None] | None = None,
+) -> list[Judgement]:
+    """Return the judgement of every item, in order.
+
+    Parameters
+    ----------
+    judge : Judge, SavedJudge or Asker
+        A judge, or one that is already bound to a model.
+    items : iterable of RatedItem
+        Ratings in them are never read.
+    lm : dspy.LM or None
+        The model; None takes DSPy's current one, or the offline model where there is none.
+    concurrency : int
+        Items judged at the same time.
+    progress : callable or None
+        Told the number of items finished since it was last told.
+
+    Raises
+    ------
+    ModelError
+        If the model cannot be asked at all: wrong key, unknown model.
+    LedgerError
+        If the ledger cannot be written.
+
+    Examples
+    --------
+    >>> from judgesmith.programs import ActiveCritic
+    >>> items = [RatedItem(source="The bridge opened on Monday.", response="It opened Monday.")]
+    >>> [judgement.problem for judgement in judge_items(ActiveCritic(), items)]
+    [None]
+    """
+    judged = judge_each(judge, items, lm=lm, concurrency=concurrency, progress=progress)
+    return [judgement for _, judgement in judged]
+
+
+def judge_each(
+    judge: Askable | Asker,
+    items: Iterable[RatedItem],
+    *,
+    lm: dspy.LM | None = None,
+    concurrency: int = CONCURRENCY,
+    progress: Callable[[int], None] | None = None,
+) -> Iterator[tuple[RatedItem, Judgement]]:
+    """Yield items with their judgements, in order, reading ``items`` only as far as needed.
+
+    See ``judge_items``. May be called where an event loop is already running.
+    """
+    if concurrency < 1:
+        raise ValueError(f"concurrency must be 1 or more; got {concurrency}.")
+    asker = judge if isinstance(judge, Asker) else Asker.of(judge, lm)
+    with _Loop() as loop:
+        run = _Run(asker, iter(items), concurrency)
+        try:
+            while batch := loop(run.batch()):
+                if progress is not None:
+                    progress(len(batch))
+                yield from batch
+        finally:
+            loop(run.stop())
+
+
+class _Run:
+    """The items under way in one event loop: started in order, handed out in order."""
+
+    def __init__(self, asker: Asker, items: Iterator[RatedItem], concurrency: int) -> None:
+        self.asker = asker
+        self.items = items
+        self.concurrency = concurrency
+        self.under_way: deque[tuple[RatedItem, asyncio.Task[Judgement]]] = deque()
+        self.busy = 0
+        self.exhausted = False
+        self.moved: asyncio.Event | None = None
+
+    async def batch(self) -> list[tuple[RatedItem, Judgement]]:
+        """Return the next finished items, at least one; none when all are done."""
+        done: list[tuple[RatedItem, Judgement]] = []
+        while len(done) < _BATCH:
+            self._start()
+            if not self.under_way:
+                break
+            item, task = self.under_way[0]
+            if not task.done():
+                if done:
+                    break
+                await self._movement()
+                continue
+            self.under_way.popleft()
+            done.append((item, task.result()))
+        return done
+
+    async def stop(self) -> None:
+        """Abandon what is under way."""
+        tasks = [task for _, task in self.under_way]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        await self.asker.aclose()
+
+    def _start(self) -> None:
+        while (
+            not self.exhausted
+            and self.busy < self.concurrency
+            and len(self.under_way) < _AHEAD * self.concurrency
+        ):
+            item = next(self.items, None)
+            if item is None:
+                self.exhausted = True
+                return
+            self.busy += 1
+            task = asyncio.ensure_future(self._judged(item))
+            task.add_done_callback(self._finished)
+            self.under_way.append((item, task))
+
+    def _finished(self, task: asyncio.Task[Judgement]) -> None:
+        self.busy -= 1
+        if self.moved is not None:
+            self.moved.set()
+
+    async def _movement(self) -> None:
+        self.moved = asyncio.Event()
+        await self.moved.wait()
+        self.moved = None
+
+    async def _judged(self, item: RatedItem) -> Judgement:
+        try:
+            return await self.asker.judge(item)
+        except BudgetSpent as spent:
+            return Judgement.unscored(f"not asked: {spent}")
+        except TransientModelError as fault:
+            return Judgement.unscored(f"the model could not be reached: {fault}")
+
+
+class _Loop:
+    """Runs coroutines to their end, whether or not the caller is inside an event loop."""
+
+    def __enter__(self) -> Self:
+        self._loop = asyncio.new_event_loop()
+        try:
+            asyncio.get_running_loop()
+        except RuntimeError:
+            self._thread = None
+        else:
+            # One loop cannot run inside another: the second one gets a thread of its own.
+            self._thread = ThreadPoolExecutor(1, thread_name_prefix="judgesmith-loop")
+        return self
+
+    def __call__(self, coroutine: Coroutine[None, None, Result]) -> Result:
+        """Return the coroutine's result."""
+        if self._thread is None:
+            return self._loop.run_until_complete(coroutine)
+        return self._thread.submit(self._loop.run_until_complete, coroutine).result()
+
+    def __exit__(self, *exc_info: object) -> None:
+        """Close the loop."""
+        if self._thread is not None:
+            self._thread.shutdown()
+        self._loop.close()

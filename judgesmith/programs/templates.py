@@ -1,0 +1,132 @@
+"""A question with holes: everything of a model call but the item, rendered once.
+
+Plain data, free of DSPy: the runner renders from it, the artifact stores it, exports are made
+from it. That it gives the bytes that DSPy would send is what the tests hold.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict
+
+from judgesmith.programs.answers import read_field, split_answer
+from judgesmith.programs.models.request import Message, Prefix
+from judgesmith.signatures.fences import fence_tag, fenced
+from judgesmith.signatures.judgement import Assessment
+
+ABSENT = "(none)"
+"""What stands in a message for an input that was not given."""
+
+Kind = Literal["text", "points", "assessments"]
+_TYPES: dict[str, Any] = {"text": str, "points": int, "assessments": list[Assessment]}
+
+
+class Slot(BaseModel):
+    """A hole in a question.
+
+    Parameters
+    ----------
+    name : str
+        The input that fills it.
+    fenced : bool
+        Whether the text comes from outside and stands between fences.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    name: str
+    fenced: bool
+
+
+class Turn(BaseModel):
+    """One message of the fixed part of a conversation."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    role: Literal["system", "user", "assistant"]
+    text: str
+
+
+class Template(BaseModel):
+    r"""All of a model call but the item.
+
+    Parameters
+    ----------
+    predictor : str
+        Name of the judge's predictor that asks.
+    turns : tuple of Turn
+        System message and demonstrations.
+    question : tuple of (str or Slot)
+        The last user message, in pieces.
+    outputs : dict of str to {"text", "points", "assessments"}
+        How each field of the answer is read.
+
+    Examples
+    --------
+    >>> template = Template(
+    ...     predictor="grade", turns=(), outputs={"score": "points"},
+    ...     question=("Rate: ", Slot(name="response", fenced=False)),
+    ... )
+    >>> template.render({"response": "4"}), template.read("[[ ## score ## ]]\n90")
+    ('Rate: 4', {'score': 90.0})
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    predictor: str
+    turns: tuple[Turn, ...]
+    question: tuple[str | Slot, ...]
+    outputs: Mapping[str, Kind]
+
+    def render(self, inputs: Mapping[str, str | None]) -> str:
+        """Return the last user message for one item.
+
+        Raises
+        ------
+        KeyError
+            If an input is missing.
+        """
+        slots = [piece for piece in self.question if isinstance(piece, Slot)]
+        tag = fence_tag([inputs[slot.name] for slot in slots if slot.fenced])
+        pieces = []
+        for piece in self.question:
+            if isinstance(piece, str):
+                pieces.append(piece)
+                continue
+            value = inputs[piece.name]
+            if value is None:
+                pieces.append(ABSENT)
+            else:
+                pieces.append(fenced(value, tag) if piece.fenced else value)
+        return "".join(pieces)
+
+    def read(self, answer: str) -> dict[str, Any]:
+        """Return the output fields of an answer.
+
+        Raises
+        ------
+        ValueError
+            If a field is missing, given twice, or unreadable; the message says which.
+        """
+        sections = split_answer(answer, self.outputs)
+        return {
+            name: read_field(text, _TYPES[self.outputs[name]]) for name, text in sections.items()
+        }
+
+    def prefix(self) -> Prefix:
+        """Return the fixed part as the model stack wants it; build it once and keep it."""
+        return Prefix([Message(turn.role, turn.text) for turn in self.turns])
+
+    def as_text(self) -> str:
+        """Return the whole conversation for people, holes as ``{name}``."""
+        return "\n\n".join(f"{role.upper()}\n{text}" for role, text in self._spoken())
+
+    def _spoken(self) -> Iterator[tuple[str, str]]:
+        for turn in self.turns:
+            yield turn.role, turn.text
+        holes = [
+            piece if isinstance(piece, str) else f"{{{piece.name}}}" for piece in self.question
+        ]
+        yield "user", "".join(holes)
