@@ -1,0 +1,42 @@
+"""Run every check, show every failure, and say how long each took.
+
+Standard library only; run it with the Python that has the locked requirements
+(``.venv/bin/python .ci/checks.py``). The exit status is that of the first check that failed.
+"""
+
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+PYTHON = sys.executable
+# import-linter has no ``python -m`` form, so its command is taken from beside the interpreter.
+LINT_IMPORTS = str(Path(PYTHON).with_name("lint-imports"))
+
+CHECKS = {
+    "format": [PYTHON, "-m", "ruff", "format", "--check", "."],
+    "lint": [PYTHON, "-m", "ruff", "check", "."],
+    "types": [PYTHON, "-m", "mypy"],
+    "imports": [LINT_IMPORTS],
+    "tests": [PYTHON, "-m", "pytest", "-n", "auto", "--dist", "loadfile", "--cov"],
+}
+
+
+def run(checks: dict[str, list[str]], folder: Path) -> int:
+    """Run ``checks`` in ``folder`` one after the other and return the first non-zero status."""
+    lines, first_failure = [], 0
+    for name, command in checks.items():
+        print(f"\n== {name}: {' '.join([Path(command[0]).name, *command[1:]])}", flush=True)
+        started = time.monotonic()
+        status = subprocess.run(command, cwd=folder, stdin=subprocess.DEVNULL).returncode
+        seconds = time.monotonic() - started
+        verdict = "ok" if status == 0 else f"FAILED, status {status}"
+        lines.append(f"{name:<8} {seconds:7.1f} s  {verdict}")
+        first_failure = first_failure or status
+    print("\n" + "\n".join(["check       time  result", *lines]), flush=True)
+    return first_failure
+
+
+if __name__ == "__main__":
+    sys.exit(run(CHECKS, ROOT))

@@ -1,0 +1,152 @@
+"""The commands of ``.ci``: the same everywhere, every failure shown, honest about the data."""
+
+import os
+import re
+import runpy
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+CHECKS = runpy.run_path(str(ROOT / ".ci" / "checks.py"))
+
+USES_DATA = """
+def test_reads_the_data(data_folder):
+    assert (data_folder / "checks.json").is_file()
+
+
+def test_needs_nothing():
+    assert True
+"""
+
+
+def readme_lines():
+    """Return the lines of the first code block of the README."""
+    readme = (ROOT / "README.md").read_text()
+    return re.search(r"\A```sh\n(.*?)\n```", readme, flags=re.DOTALL).group(1).splitlines()
+
+
+def run(*command, folder, **environment):
+    """Run a command without the settings of this run; return its status and what it printed."""
+    ours = ("JUDGESMITH_", "PYTEST_", "COV_")
+    clean = {name: text for name, text in os.environ.items() if not name.startswith(ours)}
+    done = subprocess.run(
+        command,
+        cwd=folder,
+        env={**clean, **environment},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=120,
+    )
+    return done.returncode, done.stdout
+
+
+def test_the_readme_opens_with_two_lines_that_make_their_own_environment():
+    lines = readme_lines()
+    assert len(lines) == 2
+    assert all(line.startswith("python3 -m venv .venv && ") for line in lines)
+    assert lines[0].endswith("compile sample -o judge")
+    assert lines[1].endswith(".venv/bin/python .ci/checks.py")
+
+
+def test_the_workflow_runs_the_second_line_of_the_readme():
+    workflow = (ROOT / ".github" / "workflows" / "checks.yml").read_text()
+    assert f"- run: {readme_lines()[1]}\n" in workflow
+
+
+@pytest.fixture
+def readme_that_runs(tmp_path):
+    """Return a function that puts a second line in the README of a tree of its own and runs it."""
+    shutil.copytree(ROOT / ".ci", tmp_path / ".ci")
+
+    def ci_run(second_line):
+        (tmp_path / "README.md").write_text(f"```sh\necho first\n{second_line}\n```\n")
+        return run("bash", ".ci/run", folder=tmp_path)
+
+    return ci_run
+
+
+def test_ci_runs_the_second_line_of_the_readme_with_the_data_required(readme_that_runs):
+    status, printed = readme_that_runs('echo "data required: $JUDGESMITH_REQUIRE_DATA"')
+    assert status == 0
+    assert printed.startswith("data required: 1\n")
+    assert "first" not in printed
+
+
+def test_ci_fails_as_the_second_line_does_and_still_says_what_the_extras_left_out(readme_that_runs):
+    status, printed = readme_that_runs("exit 3")
+    assert status == 3
+    assert "NOT RUN" in printed
+
+
+def test_the_checks_are_format_lint_types_imports_and_tests_in_this_order():
+    assert list(CHECKS["CHECKS"]) == ["format", "lint", "types", "imports", "tests"]
+
+
+def test_every_check_runs_and_the_first_failure_gives_the_status(tmp_path, capfd):
+    def python(program):
+        return [sys.executable, "-c", program]
+
+    checks = {
+        "one": python("print('one ran')"),
+        "two": python("raise SystemExit(4)"),
+        "three": python("raise SystemExit(5)"),
+        "four": python("print('four ran')"),
+    }
+    assert CHECKS["run"](checks, tmp_path) == 4
+    printed = capfd.readouterr().out
+    assert "one ran" in printed
+    assert "four ran" in printed
+    table = re.findall(r"^(\w+) +\d+\.\d s  (.*)$", printed, flags=re.MULTILINE)
+    assert table == [
+        ("one", "ok"),
+        ("two", "FAILED, status 4"),
+        ("three", "FAILED, status 5"),
+        ("four", "ok"),
+    ]
+
+
+@pytest.fixture
+def clone(tmp_path):
+    """Return a clone with one test on real data, and no data beside it."""
+    tests = tmp_path / "clone" / "tests"
+    tests.mkdir(parents=True)
+    shutil.copy(ROOT / "tests" / "conftest.py", tests)
+    (tests / "test_small.py").write_text(USES_DATA)
+    (tests.parent / "pytest.ini").write_text("[pytest]\nmarkers = data\naddopts = -q\n")
+    return tests.parent
+
+
+def pytest_in(clone, **environment):
+    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-n", "1"]
+    return run(*command, folder=clone, **environment)
+
+
+def test_without_the_data_its_tests_are_skipped_and_the_closing_lines_say_so(clone):
+    status, printed = pytest_in(clone)
+    assert status == 0
+    note, closing = printed.splitlines()[-2:]
+    assert note.startswith("1 tests on real data were not run")
+    assert closing.startswith("1 passed, 1 skipped")
+
+
+def test_without_the_data_its_tests_fail_where_it_is_required(clone):
+    status, printed = pytest_in(clone, JUDGESMITH_REQUIRE_DATA="1")
+    assert status == 1
+    assert "set JUDGESMITH_DATA" in printed
+
+
+@pytest.mark.parametrize("named", [False, True])
+def test_the_data_is_found_beside_the_clone_or_where_the_variable_says(clone, named):
+    folder = clone.parent / ("elsewhere" if named else "shared/data")
+    folder.mkdir(parents=True)
+    (folder / "checks.json").write_text("{}")
+    environment = {"JUDGESMITH_DATA": str(folder)} if named else {}
+    status, printed = pytest_in(clone, JUDGESMITH_REQUIRE_DATA="1", **environment)
+    assert status == 0
+    assert printed.splitlines()[-1].startswith("2 passed")
