@@ -1,0 +1,245 @@
+"""Which column of a table holds what: said by the user, or recognised by a common name."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from judgesmith.experiments.problems import DataError, Problem
+
+OVERALL = "overall"
+"""The criterion that a lone score is about."""
+
+KNOWN_NAMES: Mapping[str, tuple[str, ...]] = {
+    "source": ("source", "input", "document", "article", "prompt", "question"),
+    "response": (
+        "response",
+        "output",
+        "summary",
+        "answer",
+        "text",
+        "system_output",
+        "prediction",
+    ),
+    "context": ("context",),
+    "references": ("references", "reference"),
+    "source_id": ("source_id", "doc_id", "id"),
+    "system_id": ("system_id", "system", "model"),
+}
+"""Names by which a field is recognised without a map; the field's own name comes first."""
+
+SCORE_NAMES = ("score", "rating", "label", "human_score", "overall")
+"""Names by which one column of ratings is recognised without a map."""
+
+_IDS = ("source_id", "system_id")
+_SEVERAL = ("references",)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ColumnMap:
+    """Columns by field and by criterion.
+
+    Parameters
+    ----------
+    fields : dict of str to tuple of str
+        Columns of ``source``, ``response``, ``context``, ``references``, ``source_id`` and
+        ``system_id``. An empty tuple says that no column is to be read for the field.
+    criteria : dict of str to tuple of str
+        Columns of each criterion, one per rater.
+
+    Examples
+    --------
+    >>> ColumnMap.parse("response=summary,score=rater1+rater2").criteria
+    {'overall': ('rater1', 'rater2')}
+    """
+
+    fields: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    criteria: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    @classmethod
+    def parse(cls, text: str) -> ColumnMap:
+        """Return the map that ``source=article,response=summary,score=r1+r2`` writes.
+
+        Raises
+        ------
+        ValueError
+            If a part is not ``NAME=COLUMN``, or a name is given twice.
+        """
+        pairs = []
+        for part in text.split(","):
+            name, equals, columns = part.partition("=")
+            if not equals or not name.strip():
+                raise ValueError(
+                    "a column map is written NAME=COLUMN,…, as in response=summary,score=rating; "
+                    f"got {part.strip()!r}."
+                )
+            pairs.append((name.strip(), columns))
+        return cls.of_pairs(
+            (name, [c.strip() for c in columns.split("+") if c.strip()]) for name, columns in pairs
+        )
+
+    @classmethod
+    def of_pairs(cls, pairs: Iterable[tuple[str, str | Sequence[str]]]) -> ColumnMap:
+        """Return the map of (name, column or columns) pairs; ``score`` means ``overall``.
+
+        Raises
+        ------
+        ValueError
+            If a name is given twice, or a field other than ``references`` several columns.
+        """
+        fields: dict[str, tuple[str, ...]] = {}
+        criteria: dict[str, tuple[str, ...]] = {}
+        for name, columns in pairs:
+            chosen = (columns,) if isinstance(columns, str) else tuple(columns)
+            place = fields if name in KNOWN_NAMES else criteria
+            target = OVERALL if name == "score" else name
+            if target in place:
+                raise ValueError(f"the column map says twice where {target!r} is.")
+            if place is fields and len(chosen) > 1 and name not in _SEVERAL:
+                raise ValueError(f"{name} is read from one column; got {list(chosen)}.")
+            if place is criteria and not chosen:
+                raise ValueError(f"the column map names no column for the criterion {target!r}.")
+            place[target] = chosen
+        return cls(fields=fields, criteria=criteria)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Every column the map names, once."""
+        groups = [*self.fields.values(), *self.criteria.values()]
+        return tuple(dict.fromkeys(column for group in groups for column in group))
+
+    def __str__(self) -> str:
+        """Return the map in the form that :meth:`parse` reads."""
+        pairs = [*self.fields.items(), *self.criteria.items()]
+        return ",".join(f"{name}={'+'.join(columns)}" for name, columns in pairs)
+
+
+def column_map(given: ColumnMap | Mapping[str, str | Sequence[str]] | str | None) -> ColumnMap:
+    """Return what the user said about columns, in whatever form, as one record.
+
+    Raises
+    ------
+    ValueError
+        If the map cannot be read.
+
+    Examples
+    --------
+    >>> str(column_map({"source": "articulo", "score": ["nota1", "nota2"]}))
+    'source=articulo,overall=nota1+nota2'
+    """
+    if given is None:
+        return ColumnMap()
+    if isinstance(given, ColumnMap):
+        return given
+    if isinstance(given, str):
+        return ColumnMap.parse(given)
+    return ColumnMap.of_pairs(given.items())
+
+
+def recognised(
+    columns: Sequence[str],
+    given: ColumnMap,
+    *,
+    where: str,
+    canonical: bool = False,
+    with_ratings: bool = True,
+) -> tuple[ColumnMap, list[str]]:
+    """Return ``given`` completed by columns with common names, and notes on what was assumed.
+
+    Parameters
+    ----------
+    columns : sequence of str
+        As the file names them, in order.
+    given : ColumnMap
+        What the user said; never changed.
+    where : str
+        The file, for messages.
+    canonical : bool
+        The rows carry ratings under ``human``: fields have their own names, and no other
+        column is taken for a rating.
+    with_ratings : bool
+        False leaves columns of ratings alone.
+
+    Raises
+    ------
+    DataError
+        If the map names a column that is not there, two columns could be the same field, or
+        no column is the response.
+
+    Examples
+    --------
+    >>> found, notes = recognised(["Article", "summary"], ColumnMap(), where="a.csv")
+    >>> str(found)
+    'source=Article,response=summary'
+    >>> notes
+    ["assumed columns: source is 'Article', response is 'summary'."]
+    """
+    problems = _absent(columns, given, where)
+    fields, criteria = dict(given.fields), dict(given.criteria)
+    taken = set(given.columns)
+    assumed = []
+    for name, names in KNOWN_NAMES.items():
+        if name in given.fields:
+            continue
+        found = [c for c in columns if c not in taken and _plain(c) in names]
+        if name in found and (canonical or name in _IDS):
+            found = [name]
+        if len(found) > 1:
+            problems.append(_ambiguous(where, name, found))
+        elif found:
+            fields[name] = (found[0],)
+            if found[0] != name:
+                assumed.append(f"{name} is {found[0]!r}")
+    if with_ratings and not canonical and not criteria:
+        found = [c for c in columns if c not in taken and _plain(c) in SCORE_NAMES]
+        if len(found) > 1:
+            problems.append(_ambiguous(where, "score", found))
+        elif found:
+            criteria[OVERALL] = (found[0],)
+            assumed.append(f"{OVERALL} is {found[0]!r}")
+    if not fields.get("response") and not any(p.field == "response" for p in problems):
+        problems.append(
+            Problem(
+                where=where,
+                field="response",
+                expected="a column with the text to judge (say --map response=COLUMN)",
+                came=f"the columns {', '.join(columns) or '(none)'}",
+            )
+        )
+    if problems:
+        raise DataError(problems)
+    notes = [f"assumed columns: {', '.join(assumed)}."] if assumed else []
+    return ColumnMap(fields=fields, criteria=criteria), notes
+
+
+def _plain(column: str) -> str:
+    """Return a column's name in lower case with underscores, as common names are listed."""
+    return re.sub(r"[\s\-]+", "_", column.strip().lower())
+
+
+def _absent(columns: Sequence[str], given: ColumnMap, where: str) -> list[Problem]:
+    problems = []
+    for column in given.columns:
+        if column not in columns:
+            close = difflib.get_close_matches(column, columns, n=1)
+            hint = f"; did you mean {close[0]!r}?" if close else ""
+            problems.append(
+                Problem(
+                    where=where,
+                    field="--map",
+                    expected=f"one of the columns {', '.join(columns) or '(none)'}",
+                    came=f"{column!r}{hint}",
+                )
+            )
+    return problems
+
+
+def _ambiguous(where: str, name: str, found: Sequence[str]) -> Problem:
+    return Problem(
+        where=where,
+        field=name,
+        expected=f"one column for it (say --map {name}={found[0]}, or another)",
+        came=f"{len(found)} candidates: {', '.join(found)}",
+    )

@@ -1,0 +1,318 @@
+"""From a file, standard input or a DataFrame to plain rows, one at a time and as they came.
+
+No value is guessed at: "NA" and "null" in a table are texts, and a row that cannot be read is
+a problem with its line, never a row less.
+"""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import json
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+
+from judgesmith.experiments.problems import DataError, Problem, shown
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+STANDARD_INPUT = "-"
+ENDINGS = (".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".parquet")
+_DELIMITERS = {".csv": ",", ".tsv": "\t"}
+_BATCH = 1_000
+
+Row = tuple[int, dict[str, Any]]
+
+
+@dataclass(kw_only=True)
+class RawRows:
+    """Rows to be read once, and what went wrong on the way, so far.
+
+    Parameters
+    ----------
+    name : str
+        The file's name, for messages.
+    unit : {"line", "row"}
+        What the numbers of ``rows`` count, from 1.
+    rows : iterator of (int, dict)
+        Number and cells by column.
+    found : list of (int, Problem)
+        What is wrong, by row number (0: the whole file); grows while ``rows`` is used.
+    notes : list of str
+        What was assumed; grows until the first row is out.
+    """
+
+    name: str
+    unit: str
+    rows: Iterator[Row] = field(default_factory=lambda: iter(()))
+    found: list[tuple[int, Problem]] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+    def where(self, number: int) -> str:
+        """Return ``file:line``, or ``file, row n`` where the format has no lines."""
+        return f"{self.name}:{number}" if self.unit == "line" else f"{self.name}, row {number}"
+
+    def problem(self, number: int, *, at: str, expected: str, came: str) -> None:
+        """Write down what is wrong in one row, or with number 0 in the file as a whole."""
+        where = self.where(number) if number else self.name
+        self.found.append((number, Problem(where=where, field=at, expected=expected, came=came)))
+
+    @property
+    def problems(self) -> list[Problem]:
+        """Return what is wrong so far, in the order of the file."""
+        return [problem for _, problem in sorted(self.found, key=lambda pair: pair[0])]
+
+
+def open_rows(source: str | Path | pd.DataFrame) -> RawRows:
+    """Return the rows of a file by its ending, of ``-`` as JSON Lines, or of a DataFrame.
+
+    Files are opened when the first row is asked for, and held one row (Parquet: one batch) at
+    a time; ``.json`` is read whole.
+
+    Raises
+    ------
+    DataError
+        If the ending is none of a format that is read here.
+    FileNotFoundError
+        If there is no such file.
+    """
+    if not isinstance(source, str | Path):
+        return _frame_rows(source)
+    if str(source) == STANDARD_INPUT:
+        raw = RawRows(name="standard input", unit="line")
+        raw.rows = _json_lines(raw, sys.stdin.buffer)
+        return raw
+    path = Path(source)
+    packed = path.suffix.lower() == ".gz"
+    ending = (path.with_suffix("") if packed else path).suffix.lower()
+    if ending not in ENDINGS or (packed and ending == ".parquet"):
+        raise DataError(
+            [
+                Problem(
+                    where=path.name,
+                    field="file name",
+                    expected=f"an ending of {', '.join(ENDINGS)} (all but Parquet also with .gz), "
+                    "or - for JSON Lines on standard input",
+                    came=shown("".join(path.suffixes)),
+                )
+            ]
+        )
+    if not path.exists():
+        raise FileNotFoundError(f"there is no file {path}.")
+    raw = RawRows(name=path.name, unit="row" if ending in (".json", ".parquet") else "line")
+    if ending == ".parquet":
+        raw.rows = _parquet_rows(raw, path)
+        return raw
+    reader = _READERS[ending]
+    raw.rows = _from_file(raw, path, packed, reader)
+    return raw
+
+
+def _from_file(
+    raw: RawRows, path: Path, packed: bool, reader: Callable[[RawRows, IO[bytes]], Iterator[Row]]
+) -> Iterator[Row]:
+    try:
+        with gzip.open(path, "rb") if packed else path.open("rb") as stream:
+            yield from reader(raw, stream)  # type: ignore[arg-type]
+    except (gzip.BadGzipFile, EOFError) as error:
+        raise DataError(
+            [
+                Problem(
+                    where=path.name,
+                    field="file",
+                    expected="a whole gzip file, as its name says",
+                    came=str(error),
+                )
+            ]
+        ) from error
+
+
+def _text_lines(raw: RawRows, stream: Iterable[bytes]) -> Iterator[str]:
+    """Yield lines with their endings; a byte order mark at the start is no text."""
+    for number, line in enumerate(stream, start=1):
+        try:
+            yield line.decode("utf-8-sig" if number == 1 else "utf-8")
+        except UnicodeDecodeError as error:
+            raise DataError(
+                [
+                    *raw.problems,
+                    Problem(
+                        where=f"{raw.name}:{number}",
+                        field="encoding",
+                        expected="UTF-8 (convert the file first, as in "
+                        "iconv -f WINDOWS-1252 -t UTF-8 OLD > NEW)",
+                        came=f"the byte 0x{line[error.start]:02x} at position {error.start + 1}",
+                    ),
+                ]
+            ) from error
+
+
+def _json_lines(raw: RawRows, stream: IO[bytes]) -> Iterator[Row]:
+    for number, line in enumerate(_text_lines(raw, stream), start=1):
+        if not line.strip():
+            continue
+        try:
+            row = json.loads(line)
+        except ValueError as error:
+            came = f"{shown(line.strip())} ({error})"
+            raw.problem(number, at="line", expected="one JSON object", came=came)
+            continue
+        if isinstance(row, dict):
+            yield number, row
+        else:
+            raw.problem(number, at="line", expected="one JSON object", came=shown(row))
+
+
+def _json_document(raw: RawRows, stream: IO[bytes]) -> Iterator[Row]:
+    try:
+        document = json.loads("".join(_text_lines(raw, stream)))
+    except json.JSONDecodeError as error:
+        raise DataError(
+            [
+                Problem(
+                    where=f"{raw.name}:{error.lineno}",
+                    field="file",
+                    expected="one JSON document (name a file with one object per line .jsonl)",
+                    came=error.msg,
+                )
+            ]
+        ) from error
+    rows = document
+    if isinstance(document, dict):
+        rows = next((document[key] for key in ("rows", "data") if key in document), None)
+    if not isinstance(rows, list):
+        kind = f"an object with {', '.join(document)}" if isinstance(document, dict) else "no list"
+        expected = "a list of objects, also under 'rows' or 'data'"
+        raise DataError([Problem(where=raw.name, field="file", expected=expected, came=kind)])
+    for number, row in enumerate(rows, start=1):
+        if isinstance(row, dict):
+            yield number, row
+        else:
+            raw.problem(number, at="row", expected="a JSON object", came=shown(row))
+
+
+def _delimited(ending: str) -> Callable[[RawRows, IO[bytes]], Iterator[Row]]:
+    def rows(raw: RawRows, stream: IO[bytes]) -> Iterator[Row]:
+        # Long documents pass the default limit of 131,072 characters per cell. The limit is
+        # global to the csv module; raising it takes nothing from anyone.
+        csv.field_size_limit(max(csv.field_size_limit(), 2**31 - 1))
+        lines = _text_lines(raw, stream)
+        first = next(lines, "")
+        delimiter = _delimiter(first, _DELIMITERS[ending])
+        if delimiter != _DELIMITERS[ending]:
+            name = {";": "semicolons", "\t": "tabs", ",": "commas"}[delimiter]
+            raw.notes.append(f"the columns of {raw.name} are separated by {name}.")
+        table = csv.reader(_again(first, lines), delimiter=delimiter, strict=True)
+        header: list[str] | None = None
+        while True:
+            number = table.line_num + 1
+            try:
+                cells = next(table)
+            except StopIteration:
+                return
+            except csv.Error as error:
+                raw.problem(number, at="row", expected="well-formed quoting", came=str(error))
+                return
+            if not cells:
+                continue
+            if header is None:
+                header = _header(raw, number, cells)
+            elif len(cells) == len(header):
+                yield number, dict(zip(header, cells, strict=True))
+            else:
+                expected = f"{len(header)} cells, as in the header"
+                raw.problem(number, at="row", expected=expected, came=str(len(cells)))
+
+    return rows
+
+
+_READERS: dict[str, Callable[[RawRows, IO[bytes]], Iterator[Row]]] = {
+    ".jsonl": _json_lines,
+    ".ndjson": _json_lines,
+    ".json": _json_document,
+    ".csv": _delimited(".csv"),
+    ".tsv": _delimited(".tsv"),
+}
+
+
+def _again(first: str, rest: Iterator[str]) -> Iterator[str]:
+    yield first
+    yield from rest
+
+
+def _delimiter(header: str, usual: str) -> str:
+    """Return the usual delimiter, or the one that the header has more of outside quotes."""
+    outside = "".join(header.split('"')[::2])
+    return max((usual, ";", "\t", ","), key=outside.count)
+
+
+def _header(raw: RawRows, number: int, cells: list[str]) -> list[str]:
+    names = [cell.strip() for cell in cells]
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise DataError(
+            [
+                Problem(
+                    where=raw.where(number),
+                    field="header",
+                    expected="column names that differ from each other",
+                    came=f"{', '.join(map(repr, twice))} more than once",
+                )
+            ]
+        )
+    return names
+
+
+def _parquet_rows(raw: RawRows, path: Path) -> Iterator[Row]:
+    try:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+    except ImportError as error:
+        raise ImportError(
+            "reading Parquet needs pyarrow: pip install 'judgesmith[parquet]'"
+        ) from error
+    try:
+        table = pq.ParquetFile(path)
+    except pa.ArrowInvalid as error:
+        problem = Problem(where=path.name, field="file", expected="a Parquet file", came=str(error))
+        raise DataError([problem]) from error
+    number = 0
+    with table:
+        for batch in table.iter_batches(batch_size=_BATCH):
+            for row in batch.to_pylist():
+                number += 1
+                yield number, row
+
+
+def _frame_rows(frame: pd.DataFrame) -> RawRows:
+    import pandas as pd
+
+    if not isinstance(frame, pd.DataFrame):
+        raise TypeError(f"expected a path, '-' or a pandas DataFrame; got {type(frame).__name__}.")
+    raw = RawRows(name="data frame", unit="row")
+    if not frame.columns.is_unique:
+        twice = sorted(set(map(str, frame.columns[frame.columns.duplicated()])))
+        expected = "column names that differ from each other"
+        came = f"{', '.join(map(repr, twice))} more than once"
+        raise DataError([Problem(where=raw.name, field="header", expected=expected, came=came)])
+
+    def rows() -> Iterator[Row]:
+        names = [str(column) for column in frame.columns]
+        # In a frame NaN, NaT and NA all mean that nothing is there.
+        for start in range(0, len(frame), _BATCH):
+            part = frame.iloc[start : start + _BATCH].astype(object)
+            cells = part.where(part.notna(), None).itertuples(index=False, name=None)
+            for offset, values in enumerate(cells, start=start + 1):
+                yield offset, dict(zip(names, map(_native, values), strict=True))
+
+    raw.rows = rows()
+    return raw
+
+
+def _native(value: Any) -> Any:
+    """Return NumPy scalars and arrays as the Python values they hold."""
+    return value.tolist() if hasattr(value, "tolist") else value

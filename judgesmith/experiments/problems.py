@@ -1,0 +1,92 @@
+"""What is wrong with rated data: every fault, where it stands, and what was expected there."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+
+SHOWN = 20
+_LONGEST = 80
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Problem:
+    """One thing in the data that cannot be used as it is.
+
+    Parameters
+    ----------
+    where : str
+        ``file:line``, or ``file, row n`` (from 1) for formats without lines.
+    field : str
+        The column or field, as the file names it.
+    expected : str
+        What would have been right, and where it helps, what to do.
+    came : str
+        What stands there instead.
+
+    Examples
+    --------
+    >>> print(Problem(where="a.csv:3", field="score", expected="a number", came="'four'"))
+    a.csv:3: score: expected a number; got 'four'
+    """
+
+    where: str
+    field: str
+    expected: str
+    came: str
+
+    def __str__(self) -> str:
+        """Return the problem on one line."""
+        return f"{self.where}: {self.field}: expected {self.expected}; got {self.came}"
+
+    def to_dict(self) -> dict[str, str]:
+        """Return the four parts by name."""
+        return asdict(self)
+
+
+class DataError(ValueError):
+    """Data that cannot be used, with every reason why.
+
+    Parameters
+    ----------
+    problems : sequence of Problem
+        At least one, in the order of the file.
+
+    Attributes
+    ----------
+    problems : tuple of Problem
+        All of them; the message shows the first 20 and counts the rest.
+
+    Examples
+    --------
+    >>> print(DataError([Problem(where="a.csv:3", field="score", expected="a number", came="'x'")]))
+    1 problem in the data:
+      a.csv:3: score: expected a number; got 'x'
+    """
+
+    def __init__(self, problems: Sequence[Problem]) -> None:
+        self.problems = tuple(problems)
+        n = len(self.problems)
+        lines = [f"{n} {'problem' if n == 1 else 'problems'} in the data:"]
+        lines += [f"  {problem}" for problem in self.problems[:SHOWN]]
+        if n > SHOWN:
+            lines.append(f"  … and {n - SHOWN} more")
+        super().__init__("\n".join(lines))
+
+    def __reduce__(self) -> tuple[type[DataError], tuple[tuple[Problem, ...]]]:
+        """Keep the problems when the error crosses a process."""
+        return type(self), (self.problems,)
+
+
+def shown(value: object) -> str:
+    """Return ``value`` as a message shows it: quoted, on one line, cut when long.
+
+    Examples
+    --------
+    >>> shown("four"), shown(None), shown([1, 2])
+    ("'four'", 'nothing', '[1, 2]')
+    """
+    if value is None:
+        return "nothing"
+    text = repr(value)
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"

@@ -1,0 +1,250 @@
+"""From one plain row to the fields of a rated item, with everything odd written down."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import math
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from judgesmith.experiments.columns import KNOWN_NAMES, ColumnMap
+from judgesmith.experiments.formats import RawRows
+from judgesmith.experiments.problems import Problem, shown
+from judgesmith.experiments.ratings import expected_rating, rating_points
+from judgesmith.experiments.scales import GivenScales, StatedScales
+from judgesmith.signatures.scale import Scale
+
+RATED_FIELDS = ("human", "scale")
+"""Where rows in the canonical form keep ratings and their scales."""
+
+_TEXTS = ("source", "response", "context")
+
+
+class TextReader:
+    """Reads ids and texts of rows, never ratings.
+
+    Parameters
+    ----------
+    columns : ColumnMap
+        Where each field is; complete.
+    raw : RawRows
+        Where the rows come from; takes the problems.
+    ignored : iterable of str
+        Columns that are kept out of ``extra`` beside those that are read.
+    """
+
+    def __init__(self, columns: ColumnMap, raw: RawRows, *, ignored: Iterable[str] = ()) -> None:
+        self._raw = raw
+        self._column = {name: (columns.fields.get(name) or (None,))[0] for name in KNOWN_NAMES}
+        self._references = columns.fields.get("references", ())
+        self._read = {*columns.columns, *ignored}
+        self._odd: dict[tuple[str, str], tuple[int, str]] = {}
+
+    def fields(self, number: int, row: Mapping[str, Any]) -> dict[str, Any]:
+        """Return arguments of ``RatedItem``, all but ratings and scales."""
+        found: dict[str, Any] = {name: self._text(number, row, name) for name in _TEXTS}
+        found["context"] = found["context"] or None
+        found["references"] = self._reference_texts(number, row)
+        found["system_id"] = self._id(number, row, "system_id")
+        found["source_id"] = self._id(number, row, "source_id") or _hashed(found)
+        found["extra"] = {name: value for name, value in row.items() if name not in self._read}
+        return found
+
+    @property
+    def notes(self) -> list[str]:
+        """Return what was read otherwise than it stood there, so far."""
+        sentences = {
+            "missing": "{field}: missing in {n} (first at {first}), read as an empty text.",
+            "spelled": "{field}: not a text in {n} (first at {first}), read as spelled there.",
+            "hashed": "{field}: missing in {n} (first at {first}), a hash of the text instead.",
+        }
+        return [
+            sentences[kind].format(field=name, n=f"{n} row{'s' * (n > 1)}", first=first)
+            for (name, kind), (n, first) in self._odd.items()
+        ]
+
+    def _note(self, number: int, name: str, kind: str) -> None:
+        n, first = self._odd.get((name, kind), (0, self._raw.where(number)))
+        self._odd[name, kind] = (n + 1, first)
+
+    def _text(self, number: int, row: Mapping[str, Any], name: str) -> str:
+        column = self._column[name]
+        if column is None:
+            return ""
+        value = row.get(column)
+        if isinstance(value, str):
+            return value
+        if name == "response" and column not in row:
+            self._raw.problem(number, at=column, expected="a text to judge", came="no such field")
+        elif _is_missing(value):
+            if name != "context":
+                self._note(number, name, "missing")
+        elif isinstance(value, bool | int | float):
+            self._note(number, name, "spelled")
+            return json.dumps(value)
+        else:
+            self._raw.problem(number, at=column, expected="a text", came=shown(value))
+        return ""
+
+    def _id(self, number: int, row: Mapping[str, Any], name: str) -> str:
+        column = self._column[name]
+        value = None if column is None else row.get(column)
+        if isinstance(value, str) and value:
+            return value
+        if value == "" or _is_missing(value):
+            if name == "source_id" and column is not None:
+                self._note(number, name, "hashed")
+        elif isinstance(value, int | float) and not isinstance(value, bool):
+            # Table libraries turn a column of whole numbers with a gap into 3.0, 4.0, …
+            return str(int(value)) if value == int(value) else str(value)
+        else:
+            self._raw.problem(number, at=column or name, expected="an id", came=shown(value))
+        return ""
+
+    def _reference_texts(self, number: int, row: Mapping[str, Any]) -> tuple[str, ...]:
+        texts: list[str] = []
+        for column in self._references:
+            value = row.get(column)
+            for text in value if isinstance(value, list | tuple) else [value]:
+                if isinstance(text, str):
+                    texts += [text] if text else []
+                elif not _is_missing(text):
+                    came = shown(text)
+                    self._raw.problem(number, at=column, expected="texts", came=came)
+        return tuple(texts)
+
+
+class RatingReader:
+    """Reads ratings of rows once all scales are known.
+
+    Parameters
+    ----------
+    columns : ColumnMap
+        Where the ratings are; without criteria they are read from ``human``.
+    scales : GivenScales
+        What the user said.
+    raw : RawRows
+        Where the rows come from; takes the problems.
+    """
+
+    def __init__(self, columns: ColumnMap, scales: GivenScales, raw: RawRows) -> None:
+        self._criteria = columns.criteria
+        self._given = scales
+        self._stated = StatedScales()
+        self._raw = raw
+        self._n_blank = 0
+        self._unscaled: dict[str, list[float]] = {}
+
+    def answers(self, number: int, row: Mapping[str, Any]) -> dict[str, list[Any]]:
+        """Return what stands in the row, unread, by criterion; take note of its scales."""
+        if self._criteria:
+            found = {
+                name: [answer for column in columns for answer in _listed(row.get(column))]
+                for name, columns in self._criteria.items()
+            }
+        else:
+            found = {
+                str(name): _listed(value)
+                for name, value in self._mapping(number, row, "human").items()
+            }
+        stated = row.get("scale")
+        if isinstance(stated, list | tuple):
+            stated = dict.fromkeys(found, stated)
+        elif self._criteria and not isinstance(stated, Mapping):
+            stated = {}
+        else:
+            stated = self._mapping(number, row, "scale")
+        for name, value in stated.items():
+            if value is not None:
+                problem = self._stated.state(str(name), value, where=self._raw.where(number))
+                if problem:
+                    self._raw.found.append((number, problem))
+        return found
+
+    def points(
+        self, number: int, answers: Mapping[str, list[Any]]
+    ) -> tuple[dict[str, tuple[float, ...]], dict[str, Scale]]:
+        """Return ratings and scales by criterion; what is no rating becomes a problem."""
+        human: dict[str, tuple[float, ...]] = {}
+        scales: dict[str, Scale] = {}
+        for name, given in answers.items():
+            scale = self._given.of(name, self._stated.by_criterion.get(name))
+            if scale is not None:
+                scales[name] = scale
+            read = []
+            for answer in given:
+                if answer is None or (isinstance(answer, str) and not answer.strip()):
+                    self._n_blank += 1
+                    continue
+                try:
+                    read.append(rating_points(answer, scale))
+                except ValueError:
+                    self._raw.problem(
+                        number,
+                        at="+".join(self._criteria.get(name, (f"human.{name}",))),
+                        expected=expected_rating(scale),
+                        came=shown(answer),
+                    )
+            human[name] = tuple(read)
+            if scale is None and read:
+                self._unscaled.setdefault(name, []).extend((min(read), max(read)))
+        return human, scales
+
+    @property
+    def missing_scales(self) -> list[Problem]:
+        """Return a problem for each rated criterion whose scale nobody said."""
+        return [
+            Problem(
+                where=self._raw.name,
+                field=name,
+                expected=f"a scale (say --scale {name}=LOW..HIGH with the ends of the rating form)",
+                came=f"none; the ratings go from {min(ends):g} to {max(ends):g}",
+            )
+            for name, ends in self._unscaled.items()
+        ]
+
+    @property
+    def notes(self) -> list[str]:
+        """Return what was left blank and which stated scales were overruled."""
+        notes = []
+        if self._n_blank:
+            blank = "rating is" if self._n_blank == 1 else "ratings are"
+            notes.append(f"{self._n_blank} {blank} blank and left out.")
+        for name, scale in self._stated.by_criterion.items():
+            said = self._given.of(name, scale)
+            if said != scale:
+                notes.append(f"the scale of {name} is {said} as given, not {scale} as in the rows.")
+        return notes
+
+    def _mapping(self, number: int, row: Mapping[str, Any], name: str) -> Mapping[Any, Any]:
+        value = row.get(name)
+        if isinstance(value, str) and value.lstrip().startswith("{"):
+            # A table has no other way to hold the canonical form than JSON in a cell.
+            with contextlib.suppress(ValueError):
+                value = json.loads(value)
+        if isinstance(value, Mapping):
+            return value
+        if isinstance(value, list) and all(isinstance(v, tuple) and len(v) == 2 for v in value):
+            return dict(value)  # how Parquet hands out maps
+        if not _is_missing(value) and value != "":
+            content = "[ratings]" if name == "human" else "[lowest, highest]"
+            hint = " (or say --map score=human)" if name == "human" else ""
+            expected = f"{{criterion: {content}}}{hint}"
+            self._raw.problem(number, at=name, expected=expected, came=shown(value))
+        return {}
+
+
+def _listed(value: Any) -> list[Any]:
+    return list(value) if isinstance(value, list | tuple) else [value]
+
+
+def _is_missing(value: Any) -> bool:
+    return value is None or (isinstance(value, float) and math.isnan(value))
+
+
+def _hashed(fields: Mapping[str, Any]) -> str:
+    """Return an id for a source without one; a row without a source stands for itself."""
+    text = fields["source"] or fields["response"]
+    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()

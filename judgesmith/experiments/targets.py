@@ -1,0 +1,206 @@
+"""The one number per item that a judge should agree with."""
+
+from __future__ import annotations
+
+import difflib
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from judgesmith.experiments.columns import OVERALL
+from judgesmith.experiments.dataset import DataSet
+from judgesmith.experiments.ratings import Aggregate, rating_value
+from judgesmith.signatures.rated import RatedItem
+from judgesmith.signatures.scale import Scale
+
+MEAN = "mean"
+"""The target that averages all criteria but ``overall``."""
+
+FRACTION = Scale(low=0, high=1)
+"""What a mean over criteria with different scales is measured in: 0 is worst, 1 is best."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Targets:
+    """What people think of each item of a set, on one scale.
+
+    Parameters
+    ----------
+    name : str
+        A criterion, ``overall`` or ``mean``.
+    scale : Scale
+        What ``values`` are measured in.
+    values : array of float, shape (n_items,), in points of ``scale``
+        nan for unrated items.
+    n_raters : array of int, shape (n_items,)
+        How many ratings are behind each value; for ``mean`` the fewest of any criterion.
+    reasons : tuple of str or None, length n_items
+        Why an item is unrated; None where there is a value.
+    """
+
+    name: str
+    scale: Scale
+    values: NDArray[np.float64]
+    n_raters: NDArray[np.intp]
+    reasons: tuple[str | None, ...]
+
+    @property
+    def rated(self) -> NDArray[np.intp]:
+        """Return the indices of rated items."""
+        return np.flatnonzero(np.isfinite(self.values))
+
+    @property
+    def n_unrated(self) -> int:
+        """Return how many items have no value."""
+        return len(self.values) - len(self.rated)
+
+    @property
+    def fractions(self) -> NDArray[np.float64]:
+        """Return the values as fractions of the scale: 0 is worst, 1 is best, nan is unrated."""
+        return np.asarray([self.scale.fraction(value) for value in self.values], dtype=float)
+
+    def reason_counts(self) -> dict[str, int]:
+        """Return how many items are unrated for each reason, most frequent first."""
+        return dict(Counter(reason for reason in self.reasons if reason).most_common())
+
+    def take(self, indices: Iterable[int]) -> Targets:
+        """Return the targets of the items at ``indices``, in that order."""
+        chosen = np.asarray(list(indices), dtype=np.intp)
+        return Targets(
+            name=self.name,
+            scale=self.scale,
+            values=self.values[chosen],
+            n_raters=self.n_raters[chosen],
+            reasons=tuple(self.reasons[index] for index in chosen),
+        )
+
+
+def targets_of(dataset: DataSet, target: str = "auto", aggregate: Aggregate = "mean") -> Targets:
+    """Return the value of every item on the target.
+
+    Parameters
+    ----------
+    dataset : DataSet
+        With ratings on at least one criterion.
+    target : str
+        A criterion; ``mean``, the mean over the criteria except ``overall``, each as a
+        fraction of its scale, in points where all scales agree and from 0 to 1 otherwise (a
+        criterion that is itself called ``mean`` comes first); or ``auto``, which is
+        ``overall`` where people rated that and ``mean`` otherwise.
+    aggregate : {"mean", "median", "mode", "unanimous"}
+        How an item's ratings on one criterion become one value.
+
+    Returns
+    -------
+    Targets
+        An item that lacks a rating on any criterion of a ``mean`` is unrated: a mean over
+        fewer criteria would be on other terms than the rest.
+
+    Raises
+    ------
+    ValueError
+        If nobody rated the target, or all its values are equal.
+
+    Examples
+    --------
+    >>> likert = {"clear": Scale(low=1, high=5), "kind": Scale(low=1, high=5)}
+    >>> rated = [{"clear": (4,), "kind": (2,)}, {"clear": (5,), "kind": (5,)}, {"clear": (5,)}]
+    >>> items = [RatedItem(response="", human=human, scale=likert) for human in rated]
+    >>> targets = targets_of(DataSet(name="toy", items=tuple(items)))
+    >>> targets.name, targets.values.tolist(), targets.reasons[2]
+    ('mean', [3.0, 5.0, nan], 'nobody rated kind')
+    """
+    target, criteria = _criteria_of(dataset, target)
+    scales = [dataset.scales[criterion] for criterion in criteria]
+    # One criterion keeps its scale as it is; a mean of whole points is no whole point.
+    scale = scales[0] if len(criteria) == 1 else _common(scales)
+    values = np.full(len(dataset), np.nan)
+    n_raters = np.zeros(len(dataset), dtype=np.intp)
+    reasons: list[str | None] = []
+    for index, item in enumerate(dataset):
+        parts = [rating_value(item.human.get(name, ()), aggregate) for name in criteria]
+        reason = _why_unrated(item, criteria, parts)
+        reasons.append(reason)
+        if reason is not None:
+            continue
+        n_raters[index] = min(len(item.human[name]) for name in criteria)
+        if len(criteria) == 1:
+            values[index] = parts[0]
+        else:
+            fractions = [s.fraction(p) for s, p in zip(scales, parts, strict=True) if p is not None]
+            values[index] = scale.points(float(np.mean(fractions)))
+    targets = Targets(
+        name=target, scale=scale, values=values, n_raters=n_raters, reasons=tuple(reasons)
+    )
+    _refuse_useless(targets)
+    return targets
+
+
+def target_names(dataset: DataSet) -> tuple[str, ...]:
+    """Return the targets that a set can be judged by: its criteria, and ``mean`` where it differs.
+
+    Examples
+    --------
+    >>> one_to_five = Scale(low=1, high=5)
+    >>> human = {"overall": (4,), "clear": (2,)}
+    >>> item = RatedItem(response="", human=human, scale=dict.fromkeys(human, one_to_five))
+    >>> target_names(DataSet(name="toy", items=(item,)))
+    ('overall', 'clear', 'mean')
+    """
+    parts = [name for name in dataset.criteria if name != OVERALL]
+    return (*dataset.criteria, *([MEAN] if parts and MEAN not in dataset.criteria else []))
+
+
+def _criteria_of(dataset: DataSet, target: str) -> tuple[str, tuple[str, ...]]:
+    """Return the target's name and the criteria it is made of."""
+    names = target_names(dataset)
+    if not names:
+        raise ValueError(
+            f"{dataset.name} has no ratings to agree with; its {len(dataset)} items are unrated "
+            "(say --map score=COLUMN if a column holds ratings)."
+        )
+    if target == "auto":
+        target = OVERALL if OVERALL in names else MEAN
+    if target not in names:
+        close = difflib.get_close_matches(target, names, n=1)
+        hint = f"; did you mean {close[0]}?" if close else "."
+        raise ValueError(
+            f"nobody rated {target!r} in {dataset.name}; there is {', '.join(names)}{hint}"
+        )
+    if target in dataset.criteria:
+        return target, (target,)
+    return target, tuple(name for name in dataset.criteria if name != OVERALL)
+
+
+def _common(scales: list[Scale]) -> Scale:
+    if any(scale != scales[0] for scale in scales):
+        return FRACTION
+    first = scales[0]
+    return Scale(low=first.low, high=first.high, higher_is_better=first.higher_is_better)
+
+
+def _why_unrated(
+    item: RatedItem, criteria: Sequence[str], parts: Sequence[float | None]
+) -> str | None:
+    without = [name for name, part in zip(criteria, parts, strict=True) if part is None]
+    if not without:
+        return None
+    missing = [name for name in without if not item.human.get(name)]
+    if missing:
+        return f"nobody rated {', '.join(missing)}"
+    return f"raters differ on {', '.join(without)}"
+
+
+def _refuse_useless(targets: Targets) -> None:
+    values = targets.values[targets.rated]
+    if not values.size:
+        reasons = "; ".join(f"{n} × {reason}" for reason, n in targets.reason_counts().items())
+        raise ValueError(f"no item has a value on {targets.name}: {reasons}.")
+    if np.ptp(values) == 0:
+        raise ValueError(
+            f"all {values.size} rated items have the same value on {targets.name}, "
+            f"{values[0]:g}: a judge cannot agree or disagree with that. Choose another target."
+        )
