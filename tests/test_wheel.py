@@ -16,8 +16,9 @@ ROOMS = ("signatures", "programs", "metrics", "optimizers", "experiments")
 BUILD = """
 import sys
 from setuptools import build_meta
-print(build_meta.build_sdist(sys.argv[1]))
-print(build_meta.build_wheel(sys.argv[1]))
+folder = sys.argv[1]  # each build sets sys.argv anew
+build_meta.build_sdist(folder)
+build_meta.build_wheel(folder)
 """
 
 
