@@ -1,11 +1,10 @@
 """What sends a request: one attempt, one answer or one error, and nothing remembered."""
 
-from typing import Protocol, TypeGuard, runtime_checkable
+from typing import Protocol, runtime_checkable
 
 from judgesmith.programs.models.request import ModelAnswer, ModelRequest
 
 
-@runtime_checkable
 class Engine(Protocol):
     """Sends one request to a model; the stack around it remembers, counts, waits and retries.
 
@@ -38,8 +37,3 @@ class PureEngine(Protocol):
     def answer(self, request: ModelRequest) -> ModelAnswer:
         """Return the answer, a function of the request alone."""
         ...
-
-
-def is_pure(engine: Engine | PureEngine) -> TypeGuard[PureEngine]:
-    """Say whether ``engine`` answers without sending anything."""
-    return callable(getattr(engine, "answer", None))

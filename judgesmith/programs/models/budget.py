@@ -1,0 +1,200 @@
+"""Hard ceilings on what a run may spend, and what it has spent."""
+
+import threading
+from dataclasses import dataclass
+
+from judgesmith.programs.models.errors import BudgetSpent
+from judgesmith.programs.models.request import ModelAnswer
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Budget:
+    """Ceilings for one run; None means no ceiling.
+
+    Attributes
+    ----------
+    max_calls : int or None
+        Requests sent, attempts that failed included. Never exceeded.
+    max_tokens : int or None
+        Tokens in and out. A request is let through if its estimated input and its largest allowed
+        output still fit; only the estimate can be wrong.
+    max_usd : float or None
+        United States dollars at the prices in force, counted like tokens.
+    max_minutes : float or None
+        Time at work, over all processes of the run. Nothing is sent later.
+
+    Raises
+    ------
+    ValueError
+        If a ceiling is negative.
+
+    Examples
+    --------
+    >>> Budget(max_calls=-1)
+    Traceback (most recent call last):
+    ...
+    ValueError: max_calls must be zero or more; got -1.
+    """
+
+    max_calls: int | None = None
+    max_tokens: int | None = None
+    max_usd: float | None = None
+    max_minutes: float | None = None
+
+    def __post_init__(self) -> None:
+        """Reject ceilings that nothing could satisfy."""
+        for name in ("max_calls", "max_tokens", "max_usd", "max_minutes"):
+            ceiling = getattr(self, name)
+            if ceiling is not None and not ceiling >= 0:
+                raise ValueError(f"{name} must be zero or more; got {ceiling}.")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spent:
+    """What a run has spent, in all its processes.
+
+    Attributes
+    ----------
+    calls : int
+        Requests sent.
+    tokens : int
+        Tokens charged: as counted by the server, or as reserved where no reply came.
+    usd : float
+        Charged like tokens; 0 where no price is known.
+    minutes : float
+        Time at work.
+    """
+
+    calls: int = 0
+    tokens: int = 0
+    usd: float = 0.0
+    minutes: float = 0.0
+
+
+def check(budget: Budget, spent: Spent, *, tokens: int = 0, usd: float = 0.0) -> None:
+    """Refuse one more request of this size if it would pass a ceiling.
+
+    Raises
+    ------
+    BudgetSpent
+        Naming the first ceiling in the way, and all that was spent.
+
+    Examples
+    --------
+    >>> check(Budget(max_calls=2), Spent(calls=1))
+    >>> check(Budget(max_calls=2), Spent(calls=2))
+    Traceback (most recent call last):
+    ...
+    judgesmith.programs.models.errors.BudgetSpent: the budget of 2 calls is spent: 2 calls so far.
+    """
+    if budget.max_calls is not None and spent.calls + 1 > budget.max_calls:
+        _refuse("max_calls", f"{budget.max_calls} calls", f"{spent.calls} calls so far", spent)
+    if budget.max_tokens is not None and spent.tokens + tokens > budget.max_tokens:
+        so_far = f"{spent.tokens} tokens so far, the next request may need {tokens}"
+        _refuse("max_tokens", f"{budget.max_tokens} tokens", so_far, spent)
+    if budget.max_usd is not None and spent.usd + usd > budget.max_usd:
+        so_far = f"${spent.usd:.4f} so far, the next request may cost ${usd:.4f}"
+        _refuse("max_usd", f"${budget.max_usd:g}", so_far, spent)
+    if budget.max_minutes is not None and spent.minutes >= budget.max_minutes:
+        so_far = f"{spent.minutes:.1f} minutes so far"
+        _refuse("max_minutes", f"{budget.max_minutes:g} minutes", so_far, spent)
+
+
+def _refuse(ceiling: str, allowed: str, so_far: str, spent: Spent) -> None:
+    raise BudgetSpent(
+        f"the budget of {allowed} is spent: {so_far}.",
+        ceiling=ceiling,
+        calls=spent.calls,
+        tokens=spent.tokens,
+        usd=spent.usd,
+        minutes=spent.minutes,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Usage:
+    """What went through one stack since it was made.
+
+    Attributes
+    ----------
+    calls : int
+        Requests sent, attempts that failed included.
+    hits : int
+        Answers that needed no request: from the ledger, or asked by someone else meanwhile.
+    input_tokens, output_tokens : int
+        As servers counted them.
+    cost_usd : float or None
+        At the prices in force; None if the price is unknown.
+    retries : int
+        Requests sent again after a fault.
+    seconds : float
+        Sum of the time that answers took, over all requests in flight at once.
+    """
+
+    calls: int = 0
+    hits: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cost_usd: float | None = 0.0
+    retries: int = 0
+    seconds: float = 0.0
+
+
+class Meter:
+    """The one place where calls are counted, by whichever threads and loops make them."""
+
+    def __init__(self, *, priced: bool) -> None:
+        self._lock = threading.Lock()
+        self._priced = priced
+        self._calls = self._hits = self._input = self._output = self._retries = 0
+        self._cost = self._seconds = 0.0
+        # Tokens per character seen so far, started with the usual one per four so that the first
+        # request has an estimate; the start weighs as much as one long message.
+        self._seen_tokens, self._seen_characters = 1000.0, 4000.0
+        self._longest_output = 512
+
+    def hit(self) -> None:
+        """Count an answer that needed no request."""
+        with self._lock:
+            self._hits += 1
+
+    def sent(self, *, again: bool) -> None:
+        """Count a request that is about to be sent."""
+        with self._lock:
+            self._calls += 1
+            self._retries += again
+
+    def answered(self, n_characters: int, answer: ModelAnswer, *, usd: float) -> None:
+        """Count what an answer cost, and learn how long tokens are."""
+        with self._lock:
+            self._cost += usd
+            self._seconds += answer.seconds
+            if answer.input_tokens is not None:
+                self._input += answer.input_tokens
+                self._seen_tokens += answer.input_tokens
+                self._seen_characters += n_characters
+            if answer.output_tokens is not None:
+                self._output += answer.output_tokens
+                self._longest_output = max(self._longest_output, answer.output_tokens)
+
+    def estimated_input(self, n_characters: int) -> int:
+        """Return how many tokens a prompt of this length probably has, rounded up."""
+        return int(n_characters * self._seen_tokens / self._seen_characters) + 1
+
+    def estimated_output(self, max_tokens: int | None) -> int:
+        """Return the most tokens an answer may have: its ceiling, else the longest one seen."""
+        return self._longest_output if max_tokens is None else max_tokens
+
+    @property
+    def usage(self) -> Usage:
+        """Everything counted so far."""
+        with self._lock:
+            return Usage(
+                calls=self._calls,
+                hits=self._hits,
+                input_tokens=self._input,
+                output_tokens=self._output,
+                cost_usd=self._cost if self._priced else None,
+                retries=self._retries,
+                seconds=self._seconds,
+            )

@@ -1,0 +1,193 @@
+"""A ``dspy.LM`` over a stack: DSPy's calls become requests of ours, and answers its responses."""
+
+import itertools
+import json
+import weakref
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any, Self
+
+import dspy
+from dspy import lm15
+from dspy.utils.exceptions import ContextWindowExceededError, LMError
+
+from judgesmith.programs.models.conversion import answer_to_lm15, request_from_lm15
+from judgesmith.programs.models.errors import (
+    BudgetSpent,
+    ContextWindowExceeded,
+    LedgerError,
+    ModelError,
+    TransientModelError,
+)
+from judgesmith.programs.models.identity import sample_number
+from judgesmith.programs.models.stack import Stack
+
+# Keyword arguments of a call that steer DSPy and say nothing about sampling.
+NOT_SETTINGS = frozenset({"n", "num_generations", "rollout_id", "prompt_cache", "cache"})
+# Rollouts are set this far apart, so that the candidates of one do not run into the next.
+_ROLLOUT = 10_000
+
+_numbers: ContextVar[Iterator[int] | None] = ContextVar("judgesmith_sample_numbers", default=None)
+
+
+class StackLM(dspy.LM):
+    """A model whose calls go through a stack.
+
+    DSPy asks an engine for several candidates by sending the same request again, and tells it
+    nothing of ``rollout_id``. Both mean "another answer", so they become sample numbers here;
+    otherwise the ledger would give the same answer each time.
+    """
+
+    @classmethod
+    def over(cls, stack: Stack, name: str, *, recipe: Mapping[str, Any], **settings: Any) -> Self:
+        """Return a model called ``name`` over ``stack``, which ``recipe`` can make again."""
+        shared = {"cache": False, "num_retries": 0, **settings}
+        engines = {
+            "engine": StackEngine(stack, recipe),
+            "async_engine": AsyncStackEngine(stack, recipe),
+        }
+        try:
+            return cls(name, **engines, **shared)
+        except dspy.LMConfigurationError:
+            # OpenAI's reasoning models take neither a temperature nor a small ceiling.
+            return cls(name, **engines, **{**shared, "temperature": None, "max_tokens": None})
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Call the model; see ``dspy.LM``."""
+        with self._numbered(kwargs):
+            return super().__call__(*args, **kwargs)
+
+    async def acall(self, *args: Any, **kwargs: Any) -> Any:
+        """Call the model without blocking; see ``dspy.LM``."""
+        with self._numbered(kwargs):
+            return await super().acall(*args, **kwargs)
+
+    @contextmanager
+    def _numbered(self, kwargs: Mapping[str, Any]) -> Iterator[None]:
+        rollout = kwargs.get("rollout_id", self.kwargs.get("rollout_id"))
+        first = sample_number.get() + (0 if rollout is None else _ROLLOUT * (1 + int(rollout)))
+        token = _numbers.set(itertools.count(first))
+        try:
+            yield
+        finally:
+            _numbers.reset(token)
+
+
+class _Face:
+    """What both engines of a model share."""
+
+    def __init__(self, stack: Stack, recipe: Mapping[str, Any]) -> None:
+        self.stack = stack
+        self.recipe = dict(recipe)
+
+    def dump_state(self) -> dict[str, Any]:
+        """Return how to make this again: no keys, no budget, the address without secrets."""
+        return dict(self.recipe)
+
+    @classmethod
+    def load_state(cls, state: Mapping[str, Any]) -> Self:
+        """Return a face of the stack that ``state`` describes, with no budget."""
+        return cls(_stack_like(state), state)
+
+    def __deepcopy__(self, memo: object) -> Self:
+        return self
+
+    def __reduce__(self) -> tuple[Any, tuple[dict[str, Any]]]:
+        return type(self).load_state, (self.dump_state(),)
+
+
+class StackEngine(_Face):
+    """The synchronous engine of a model."""
+
+    def complete(self, request: lm15.Request) -> lm15.Response:
+        """Answer one request of DSPy's."""
+        asked = request_from_lm15(request, sample=_sample())
+        try:
+            return answer_to_lm15(self.stack.complete_sync(asked), request.model)
+        except (ModelError, BudgetSpent, LedgerError) as fault:
+            raise seen_by_dspy(fault) from None
+
+
+class AsyncStackEngine(_Face):
+    """The asynchronous engine of a model."""
+
+    async def complete(self, request: lm15.Request) -> lm15.Response:
+        """Answer one request of DSPy's."""
+        asked = request_from_lm15(request, sample=_sample())
+        try:
+            return answer_to_lm15(await self.stack.complete(asked), request.model)
+        except (ModelError, BudgetSpent, LedgerError) as fault:
+            raise seen_by_dspy(fault) from None
+
+
+def _sample() -> int:
+    numbers = _numbers.get()
+    return sample_number.get() if numbers is None else next(numbers)
+
+
+_made_again: "weakref.WeakValueDictionary[str, Stack]" = weakref.WeakValueDictionary()
+
+
+def _stack_like(recipe: Mapping[str, Any]) -> Stack:
+    """Return the stack for ``recipe``; the two engines of a loaded model find the same one."""
+    from judgesmith.programs.models.faces import model, stack_of
+
+    key = json.dumps(recipe, sort_keys=True)
+    stack = _made_again.get(key)
+    if stack is None:
+        price = recipe.get("price")
+        stack = stack_of(model(**{**recipe, "price": tuple(price) if price else None}))
+        assert stack is not None
+        _made_again[key] = stack
+    return stack
+
+
+# -- errors --------------------------------------------------------------------------------
+#
+# DSPy turns every exception that is not one of its own into "unexpected". These are both its
+# own and ours, so that either side catches what it knows.
+
+
+class _OfBothError(LMError):
+    def __init__(self, fault: Exception) -> None:
+        LMError.__init__(self, str(fault))
+        self.__dict__.update(fault.__dict__)
+
+
+class DspyModelError(_OfBothError, ModelError):
+    """``ModelError`` as it passes through DSPy."""
+
+
+class DspyTransientModelError(_OfBothError, TransientModelError):
+    """``TransientModelError`` as it passes through DSPy."""
+
+
+class DspyBudgetSpent(_OfBothError, BudgetSpent):
+    """``BudgetSpent`` as it passes through DSPy."""
+
+
+class DspyLedgerError(_OfBothError, LedgerError):
+    """``LedgerError`` as it passes through DSPy."""
+
+
+class DspyContextWindowExceeded(ContextWindowExceededError, ContextWindowExceeded):  # noqa: N818
+    """``ContextWindowExceeded`` as it passes through DSPy."""
+
+    def __init__(self, fault: Exception) -> None:
+        ContextWindowExceededError.__init__(self, message=str(fault))
+        self.__dict__.update(fault.__dict__)
+
+
+_SEEN_AS = (
+    (ContextWindowExceeded, DspyContextWindowExceeded),
+    (TransientModelError, DspyTransientModelError),
+    (ModelError, DspyModelError),
+    (BudgetSpent, DspyBudgetSpent),
+    (LedgerError, DspyLedgerError),
+)
+
+
+def seen_by_dspy(fault: Exception) -> Exception:
+    """Return ``fault`` as an exception that is ours and DSPy's at once."""
+    return next(kind(fault) for ours, kind in _SEEN_AS if isinstance(fault, ours))

@@ -1,0 +1,280 @@
+"""The ledger: every answer a model ever gave, so that nothing is asked, or paid for, twice."""
+
+import asyncio
+import os
+import sqlite3
+import threading
+import time
+import weakref
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Any, ClassVar, TypeVar
+
+from judgesmith.programs.models.budget import Spent
+from judgesmith.programs.models.errors import BudgetSpent, LedgerError
+from judgesmith.programs.models.group_commit import GroupCommit
+from judgesmith.programs.models.ledger_schema import connect, explained, is_busy
+from judgesmith.programs.models.ledger_writes import (
+    ANSWER_COLUMNS,
+    FIND_ANSWER,
+    Pen,
+    Write,
+    spent_by,
+    unpacked,
+)
+from judgesmith.programs.models.owners import owners_beside
+from judgesmith.programs.models.request import ModelAnswer
+from judgesmith.programs.models.single_flight import Flights
+
+# How long to wait for another process that is writing. Its transactions take milliseconds; only a
+# backup or a large prune takes longer.
+PATIENCE = 60.0
+_T = TypeVar("_T")
+
+
+class Ledger:
+    """An append-only file of answers, shared by threads, event loops and processes.
+
+    Within a process there is one ledger per path: ``Ledger(path) is Ledger(path)``. The file is
+    opened, and if need be created, on first use.
+
+    Parameters
+    ----------
+    path : path-like
+        An SQLite file; ``-wal`` and ``-shm`` files and a ``-owners`` file appear beside it. All
+        are readable by their owner only. They hold answers and counts, but neither prompts nor
+        keys.
+
+    Raises
+    ------
+    LedgerError
+        On use: if the file cannot be created, read or written, or is something else.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> ledger = Ledger(folder / "ledger.sqlite")
+    >>> ledger.lookup(bytes(16)) is None
+    True
+    >>> ledger.close()
+    """
+
+    _by_path: ClassVar["weakref.WeakValueDictionary[str, Ledger]"] = weakref.WeakValueDictionary()
+    _by_path_lock = threading.Lock()
+
+    path: Path
+
+    def __new__(cls, path: str | os.PathLike[str]) -> "Ledger":
+        """Return this process's ledger at ``path``."""
+        resolved = Path(path).expanduser().resolve()
+        with cls._by_path_lock:
+            ledger = cls._by_path.get(str(resolved))
+            if ledger is None:
+                ledger = super().__new__(cls)
+                ledger.path = resolved
+                ledger._start()
+                cls._by_path[str(resolved)] = ledger
+            return ledger
+
+    def _start(self) -> None:
+        self._lock = threading.RLock()
+        self._connection: sqlite3.Connection | None = None
+        self._pen: Pen | None = None
+        self._runs: dict[str, int] = {}
+        self._models: dict[tuple[str, str], int] = {}
+        self._commits: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, GroupCommit] = (
+            weakref.WeakKeyDictionary()
+        )
+        self.flights = Flights()
+        self._pid = os.getpid()
+
+    def __repr__(self) -> str:
+        return f"Ledger({str(self.path)!r})"
+
+    # -- reading ---------------------------------------------------------------------------
+
+    def lookup(self, identity: bytes) -> ModelAnswer | None:
+        """Return the answer on record for this identity, or None."""
+        rows = self._read(FIND_ANSWER, (identity,))
+        return unpacked(rows[0]) if rows else None
+
+    def lookup_many(self, identities: Iterable[bytes]) -> dict[bytes, ModelAnswer]:
+        """Return the answers on record among these identities."""
+        wanted, found = list(identities), {}
+        for start in range(0, len(wanted), 500):
+            part = wanted[start : start + 500]
+            marks = ",".join("?" * len(part))
+            query = f"SELECT identity, {ANSWER_COLUMNS} FROM answers WHERE identity IN ({marks})"  # noqa: S608
+            found.update({row[0]: unpacked(row[1:]) for row in self._read(query, part)})
+        return found
+
+    def held_elsewhere(self, identity: bytes) -> bool:
+        """Say whether another living process is asking this at the moment."""
+        rows = self._read("SELECT owner FROM flights WHERE identity = ?", (identity,))
+        if not rows:
+            return False
+        with self._exclusively():
+            pen = self._ready()[1]
+            return rows[0][0] != pen.owner and pen.alive(rows[0][0])
+
+    def spent(self, run: str) -> Spent:
+        """Return what the run named ``run`` was charged so far, in all its processes."""
+        number = self.run(run)
+        return self._patiently(
+            lambda connection: spent_by(connection, number, at_least_seconds=0.0)
+        )
+
+    def query(self, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+        """Return the rows of a reading query, for housekeeping."""
+        return self._read(sql, parameters)
+
+    def _read(self, sql: str, parameters: Sequence[Any]) -> list[tuple[Any, ...]]:
+        return self._patiently(lambda connection: connection.execute(sql, parameters).fetchall())
+
+    # -- writing ---------------------------------------------------------------------------
+
+    def perform(self, write: Write) -> Any:
+        """Apply one write in a transaction of its own and return its outcome."""
+        outcome = self._patiently(lambda _: self.apply([write]))[0]
+        if isinstance(outcome, BaseException):
+            raise outcome
+        return outcome
+
+    def perform_soon(self, write: Write) -> "asyncio.Future[Any]":
+        """Apply one write together with those of other coroutines, very soon."""
+        loop = asyncio.get_running_loop()
+        commit = self._commits.get(loop)
+        if commit is None:
+            commit = self._commits[loop] = GroupCommit(self, loop)
+        return commit.submit(write)
+
+    def apply(self, writes: Sequence[Write]) -> list[Any]:
+        """Apply the writes in one transaction; a refused one yields its ``BudgetSpent``.
+
+        Raises
+        ------
+        LedgerError
+            If the transaction failed; then nothing was written.
+        sqlite3.OperationalError
+            If another process is writing at this moment; then nothing was written either.
+        """
+        with self._exclusively(), explained(self.path):
+            connection, pen = self._ready()
+            connection.execute("BEGIN IMMEDIATE")
+            try:
+                outcomes: list[Any] = []
+                for write in writes:
+                    try:
+                        outcomes.append(write.apply(connection, pen))
+                    except BudgetSpent as refusal:
+                        outcomes.append(refusal)
+                connection.execute("COMMIT")
+            except BaseException:
+                if connection.in_transaction:
+                    connection.execute("ROLLBACK")
+                raise
+            return outcomes
+
+    def run(self, name: str) -> int:
+        """Return the number of the run called ``name``, giving it one if it has none."""
+        number = self._runs.get(name)
+        if number is None:
+            number = self._runs[name] = self._number(
+                "INSERT OR IGNORE INTO runs (name, started) VALUES (?, ?)",
+                (name, int(time.time())),
+                "SELECT id FROM runs WHERE name = ?",
+                (name,),
+            )
+        return number
+
+    def model(self, model: str, endpoint: str) -> int:
+        """Return the number of a model at an endpoint, giving it one if it has none."""
+        number = self._models.get((model, endpoint))
+        if number is None:
+            number = self._models[model, endpoint] = self._number(
+                "INSERT OR IGNORE INTO models (model, endpoint) VALUES (?, ?)",
+                (model, endpoint),
+                "SELECT id FROM models WHERE model = ? AND endpoint = ?",
+                (model, endpoint),
+            )
+        return number
+
+    def _number(self, insert: str, values: tuple[Any, ...], find: str, key: tuple[Any, ...]) -> int:
+        def transaction(connection: sqlite3.Connection) -> int:
+            connection.execute(insert, values)
+            return int(connection.execute(find, key).fetchone()[0])
+
+        return self._patiently(transaction)
+
+    # -- the file --------------------------------------------------------------------------
+
+    def _patiently(self, work: Callable[[sqlite3.Connection], _T]) -> _T:
+        """Do ``work``, waiting while another process holds the file."""
+        give_up = time.monotonic() + PATIENCE
+        pause = 0.001
+        while True:
+            try:
+                with self._exclusively(), explained(self.path):
+                    return work(self._ready()[0])
+            except sqlite3.OperationalError as fault:
+                if not is_busy(fault):
+                    raise
+                if time.monotonic() > give_up:
+                    raise LedgerError(still_busy(self.path)) from fault
+            time.sleep(pause)
+            pause = min(2 * pause, 0.05)
+
+    def _exclusively(self) -> threading.RLock:
+        # A forked child inherits the connection, and perhaps a lock that nobody will release. It
+        # must touch neither, so it starts anew; the old connection is kept from being closed,
+        # which would disturb the parent.
+        if os.getpid() != self._pid:
+            _inherited.append(self._connection)
+            self._start()
+        return self._lock
+
+    def _ready(self) -> tuple[sqlite3.Connection, Pen]:
+        """Return the open connection and this process's pen."""
+        if self._connection is None or self._pen is None:
+            connection = connect(self.path)
+            try:
+                owners = owners_beside(self.path)
+                self._pen = Pen(owners.number(lambda: _drawn(connection)), owners.alive)
+            except BaseException:
+                connection.close()
+                raise
+            self._connection = connection
+            self._finalizer = weakref.finalize(self, _shut, connection, self._pid)
+        return self._connection, self._pen
+
+    def close(self) -> None:
+        """Close the file; the next use opens it again."""
+        with self._exclusively():
+            if self._connection is not None:
+                self._finalizer()
+                self._connection = self._pen = None
+
+
+_inherited: list[object] = []
+
+
+def _drawn(connection: sqlite3.Connection) -> int:
+    """Draw a number for this process from the ledger."""
+    row = (os.getpid(), int(time.time()))
+    cursor = connection.execute("INSERT INTO owners (pid, started) VALUES (?, ?)", row)
+    assert cursor.lastrowid is not None
+    return cursor.lastrowid
+
+
+def _shut(connection: sqlite3.Connection, pid: int) -> None:
+    if os.getpid() == pid:
+        connection.close()
+
+
+def still_busy(path: Path) -> str:
+    """Say what to do when another process does not let go of the file."""
+    return (
+        f"another process has held the ledger {path} for more than {PATIENCE:.0f} seconds; "
+        "wait for it to finish, or choose another file (--ledger PATH)."
+    )

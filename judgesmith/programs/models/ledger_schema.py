@@ -1,0 +1,145 @@
+"""The ledger's file: how it is created, opened and recognised, and what to say when it cannot be.
+
+One SQLite database in write-ahead mode. ``synchronous=NORMAL`` is chosen on purpose: a commit
+reaches the operating system before it returns, so it survives the death of the process at any
+moment, which is what "never ask twice" is about. Only a power cut or a crash of the whole machine
+can take the last moments with it; then those answers are asked again, and the file stays sound.
+Waiting for the disk on every commit would cost each call two disk latencies instead.
+
+Answers and intents are appended; the only random access is a 16-byte index over the answers. Rows
+of requests in flight live in a small table of their own, so no query grows with history.
+"""
+
+import os
+import sqlite3
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from judgesmith.programs.models.errors import LedgerError
+
+APPLICATION_ID = 0x4A534C47  # "JSLG"
+SCHEMA_VERSION = 1
+
+_TABLES = """
+CREATE TABLE runs (
+    id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, started INTEGER NOT NULL,
+    calls INTEGER NOT NULL DEFAULT 0, tokens INTEGER NOT NULL DEFAULT 0,
+    usd REAL NOT NULL DEFAULT 0, seconds REAL NOT NULL DEFAULT 0);
+CREATE TABLE models (
+    id INTEGER PRIMARY KEY, model TEXT NOT NULL, endpoint TEXT NOT NULL, UNIQUE (model, endpoint));
+CREATE TABLE owners (id INTEGER PRIMARY KEY AUTOINCREMENT, pid INTEGER, started INTEGER NOT NULL);
+CREATE TABLE intents (
+    id INTEGER PRIMARY KEY, identity BLOB NOT NULL, run INTEGER NOT NULL, owner INTEGER NOT NULL,
+    time INTEGER NOT NULL);
+CREATE TABLE flights (identity BLOB PRIMARY KEY, owner INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TABLE answers (
+    id INTEGER PRIMARY KEY, identity BLOB NOT NULL, intent INTEGER NOT NULL, model INTEGER NOT NULL,
+    time INTEGER NOT NULL, text BLOB NOT NULL, finish_reason TEXT NOT NULL, input_tokens INTEGER,
+    output_tokens INTEGER, seconds REAL NOT NULL, detail BLOB);
+CREATE UNIQUE INDEX answers_by_identity ON answers (identity);
+"""
+
+
+def connect(path: Path) -> sqlite3.Connection:
+    """Open the ledger at ``path``, creating file and folders where there are none.
+
+    Raises
+    ------
+    LedgerError
+        If the file cannot be created, read or written, or is not a ledger of this version.
+    sqlite3.OperationalError
+        If another process is busy with the file at this moment; try again.
+    """
+    with explained(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        # SQLite gives its side files the mode of the main file, so that mode is set first.
+        with suppress(FileExistsError):
+            os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
+        if stat.S_IMODE(path.stat().st_mode) & 0o077:
+            path.chmod(0o600)
+        # Waiting for another process is done by the callers, who know whether they may block.
+        connection = sqlite3.connect(
+            path, isolation_level=None, check_same_thread=False, timeout=0, cached_statements=64
+        )
+        try:
+            _prepare(connection, path)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+
+def _prepare(connection: sqlite3.Connection, path: Path) -> None:
+    application = connection.execute("PRAGMA application_id").fetchone()[0]
+    n_tables = connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0]
+    if application == 0 and n_tables == 0:
+        connection.execute("PRAGMA journal_mode=WAL")
+        connection.execute("BEGIN IMMEDIATE")
+        # Another process may have been faster between the look and the lock.
+        if connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0] == 0:
+            for statement in _TABLES.split(";\n"):
+                connection.execute(statement)
+            connection.execute(f"PRAGMA application_id={APPLICATION_ID}")
+            connection.execute(f"PRAGMA user_version={SCHEMA_VERSION}")
+        connection.execute("COMMIT")
+        application = connection.execute("PRAGMA application_id").fetchone()[0]
+    if application != APPLICATION_ID:
+        raise LedgerError(
+            f"{path} is a database, but not a Judgesmith ledger; choose another file."
+        )
+    version = connection.execute("PRAGMA user_version").fetchone()[0]
+    if version != SCHEMA_VERSION:
+        raise LedgerError(
+            f"{path} has ledger schema {version}, this version of Judgesmith reads schema "
+            f"{SCHEMA_VERSION}; use the version that wrote it, or choose another file."
+        )
+    connection.execute("PRAGMA journal_mode=WAL")
+    connection.execute("PRAGMA synchronous=NORMAL")
+    # Commits copy the log into the main file every 4,000 pages (16 MB) instead of every 1,000, and
+    # the index over millions of answers (about 30 MB each) stays in memory.
+    connection.execute("PRAGMA wal_autocheckpoint=4000")
+    connection.execute("PRAGMA cache_size=-65536")
+
+
+def is_busy(fault: sqlite3.Error) -> bool:
+    """Say whether ``fault`` only means that another process is writing."""
+    code = getattr(fault, "sqlite_errorcode", 0) & 0xFF
+    return code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
+
+
+@contextmanager
+def explained(path: Path) -> Iterator[None]:
+    """Turn faults of file system and database into one that names the file and the way out."""
+    try:
+        yield
+    except sqlite3.Error as fault:
+        if is_busy(fault):
+            raise
+        raise LedgerError(_advice(path, fault)) from fault
+    except OSError as fault:
+        reason = fault.strerror or str(fault)
+        raise LedgerError(
+            f"cannot open the ledger {path}: {reason}. Choose a file in a folder that can be "
+            "written (--ledger PATH), or go without one (ledger=None)."
+        ) from fault
+
+
+def _advice(path: Path, fault: sqlite3.Error) -> str:
+    code = getattr(fault, "sqlite_errorcode", 0) & 0xFF
+    if code == sqlite3.SQLITE_NOTADB:
+        return f"{path} is not a ledger (not an SQLite database); choose another file."
+    if code == sqlite3.SQLITE_CORRUPT:
+        return (
+            f"the ledger {path} is damaged ({fault}). Move it away to start a new one; "
+            f"'sqlite3 {path} .recover' may bring back its answers."
+        )
+    if code == sqlite3.SQLITE_FULL:
+        return f"no space left for the ledger {path}; free some, then run the same command again."
+    if code in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM):
+        return (
+            f"the ledger {path} cannot be written ({fault}). Make file and folder writable, choose "
+            "another file (--ledger PATH), or go without one (ledger=None)."
+        )
+    return f"the ledger {path} failed ({fault}); choose another file, or check the disk."

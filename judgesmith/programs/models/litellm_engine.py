@@ -1,0 +1,79 @@
+"""Sends requests through LiteLLM, for providers that DSPy's own client does not know."""
+
+import os
+from typing import Any
+
+from judgesmith.programs.models.redaction import public_address
+from judgesmith.programs.models.request import ModelAnswer, ModelRequest
+
+
+class LiteLLMEngine:
+    """Asks one model through LiteLLM, without its cache and retries.
+
+    LiteLLM is imported with the first request (seconds, and 100 MB of memory), and kept from
+    downloading its price map. Its connections do not stand more than some 32 requests in flight.
+
+    Parameters
+    ----------
+    model : str
+        As LiteLLM names it.
+    api_base : str or None
+        Address of the server; None leaves it to LiteLLM.
+    timeout : float
+        Seconds after which an attempt counts as failed.
+
+    Attributes
+    ----------
+    endpoint : str
+        Address without secrets, or ``litellm:provider``.
+    route : str
+        How requests travel, for display.
+    """
+
+    def __init__(self, model: str, *, api_base: str | None = None, timeout: float = 600.0) -> None:
+        self.model = model
+        provider = model.partition("/")[0]
+        self.endpoint = public_address(api_base) if api_base else f"litellm:{provider}"
+        self.route = f"LiteLLM, {self.endpoint if api_base else provider}"
+        self._options: dict[str, Any] = {"timeout": timeout}
+        if api_base:
+            self._options["api_base"] = api_base
+
+    async def complete(self, request: ModelRequest) -> ModelAnswer:
+        """Send ``request`` once; see ``Engine``."""
+        from dspy.clients.engines.litellm_engine import AsyncLiteLLMEngine
+
+        from judgesmith.programs.models import conversion
+
+        _stay_offline()
+        try:
+            sent, changed = conversion.request_to_lm15(request, self.model)
+            response = await AsyncLiteLLMEngine(**self._options).complete(sent)
+        except Exception as fault:
+            raise conversion.error_from_lm15(fault, self.model, self.endpoint) from None
+        return conversion.answer_from_lm15(response, changed)
+
+    def complete_sync(self, request: ModelRequest) -> ModelAnswer:
+        """Send ``request`` once; see ``Engine``."""
+        from dspy.clients.engines.litellm_engine import LiteLLMEngine as Wrapped
+
+        from judgesmith.programs.models import conversion
+
+        _stay_offline()
+        try:
+            sent, changed = conversion.request_to_lm15(request, self.model)
+            response = Wrapped(**self._options).complete(sent)
+        except Exception as fault:
+            raise conversion.error_from_lm15(fault, self.model, self.endpoint) from None
+        return conversion.answer_from_lm15(response, changed)
+
+    async def aclose(self) -> None:
+        """Do nothing: LiteLLM's connections belong to the whole process."""
+
+    def close(self) -> None:
+        """Do nothing: LiteLLM's connections belong to the whole process."""
+
+
+def _stay_offline() -> None:
+    """Keep LiteLLM, when it is imported, from downloading its price map."""
+    os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")

@@ -1,0 +1,148 @@
+"""Sends requests through DSPy's own client: one connection pool per event loop, one for threads."""
+
+import asyncio
+import os
+import threading
+import weakref
+from typing import Any
+
+from dspy import lm15
+from dspy._vendor.lm15.features import AccessPolicy
+from dspy._vendor.lm15.registry import lookup
+from dspy._vendor.lm15.router import LITELLM_PROVIDER_PREFIXES
+
+from judgesmith.programs.models.conversion import (
+    answer_from_lm15,
+    error_from_lm15,
+    request_to_lm15,
+)
+from judgesmith.programs.models.redaction import public_address
+from judgesmith.programs.models.request import ModelAnswer, ModelRequest
+
+# Enough for the largest number in flight that pays off; the client's own default is 100.
+_CONNECTIONS = 512
+# These speak OpenAI's protocol, so a server of the user's own may stand behind them.
+_OPEN_TO_ANY_SERVER = frozenset({"openai", "hosted_vllm"})
+_DECLARED = "judgesmith-server"
+
+
+def native_route(model: str) -> bool:
+    """Say whether DSPy's client knows the provider of ``provider/model``."""
+    head, separator, rest = model.partition("/")
+    return bool(separator and rest and head in LITELLM_PROVIDER_PREFIXES and head != "azure")
+
+
+class NativeEngine:
+    """Asks one model through DSPy's client, without its cache and retries.
+
+    Parameters
+    ----------
+    model : str
+        ``provider/model`` with a provider that the client knows; ``openai`` and ``hosted_vllm``
+        go with any server that speaks OpenAI's protocol.
+    api_base : str or None
+        Address of such a server. None takes ``OPENAI_API_BASE`` or ``OPENAI_BASE_URL`` (or
+        those of another provider) from the environment, else the provider's own address.
+    timeout : float
+        Seconds without a byte after which an attempt counts as failed.
+
+    Attributes
+    ----------
+    endpoint : str
+        Address without user, password or query.
+    route : str
+        How requests travel, for display.
+    """
+
+    def __init__(self, model: str, *, api_base: str | None = None, timeout: float = 600.0) -> None:
+        head, _, name = model.partition("/")
+        if not native_route(model):
+            known = ", ".join(sorted(set(LITELLM_PROVIDER_PREFIXES) - {"azure"}))
+            raise ValueError(
+                f"the native client knows provider/model with one of {known}; got {model!r}."
+            )
+        self.model = model
+        self._name = name
+        self._timeout = timeout
+        variables = [f"{head.upper()}_API_BASE", f"{head.upper()}_BASE_URL"]
+        address = api_base or next((os.environ[v] for v in variables if os.environ.get(v)), None)
+        provider = LITELLM_PROVIDER_PREFIXES[head]
+        self._declared = address if head in _OPEN_TO_ANY_SERVER else None
+        self._base_urls = {provider: address} if address and not self._declared else None
+        self._provider = _DECLARED if self._declared else provider
+        self._key_variable = f"{head.upper()}_API_KEY"
+        self.endpoint = public_address(address) if address else _own_address(provider)
+        self.route = f"native client, {self.endpoint}"
+        self._lock = threading.Lock()
+        self._threads: tuple[Any, Any] | None = None
+        self._loops: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, tuple[Any, Any]] = (
+            weakref.WeakKeyDictionary()
+        )
+
+    async def complete(self, request: ModelRequest) -> ModelAnswer:
+        """Send ``request`` once; see ``Engine``."""
+        loop = asyncio.get_running_loop()
+        opened = self._loops.get(loop)
+        try:
+            if opened is None:
+                # Held while building, so that the first 128 coroutines build one pool; nothing in
+                # it waits.
+                opened = self._loops[loop] = self._open(lm15.AsyncLMRouter)
+            sent, changed = request_to_lm15(request, self._name)
+            response = await opened[1].complete(sent)
+        except (lm15.LM15Error, ValueError, TypeError) as fault:
+            # Not chained: the client's message may quote the key.
+            raise error_from_lm15(fault, self.model, self.endpoint) from None
+        return answer_from_lm15(response, changed)
+
+    def complete_sync(self, request: ModelRequest) -> ModelAnswer:
+        """Send ``request`` once; see ``Engine``."""
+        try:
+            with self._lock:
+                if self._threads is None:
+                    self._threads = self._open(lm15.LMRouter)
+            sent, changed = request_to_lm15(request, self._name)
+            response = self._threads[1].complete(sent)
+        except (lm15.LM15Error, ValueError, TypeError) as fault:
+            raise error_from_lm15(fault, self.model, self.endpoint) from None
+        return answer_from_lm15(response, changed)
+
+    async def aclose(self) -> None:
+        """Close the connections of the running event loop; the next request opens new ones."""
+        opened = self._loops.pop(asyncio.get_running_loop(), None)
+        if opened is not None:
+            await opened[0].aclose()
+
+    def close(self) -> None:
+        """Close the connections of synchronous calls."""
+        with self._lock:
+            opened, self._threads = self._threads, None
+        if opened is not None:
+            opened[0].close()
+
+    def _open(self, kind: Any) -> tuple[Any, Any]:
+        """Return a router with connections of its own, and the provider that it made."""
+        providers: tuple[Any, ...] = ()
+        api_keys = None
+        if self._declared is not None:
+            access = AccessPolicy(_DECLARED, base_url=self._declared)
+            compat = lm15.OpenAIChatCompat()
+            providers = (lm15.ProviderDefinition.chat(access, compat=compat),)
+            # Local servers want no key, but some clients' form of it.
+            api_keys = {_DECLARED: os.environ.get(self._key_variable) or "none"}
+        config = lm15.RouterConfig(
+            providers=providers,
+            api_keys=api_keys,
+            base_urls=self._base_urls,
+            timeouts=lm15.Timeouts(read=self._timeout),
+            max_connections=_CONNECTIONS,
+        )
+        router = kind(config)
+        return router, router.lm(f"{self._provider}:{self._name}")
+
+
+def _own_address(provider: str) -> str:
+    """Return where a provider lives when nobody said otherwise, or its name where not known."""
+    definition = lookup(provider)
+    address = definition.access.base_url if definition is not None else None
+    return public_address(address) if address else provider

@@ -1,0 +1,122 @@
+"""Two ways to wait: block the thread, or suspend the coroutine.
+
+The stack's logic is written once, as coroutines that wait through one of these objects. With
+``BLOCKING`` such a coroutine never suspends, so ``driven`` can run it without an event loop.
+"""
+
+import asyncio
+import time
+from collections.abc import Coroutine
+from typing import Any, Protocol, TypeVar
+
+from judgesmith.programs.models.engines import Engine
+from judgesmith.programs.models.ledger_writes import Claim, Granted, Withdraw, Write
+from judgesmith.programs.models.request import ModelAnswer, ModelRequest
+from judgesmith.programs.models.single_flight import Flight
+
+_T = TypeVar("_T")
+
+
+class Store(Protocol):
+    """Where writes go: a ledger, or its stand-in."""
+
+    def perform(self, write: Write) -> Any:
+        """Apply ``write`` now and return its outcome."""
+        ...
+
+    def perform_soon(self, write: Write) -> "asyncio.Future[Any]":
+        """Apply ``write`` with others, soon."""
+        ...
+
+
+class Waiting(Protocol):
+    """A way to wait for what takes time."""
+
+    async def sleep(self, seconds: float) -> None:
+        """Let time pass."""
+        ...
+
+    async def perform(self, store: Store, write: Write) -> Any:
+        """Write, and return the outcome once it is committed."""
+        ...
+
+    async def send(self, engine: Engine, request: ModelRequest) -> ModelAnswer:
+        """Send a request and return the answer."""
+        ...
+
+    async def join(self, flight: Flight) -> ModelAnswer:
+        """Return the answer that someone else is waiting for."""
+        ...
+
+
+class Blocking:
+    """Waits by blocking the thread."""
+
+    async def sleep(self, seconds: float) -> None:
+        """Let time pass."""
+        time.sleep(seconds)
+
+    async def perform(self, store: Store, write: Write) -> Any:
+        """Write in a transaction of its own."""
+        return store.perform(write)
+
+    async def send(self, engine: Engine, request: ModelRequest) -> ModelAnswer:
+        """Send through the engine's synchronous door."""
+        return engine.complete_sync(request)
+
+    async def join(self, flight: Flight) -> ModelAnswer:
+        """Block until whoever asked has the answer."""
+        return flight.wait()
+
+
+class Suspending:
+    """Waits by suspending the coroutine."""
+
+    async def sleep(self, seconds: float) -> None:
+        """Let time pass."""
+        await asyncio.sleep(seconds)
+
+    async def perform(self, store: Store, write: Write) -> Any:
+        """Write together with other coroutines."""
+        future = store.perform_soon(write)
+        try:
+            return await future
+        except asyncio.CancelledError:
+            # Cancelled between the commit and now: permission was given to nobody.
+            if isinstance(write, Claim) and future.done() and not future.cancelled():
+                outcome = None if future.exception() else future.result()
+                if isinstance(outcome, Granted):
+                    store.perform(Withdraw(claim=write, intent=outcome.intent))
+            raise
+
+    async def send(self, engine: Engine, request: ModelRequest) -> ModelAnswer:
+        """Send through the engine's asynchronous door."""
+        return await engine.complete(request)
+
+    async def join(self, flight: Flight) -> ModelAnswer:
+        """Suspend until whoever asked has the answer."""
+        return await flight.wait_async()
+
+
+BLOCKING = Blocking()
+SUSPENDING = Suspending()
+
+
+def driven(coroutine: Coroutine[Any, Any, _T]) -> _T:
+    """Run a coroutine that never suspends and return its result.
+
+    Examples
+    --------
+    >>> async def answer():
+    ...     await BLOCKING.sleep(0.0)
+    ...     return 42
+    >>> driven(answer())
+    42
+    """
+    try:
+        coroutine.send(None)
+    except StopIteration as end:
+        result: _T = end.value
+        return result
+    coroutine.close()
+    raise RuntimeError("a call that should block tried to suspend; use the asynchronous call.")
