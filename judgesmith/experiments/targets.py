@@ -23,6 +23,10 @@ FRACTION = Scale(low=0, high=1)
 """What a mean over criteria with different scales is measured in: 0 is worst, 1 is best."""
 
 
+class UselessTargetError(ValueError):
+    """A target on which items are rated, but that no judge can agree with."""
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Targets:
     """What people think of each item of a set, on one scale.
@@ -102,7 +106,9 @@ def targets_of(dataset: DataSet, target: str = "auto", aggregate: Aggregate = "m
     Raises
     ------
     ValueError
-        If nobody rated the target, or all its values are equal.
+        If nobody rated the target.
+    UselessTargetError
+        If no item has a value on it, or all have the same; a ``ValueError`` too.
 
     Examples
     --------
@@ -130,8 +136,8 @@ def targets_of(dataset: DataSet, target: str = "auto", aggregate: Aggregate = "m
         if len(criteria) == 1:
             values[index] = parts[0]
         else:
-            fractions = [s.fraction(p) for s, p in zip(scales, parts, strict=True) if p is not None]
-            values[index] = scale.points(float(np.mean(fractions)))
+            said = [part for part in parts if part is not None]
+            values[index] = _mean_points(said, scales, scale)
     targets = Targets(
         name=target, scale=scale, values=values, n_raters=n_raters, reasons=tuple(reasons)
     )
@@ -152,6 +158,44 @@ def target_names(dataset: DataSet) -> tuple[str, ...]:
     """
     parts = [name for name in dataset.criteria if name != OVERALL]
     return (*dataset.criteria, *([MEAN] if parts and MEAN not in dataset.criteria else []))
+
+
+def ratings_behind(dataset: DataSet, target: str) -> list[tuple[float, ...]]:
+    """Return each item's ratings on a target, one per rater, in points of the target's scale.
+
+    For ``mean`` these are the means of what each rater said on the criteria. That needs an
+    item to have equally many ratings on all of them, in one order of raters; an item that has
+    not gets none.
+
+    Raises
+    ------
+    ValueError
+        If nobody rated the target.
+
+    Examples
+    --------
+    >>> likert = {"clear": Scale(low=1, high=5), "kind": Scale(low=1, high=5)}
+    >>> human = {"clear": (4, 2), "kind": (2, 1)}
+    >>> item = RatedItem(response="", human=human, scale=likert)
+    >>> ratings_behind(DataSet(name="toy", items=(item,)), "mean")
+    [(3.0, 1.5)]
+    """
+    _, criteria = _criteria_of(dataset, target)
+    if len(criteria) == 1:
+        return [item.human.get(criteria[0], ()) for item in dataset]
+    scales = [dataset.scales[name] for name in criteria]
+    common = _common(scales)
+    found: list[tuple[float, ...]] = []
+    for item in dataset:
+        columns = [item.human.get(name, ()) for name in criteria]
+        by_rater = zip(*columns, strict=True) if len({*map(len, columns)}) == 1 else ()
+        found.append(tuple(_mean_points(said, scales, common) for said in by_rater))
+    return found
+
+
+def _mean_points(points: Iterable[float], scales: Sequence[Scale], common: Scale) -> float:
+    fractions = [scale.fraction(one) for scale, one in zip(scales, points, strict=True)]
+    return common.points(float(np.mean(fractions)))
 
 
 def _criteria_of(dataset: DataSet, target: str) -> tuple[str, tuple[str, ...]]:
@@ -198,9 +242,9 @@ def _refuse_useless(targets: Targets) -> None:
     values = targets.values[targets.rated]
     if not values.size:
         reasons = "; ".join(f"{n} × {reason}" for reason, n in targets.reason_counts().items())
-        raise ValueError(f"no item has a value on {targets.name}: {reasons}.")
+        raise UselessTargetError(f"no item has a value on {targets.name}: {reasons}.")
     if np.ptp(values) == 0:
-        raise ValueError(
+        raise UselessTargetError(
             f"all {values.size} rated items have the same value on {targets.name}, "
             f"{values[0]:g}: a judge cannot agree or disagree with that. Choose another target."
         )
