@@ -86,8 +86,10 @@ def overlap_features(response: Text, source: Text) -> dict[str, float]:
     dot = sum(mine[stem] * theirs[stem] for stem in shared)
     n_shared_bigrams = len(response.bigrams & source.bigrams)
     n_all_bigrams = len(response.bigrams) + len(source.bigrams)
+    ratio = max(min(log((n + 1) / (n_source + 1)), 3.0), -6.0)
     return {
-        "ratio": max(min(log((n + 1) / (n_source + 1)), 3.0), -6.0),
+        "ratio": ratio,
+        "length_gap": abs(ratio),
         "known_words": _share(sum(in_source), n),
         "known_content": _share(sum(mine[stem] for stem in shared), n_mine),
         "new_bigrams": _share(new_bigrams, n_bigrams),

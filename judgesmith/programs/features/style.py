@@ -14,10 +14,7 @@ _DOUBLED = re.compile(r"[,;:]\s*[,;:.]|(?<!\.)\.\s+\.|\(\s*\)|[!?]\s+\.")
 # A sentence does not end on these. English, German, French, Spanish; a word that means
 # something else in one of the others ("die", "den", "como") is left out.
 _NEVER_LAST = frozenset(
-    "the a an of and or but to with from by at for as than because if when while which who whose "
-    "is was are were be been his her their its my your our into onto very "
-    "der das und oder mit von für dass weil le la les des et ou dans avec pour que el los las y de "
-    "del con para".split()
+    ["the", "a", "an", "of", "and", "or", "but", "to", "with", "from", "by", "at", "for", "as", "than", "because", "if", "when", "while", "which", "who", "whose", "is", "was", "are", "were", "be", "been", "his", "her", "their", "its", "my", "your", "our", "into", "onto", "very", "der", "das", "und", "oder", "mit", "von", "für", "dass", "weil", "le", "la", "les", "des", "et", "ou", "dans", "avec", "pour", "que", "el", "los", "las", "y", "de", "del", "con", "para"]
 )
 _LONG_LETTERS = 8
 _SYLLABLE_SAMPLE = 2000

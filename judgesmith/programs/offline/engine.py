@@ -1,0 +1,166 @@
+"""The offline model as an engine: a pure function from a request to an answer."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from math import ceil, log
+
+import numpy as np
+import numpy.typing as npt
+
+from judgesmith.programs.models.errors import ModelError
+from judgesmith.programs.models.request import ModelAnswer, ModelRequest, TokenLogprob, framed
+from judgesmith.programs.offline.answering import Piece, Score, answerer_of
+from judgesmith.programs.offline.reader import read_prefix, read_user
+
+_LETTERS_PER_TOKEN = 4
+_POINTS = np.arange(101)
+
+
+class OfflineEngine:
+    """A classical text-quality model that answers judgesmith's signatures without a key.
+
+    It counts what can be counted in source, context and response, weighs it by reasons set by
+    hand, and lets graded demonstrations shift its scores. It understands nothing: no paraphrase,
+    no world knowledge, no instructions. See ``docs/offline-model.md``.
+
+    Attributes
+    ----------
+    endpoint : str
+        ``offline``.
+
+    Examples
+    --------
+    >>> from judgesmith.programs.adapter import FencedAdapter
+    >>> from judgesmith.programs.models.request import Message, ModelRequest, Prefix
+    >>> from judgesmith.signatures.scoring import GradeResponse
+    >>> inputs = {"source": "Ann left Rome.", "context": None, "response": "Ann left."}
+    >>> system, user = FencedAdapter().format(GradeResponse, [], inputs)
+    >>> prefix = Prefix([Message("system", system["content"])])
+    >>> request = ModelRequest(model="offline", prefix=prefix, user=user["content"])
+    >>> OfflineEngine().answer(request).text.split()[4].isdigit()
+    True
+    """
+
+    endpoint = "offline"
+
+    def answer(self, request: ModelRequest) -> ModelAnswer:
+        """Return the answer, a function of the request alone.
+
+        Raises
+        ------
+        ModelError
+            If the request is not in judgesmith's layout, or asks a signature that the offline
+            model does not know.
+        """
+        try:
+            question = read_prefix(request.prefix)
+            fields = read_user(request.user, question.inputs)
+            answer = answerer_of(question)(request.prefix, question, fields)
+        except ValueError as fault:
+            raise ModelError(str(fault)) from None
+        pieces = _laid_out(question.outputs, answer)
+        texts, logprobs = _settled(pieces, request)
+        return _finished(texts, logprobs, request)
+
+
+def _laid_out(names: Sequence[str], answer: Mapping[str, Sequence[Piece]]) -> list[Piece]:
+    """Return all pieces of an answer in the layout that DSPy's chat adapter reads."""
+    pieces: list[Piece] = []
+    for name in names:
+        pieces.append(f"[[ ## {name} ## ]]\n")
+        pieces.extend(answer[name])
+        pieces.append("\n\n")
+    pieces.append("[[ ## completed ## ]]\n")
+    return pieces
+
+
+def _settled(
+    pieces: Sequence[Piece], request: ModelRequest
+) -> tuple[list[str], tuple[TokenLogprob, ...] | None]:
+    """Return the pieces as text, every score settled, and the log-probability of each.
+
+    A first answer gives the likeliest whole number; a further one, at a temperature, draws from
+    the distribution with a generator that is seeded by the request and the sample's number.
+    """
+    settings = request.settings
+    temperature = settings.temperature or 0.0
+    draws = request.sample > 0 and temperature > 0
+    rng = np.random.default_rng(_seed(request)) if draws else None
+    if rng is None and settings.logprobs is None:
+        return [_rounded(piece) if isinstance(piece, Score) else piece for piece in pieces], None
+    texts: list[str] = []
+    tokens: list[TokenLogprob] = []
+    for piece in pieces:
+        if isinstance(piece, str):
+            texts.append(piece)
+            tokens.append(TokenLogprob(piece, 0.0, ((piece, 0.0),) if settings.logprobs else ()))
+            continue
+        text = _rounded(piece)
+        if rng is not None:
+            warm = point_probabilities(piece, temperature=temperature)
+            text = str(rng.choice(_POINTS, p=warm))
+        texts.append(text)
+        tokens.append(_token(text, point_probabilities(piece), settings.logprobs or 0))
+    return texts, tuple(tokens) if settings.logprobs is not None else None
+
+
+def _rounded(score: Score) -> str:
+    return str(round(score.mean))
+
+
+def point_probabilities(score: Score, *, temperature: float = 1.0) -> npt.NDArray[np.float64]:
+    """Return the probability of every whole number from 0 to 100, shape (101,).
+
+    The likeliest is the rounded mean. A temperature widens or narrows the distribution as it
+    does a language model's: probabilities are raised to the power 1 / temperature.
+
+    Examples
+    --------
+    >>> found = point_probabilities(Score(mean=70.2, spread=10.0))
+    >>> int(found.argmax()), round(float(found.sum()), 6)
+    (70, 1.0)
+    """
+    weights = -0.5 * ((_POINTS - score.mean) / score.spread) ** 2 / temperature
+    chances = np.exp(weights - weights.max())
+    return np.asarray(chances / chances.sum())
+
+
+def _token(text: str, chances: npt.NDArray[np.float64], n_top: int) -> TokenLogprob:
+    order = np.argsort(-chances, kind="stable")[:n_top]
+    top = tuple((str(points), log(max(float(chances[points]), 1e-300))) for points in order)
+    return TokenLogprob(text, log(max(float(chances[int(text)]), 1e-300)), top)
+
+
+def _seed(request: ModelRequest) -> int:
+    state = request.prefix.hasher()
+    state.update(framed("user", request.user))
+    settings = request.settings
+    kept = (request.model, settings.temperature, settings.seed, request.sample)
+    state.update(repr(kept).encode())
+    return int.from_bytes(hashlib.blake2b(state.digest(), digest_size=8).digest())
+
+
+def _finished(
+    texts: Sequence[str], logprobs: tuple[TokenLogprob, ...] | None, request: ModelRequest
+) -> ModelAnswer:
+    """Return the answer, cut off where ``max_tokens`` ends it."""
+    settings = request.settings
+    text = "".join(texts)
+    n_tokens = ceil(len(text) / _LETTERS_PER_TOKEN)
+    finish_reason = "stop"
+    if settings.max_tokens is not None and n_tokens > settings.max_tokens:
+        n_tokens, finish_reason = settings.max_tokens, "length"
+        text = text[: _LETTERS_PER_TOKEN * n_tokens]
+    unused = {"top_p": settings.top_p, "stop": settings.stop or None}
+    names = [name for name, value in unused.items() if value is not None]
+    names += [name for name, _ in settings.extra]
+    return ModelAnswer(
+        text=text,
+        finish_reason=finish_reason,
+        input_tokens=ceil(request.n_characters / _LETTERS_PER_TOKEN),
+        output_tokens=n_tokens,
+        logprobs=logprobs,
+        adaptations=tuple(f"{name} has no effect on the offline model" for name in names),
+    )

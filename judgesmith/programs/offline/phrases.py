@@ -1,0 +1,162 @@
+"""Facts in words: which countable facts spoke for or against a score, for a person to check."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping
+from math import exp, expm1
+
+import numpy as np
+
+from judgesmith.programs.features import FEATURE_NAMES, FeatureVector
+from judgesmith.programs.features.words import Text
+from judgesmith.programs.offline.clues import FACETS, Facet, Kind
+from judgesmith.programs.offline.prior import KINDS, clue_table
+
+_SHARE = {
+    "new_bigrams": "{:.0f} % of its word pairs are not in the source",
+    "known_content": "{:.0f} % of its content words are in the source",
+    "known_words": "{:.0f} % of its words are in the source",
+    "recombined": "{:.0f} % of its word pairs join words that the source keeps apart",
+    "coverage": "{:.0f} % of it is copied in runs of three words or more",
+    "recall_content": "it holds {:.0f} % of the source's content words",
+    "salient_recall": "it holds {:.0f} % of the words the source uses most",
+    "similarity": "it shares {:.0f} % of its word pairs with the source",
+    "kept_names": "{:.0f} % of the source's names are kept",
+    "kept_numbers": "{:.0f} % of the source's numbers are kept",
+    "sentence_again": "up to {:.0f} % of a sentence was said before",
+    "repeated_bigrams": "{:.0f} % of its word pairs are repetitions",
+    "repeated_trigrams": "{:.0f} % of its runs of three words are repetitions",
+    "repeated_words": "{:.0f} % of its content words are repetitions",
+    "long_words": "{:.0f} % of its words have eight letters or more",
+    "short_sentences": "{:.0f} % of its sentences have fewer than four words",
+    "lower_start": "{:.0f} % of its sentences begin without a capital",
+    "context_bigrams": "{:.0f} % of its word pairs come from the context",
+    "last_turn": "{:.0f} % of its content words take up the last turn",
+    "slots_covered": "{:.0f} % of the given values are mentioned",
+    "additions": "{:.0f} % of its content words answer to no given value",
+    "cohesion": "neighbouring sentences share {:.0f} % of their content words",
+    "centrality": "its words are distributed like the source's to {:.0f} %",
+    "position": "what it takes from the source stands {:.0f} % of the way in, on average",
+    "same_people": "{:.0f} % of its pronouns fit the people of the source",
+    "shared_parts": "{:.0f} % of its content words stand in several parts of the source",
+}
+_LOG_COUNT = {
+    "density": "it copies in runs of about {:.0f} words",
+    "longest_copy": "its longest copied run has {:.0f} words",
+    "pieces": "it copies {:.0f} separate pieces",
+    "content_words": "it has {:.0f} different content words",
+    "words": "it has {:.0f} words",
+    "sentence_words": "its sentences have {:.0f} words on average",
+    "longest_sentence": "its longest sentence has {:.0f} words",
+    "figures": "it gives {:.0f} figures",
+    "unknown_names": "{:.0f} names are not in the material",
+    "unknown_numbers": "{:.0f} numbers are not in the material",
+    "new_content": "it brings {:.0f} content words of its own",
+    "context_words": "it uses {:.0f} content words of the context",
+    "stutter": "{:.0f} times a word or pair is written twice running",
+    "dangling": "{:.0f} sentences break off on a function word",
+    "doubled_marks": "{:.0f} times punctuation marks collide",
+    "placeholders": "it holds {:.0f} placeholders or stray marks",
+    "broken_pairs": "{:.0f} neighbouring words do not go together",
+    "questions": "it asks {:.0f} questions",
+    "slots_missing": "{:.0f} given values are not mentioned",
+}
+_PLAIN = {
+    "ease": "its reading ease is {:.0f}",
+    "ease_gain": "its reading ease differs from the source's by {:+.0f}",
+    "word_letters": "its words have {:.1f} letters on average",
+    "variety": "its vocabulary index is {:.1f}",
+    "commas": "it has {:.2f} commas per word",
+}
+_FLAG = {
+    "unfinished": ("it ends as a sentence should", "it stops without an end"),
+    "unbalanced": ("brackets and quotations close", "a bracket or quotation does not close"),
+}
+_QUOTED = 3
+_QUOTED_LETTERS = 40
+
+
+def fact(features: FeatureVector, name: str) -> str:
+    """Return one feature of the response in words.
+
+    Examples
+    --------
+    >>> from judgesmith.programs.features import lexical_features
+    >>> fact(lexical_features("Ann left.", None, "Bob left Ann."), "words")
+    'it has 3 words'
+    """
+    value = features[name]
+    if name in _SHARE:
+        return _SHARE[name].format(100 * value)
+    if name in _LOG_COUNT:
+        return _LOG_COUNT[name].format(expm1(value))
+    if name in _FLAG:
+        return _FLAG[name][value > 0.5]
+    if name in ("ratio", "length_gap"):
+        return f"it is {exp(features['ratio']):.2f} times as long as the source"
+    scale = 100 if name.startswith("ease") else 1
+    return _PLAIN.get(name, name.replace("_", " ") + " is {:.2f}").format(scale * value)
+
+
+@functools.cache
+def _facet_rows(weights: tuple[tuple[Facet, float], ...]) -> tuple[list[int], np.ndarray]:
+    rows = [FACETS.index(facet) for facet, _ in weights]
+    return rows, np.array([[weight] for _, weight in weights])
+
+
+def telling_facts(features: FeatureVector, weights: Mapping[Facet, float]) -> tuple[str, str]:
+    """Return the fact that speaks most against a good score, and the one most in favour.
+
+    Either is empty if nothing speaks that way.
+    """
+    kind: Kind = KINDS[features.form]
+    rows, shares = _facet_rows(tuple(weights.items()))
+    pull = (clue_table(kind).steps(features.values, rows) * shares).sum(axis=0)
+    worst, best = int(pull.argmin()), int(pull.argmax())
+    against = fact(features, FEATURE_NAMES[worst]) if pull[worst] < 0 else ""
+    favour = fact(features, FEATURE_NAMES[best]) if pull[best] > 0 else ""
+    return against, favour
+
+
+def quoted_facts(features: FeatureVector, facets: Mapping[Facet, float]) -> list[str]:
+    """Return what can be pointed at in the text, for the facets that matter."""
+    found = []
+    if features.unsupported and "support" in facets:
+        found.append(f"not found in the material: {_quoted(features.unsupported)}")
+    if features.missing and ("coverage" in facets or "support" in facets):
+        found.append(f"not mentioned: {_quoted(features.missing)}")
+    if features.repeated and ("flow" in facets or "brevity" in facets):
+        found.append(f"said more than once: {_quoted((features.repeated,))}")
+    return found
+
+
+def _quoted(words: tuple[str, ...]) -> str:
+    """Quote a few words as words only, so that no text can write markup into an explanation."""
+    shown = [" ".join(Text(word).originals)[:_QUOTED_LETTERS] for word in words[:_QUOTED]]
+    more = f" and {len(words) - _QUOTED} more" if len(words) > _QUOTED else ""
+    return ", ".join(f"'{word}'" for word in shown) + more
+
+
+def explain(features: FeatureVector, weights: Mapping[Facet, float]) -> str:
+    """Return one or two sentences that point at the facts behind a score.
+
+    Examples
+    --------
+    >>> from judgesmith.programs.features import lexical_features
+    >>> found = lexical_features("Ann met Bob in Rome in May.", None, "Then Ann met Carl, Carl.")
+    >>> "not found in the material: 'Carl'" in explain(found, {"support": 1.0})
+    True
+    """
+    against, favour = telling_facts(features, weights)
+    parts = quoted_facts(features, weights)
+    if against:
+        parts.append(f"against it: {against}")
+    if favour:
+        parts.append(f"in its favour: {favour}")
+    if not parts:
+        parts.append("nothing countable sets it apart")
+    if features.script:
+        parts.append(f"note: {features.script}")
+    text = "; ".join(parts)
+    return text[0].upper() + text[1:] + "."
