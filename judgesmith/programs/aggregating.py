@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from statistics import fmean
 
+from judgesmith.programs.features import FeatureVector, lexical_features
 from judgesmith.signatures.judgement import Judgement
 from judgesmith.signatures.protocol import Aggregation
 
@@ -46,9 +47,10 @@ def terms_of(
 
     The function raises ValueError for a term the judgement has no number for.
     """
-    lexical: dict[str, float] = {}
+    features: FeatureVector | None = None
 
     def term(name: str) -> float:
+        nonlocal features
         kind, _, rest = name.partition(":")
         if kind == "overall":
             value = judgement.raw
@@ -56,11 +58,8 @@ def terms_of(
             one = judgement.criteria.get(rest)
             value = None if one is None else one.score
         else:
-            if not lexical:
-                from judgesmith.programs.features import lexical_features
-
-                lexical.update(lexical_features(source, context, response).as_dict())
-            value = lexical.get(rest)
+            features = features or lexical_features(source, context, response)
+            value = features[rest]
         if value is None:
             raise ValueError(f"there is no number for {name}, which the judge needs.")
         return float(value)

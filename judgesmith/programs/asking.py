@@ -12,7 +12,6 @@ from typing import Protocol as Interface
 
 from judgesmith.programs.judging import Ask, Reply, Steps
 from judgesmith.programs.models import ContextWindowExceeded, ModelRequest, Settings, Stack
-from judgesmith.programs.models.identity import request_identity
 from judgesmith.programs.templates import Template
 from judgesmith.signatures.judgement import Judgement
 from judgesmith.signatures.protocol import Protocol
@@ -118,7 +117,7 @@ class _StackAsker(Asker):
             answer = await self._stack.complete(request)
         except ContextWindowExceeded as fault:
             return too_long(fault)
-        call = request_identity(request, self._stack.endpoint).hex()
+        call = self._stack.identity(request).hex()
         try:
             return Reply(fields=template.read(answer.text), call=call)
         except ValueError as fault:

@@ -158,7 +158,7 @@ class Judge(dspy.Module):
     def _asked(self, ask: Ask) -> Reply:
         predictor = getattr(self, ask.predictor)
         try:
-            with sampling(ask.sample):
+            with sampling(sample=ask.sample):
                 answer = predictor(**self._inputs(ask, predictor), config=self._config())
         except ContextWindowExceeded as fault:
             return too_long(fault)
@@ -169,7 +169,7 @@ class Judge(dspy.Module):
     async def _aasked(self, ask: Ask) -> Reply:
         predictor = getattr(self, ask.predictor)
         try:
-            with sampling(ask.sample):
+            with sampling(sample=ask.sample):
                 answer = await predictor.acall(
                     **self._inputs(ask, predictor), config=self._config()
                 )

@@ -25,6 +25,9 @@ Result = TypeVar("Result")
 CONCURRENCY = 32
 """Items judged at the same time by default."""
 
+NOT_ASKED = "not asked: "
+"""Opens the problem of an item that the budget did not reach."""
+
 _AHEAD = 4  # how many times the concurrency may be finished but not yet handed out
 _BATCH = 64  # results handed from the event loop to the caller at a time
 
@@ -162,7 +165,7 @@ class _Run:
         try:
             return await self.asker.judge(item)
         except BudgetSpent as spent:
-            return Judgement.unscored(f"not asked: {spent}")
+            return Judgement.unscored(f"{NOT_ASKED}{spent}")
         except TransientModelError as fault:
             return Judgement.unscored(f"the model could not be reached: {fault}")
 

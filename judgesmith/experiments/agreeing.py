@@ -1,0 +1,112 @@
+"""Agreement with people as reported: every level and statistic, always with an interval."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, get_args
+
+import numpy as np
+
+from judgesmith.metrics import (
+    Estimate,
+    Level,
+    PairedEstimate,
+    Statistic,
+    clustered_interval,
+    paired_interval,
+)
+from judgesmith.optimizers import JudgedTable
+
+LEVELS: tuple[Level, ...] = get_args(Level)
+STATISTICS: tuple[Statistic, ...] = get_args(Statistic)
+
+Report = Mapping[Level, Mapping[Statistic, Estimate]]
+Gain = Mapping[Level, Mapping[Statistic, PairedEstimate]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unscored:
+    """How many rows of a table have no score, and why.
+
+    Attributes
+    ----------
+    n, n_rows : int
+        Rows without a score, and all rows.
+    reasons : dict of str to int
+        How many rows for each reason, most frequent first.
+    """
+
+    n: int
+    n_rows: int
+    reasons: Mapping[str, int]
+
+
+def agreement_report(table: JudgedTable, *, rng: np.random.Generator) -> Report:
+    """Return every statistic at every level with intervals that resample sources.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> table = JudgedTable(
+    ...     predicted=np.arange(8.0), human=np.arange(8.0),
+    ...     sources=np.arange(8), systems=np.array(["a"] * 8),
+    ... )
+    >>> round(agreement_report(table, rng=rng)["dataset"]["pearson"].value, 6)
+    1.0
+    """
+    return {
+        level: {
+            statistic: clustered_interval(
+                table.predicted,
+                table.human,
+                sources=table.sources,
+                systems=table.systems,
+                statistic=statistic,
+                level=level,
+                rng=rng,
+            )
+            for statistic in STATISTICS
+        }
+        for level in LEVELS
+    }
+
+
+def gain_report(first: JudgedTable, second: JudgedTable, *, rng: np.random.Generator) -> Gain:
+    """Return how much better ``first`` agrees than ``second`` on the same rows."""
+    return {
+        level: {
+            statistic: paired_interval(
+                first.predicted,
+                second.predicted,
+                first.human,
+                sources=first.sources,
+                systems=first.systems,
+                statistic=statistic,
+                level=level,
+                rng=rng,
+            )
+            for statistic in STATISTICS
+        }
+        for level in LEVELS
+    }
+
+
+def plain(report: Report | Gain | None) -> dict[str, dict[str, Any]] | None:
+    """Return a report ready for JSON: undefined is null."""
+    if report is None:
+        return None
+    return {
+        level: {statistic: estimate.to_dict() for statistic, estimate in row.items()}
+        for level, row in report.items()
+    }
+
+
+def unscored(table: JudgedTable) -> Unscored:
+    """Return how many rows of ``table`` have no score, and why."""
+    counts: dict[str, int] = {}
+    for problem in table.problems:
+        if problem is not None:
+            counts[problem] = counts.get(problem, 0) + 1
+    ordered = dict(sorted(counts.items(), key=lambda pair: -pair[1]))
+    return Unscored(n=table.n_unscored, n_rows=table.n, reasons=ordered)

@@ -1,0 +1,217 @@
+"""Random search for the demonstrations that make a judge agree best (Active-Critic, stage 3)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import dspy
+import numpy as np
+from dspy.teleprompt import Teleprompter
+
+from judgesmith.optimizers.drawing import Pool, Shown, demonstration_plan, kept_runs
+from judgesmith.optimizers.objectives import Agreement, Objective
+from judgesmith.optimizers.rows import Rows, rows_of
+from judgesmith.optimizers.splitting import pool_and_selection
+from judgesmith.programs.judge import Judge
+from judgesmith.programs.running import CONCURRENCY, NOT_ASKED, judge_items
+from judgesmith.signatures.judgement import Judgement
+from judgesmith.signatures.scale import Scale
+
+ENOUGH_SCORED = 0.95
+"""A candidate that scores a smaller share of the rows ranks below all that reach it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trial:
+    """One set of demonstrations and how well it did.
+
+    Attributes
+    ----------
+    n_demonstrations, n_bootstrapped : int
+        How many were shown, and how many of them with a run.
+    keys : tuple of str
+        ``RatedItem.key`` of the rows shown.
+    value : float
+        The objective on the selection rows, nan where undefined.
+    share_scored : float
+        Fraction of the selection rows that got a score.
+    """
+
+    n_demonstrations: int
+    n_bootstrapped: int
+    keys: tuple[str, ...]
+    value: float
+    share_scored: float
+
+    @property
+    def rank(self) -> tuple[bool, float, int]:
+        """Larger is better: scores enough rows, then the objective, then fewer demonstrations.
+
+        An undefined objective ranks below every defined one. Of equals, the first wins.
+        """
+        value = -math.inf if math.isnan(self.value) else self.value
+        return (self.share_scored >= ENOUGH_SCORED, value, -self.n_demonstrations)
+
+
+class RandomDemonstrationSearch(Teleprompter):
+    """Try random sets of demonstrations; keep the one whose scores agree best with people.
+
+    All candidates are scored on the same rows, and no row is both shown and scored on. The
+    judge without demonstrations is always among them.
+
+    Parameters
+    ----------
+    objective : Objective
+        What is made as large as possible over the whole list of predictions.
+    n_demonstrations : int
+        Shown per prompt (3 by default, as in Active-Critic on SummEval and Topical-Chat).
+    n_rounds : int
+        Sets tried, "none" and "labelled only" included (11 by default, as in Active-Critic).
+    seed : int
+        Of all drawing.
+    scale : Scale or None
+        What the examples' scores are measured in; None reads it from them.
+    lm : dspy.LM or None
+        The model; None takes DSPy's current one.
+    concurrency : int
+        Items judged at the same time.
+    progress : callable or None
+        Told how many items were finished since it was last told.
+
+    Attributes
+    ----------
+    trials_ : tuple of Trial
+        Everything that was tried, in order; set by ``compile``.
+
+    References
+    ----------
+    "Large Language Models Are Active Critics in NLG Evaluation", stage 3.
+    """
+
+    def __init__(
+        self,
+        objective: Objective | None = None,
+        *,
+        n_demonstrations: int = 3,
+        n_rounds: int = 11,
+        seed: int = 0,
+        scale: Scale | None = None,
+        lm: dspy.LM | None = None,
+        concurrency: int = CONCURRENCY,
+        progress: Callable[[int], None] | None = None,
+    ) -> None:
+        super().__init__()
+        if n_demonstrations < 1 or n_rounds < 1:
+            raise ValueError(
+                "n_demonstrations and n_rounds must be 1 or more; got "
+                f"{n_demonstrations} and {n_rounds}."
+            )
+        self.objective = objective or Agreement("q")
+        self.n_demonstrations = n_demonstrations
+        self.n_rounds = n_rounds
+        self.seed = seed
+        self.scale = scale
+        self.lm = lm
+        self.concurrency = concurrency
+        self.progress = progress
+
+    def compile(
+        self,
+        student: Judge,
+        *,
+        trainset: Sequence[dspy.Example],
+        teacher: Judge | None = None,
+        valset: Sequence[dspy.Example] | None = None,
+    ) -> Judge:
+        """Return a copy of ``student`` with the best demonstrations; it is left as it was.
+
+        Parameters
+        ----------
+        student : Judge
+            Its own demonstrations, if it has any, are replaced.
+        trainset : sequence of dspy.Example
+            Rows that may be shown. Without ``valset``, a part of them by source.
+        teacher : Judge or None
+            Whose runs are shown; None takes the student without demonstrations.
+        valset : sequence of dspy.Example or None
+            Rows to choose by. They share no source with ``trainset``.
+
+        Raises
+        ------
+        ValueError
+            If there are too few rows, all scores are equal, or rows to show and rows to choose
+            by share a source.
+        """
+        pool_rows, selection = self._parts(trainset, valset)
+        selection.refuse_constant()
+        protocol = student.protocol.model_copy(update={"demonstrations": {}})
+        bare = student.with_protocol(protocol)
+        runs = self._runs(teacher or bare, pool_rows) if protocol.variant == "fine" else {}
+        pool = Pool(rows=pool_rows, runs=runs)
+        rng = np.random.default_rng([self.seed, 1])
+        best: tuple[Trial, Judge] | None = None
+        trials = []
+        for n, n_bootstrapped in demonstration_plan(
+            min(self.n_demonstrations, len(pool_rows)), self.n_rounds, rng
+        ):
+            shown = pool.draw(protocol, n, n_bootstrapped, rng) if n else {}
+            update = {"demonstrations": shown}
+            candidate = student.with_protocol(protocol.model_copy(update=update))
+            judgements = self._judged(candidate, selection)
+            if any((one.problem or "").startswith(NOT_ASKED) for one in judgements):
+                break
+            table = selection.judged(judgements)
+            trial = Trial(
+                n_demonstrations=n,
+                n_bootstrapped=_n_bootstrapped(shown),
+                keys=_keys(shown),
+                value=self.objective.value(table),
+                share_scored=table.share_scored,
+            )
+            trials.append(trial)
+            if best is None or trial.rank > best[0].rank:
+                best = trial, candidate
+        self.trials_ = tuple(trials)
+        return bare if best is None else best[1]
+
+    def _parts(
+        self, trainset: Sequence[dspy.Example], valset: Sequence[dspy.Example] | None
+    ) -> tuple[Rows, Rows]:
+        rows = rows_of(trainset, self.scale)
+        if valset is None:
+            parts = pool_and_selection(
+                rows.groups,
+                rows.human,
+                n_demonstrations=self.n_demonstrations,
+                rng=np.random.default_rng([self.seed, 0]),
+            )
+            return rows.take(parts.pool), rows.take(parts.selection)
+        selection = rows_of(valset, self.scale)
+        shared = set(rows.groups.tolist()) & set(selection.groups.tolist())
+        if shared:
+            raise ValueError(
+                f"{len(shared)} sources are in both trainset and valset, such as "
+                f"{min(map(str, shared))!r}: a demonstration would help score itself."
+            )
+        return rows, selection
+
+    def _runs(self, teacher: Judge, rows: Rows) -> dict[int, Judgement]:
+        return kept_runs(rows, self._judged(teacher, rows))
+
+    def _judged(self, judge: Judge, rows: Rows) -> list[Judgement]:
+        return judge_items(
+            judge, rows.items, lm=self.lm, concurrency=self.concurrency, progress=self.progress
+        )
+
+
+def _n_bootstrapped(shown: Shown) -> int:
+    return max(
+        (sum(one.kind == "bootstrapped" for one in several) for several in shown.values()),
+        default=0,
+    )
+
+
+def _keys(shown: Shown) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(one.key for several in shown.values() for one in several))

@@ -1,0 +1,111 @@
+"""What "better" means: a function from a whole table of judgements to one number.
+
+DSPy's own optimizers average a score per item. Agreement with people is a property of the
+whole list, so here an objective sees all of it.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Protocol, get_args
+
+import numpy as np
+
+from judgesmith.metrics import Estimate, Level, Statistic, agreement, clustered_interval
+from judgesmith.optimizers.table import JudgedTable
+
+
+class Objective(Protocol):
+    """A number that a search makes as large as it can."""
+
+    def value(self, table: JudgedTable) -> float:
+        """Return the objective, nan where it is undefined."""
+
+    def estimate(self, table: JudgedTable, *, rng: np.random.Generator) -> Estimate:
+        """Return the objective with its interval."""
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """Correlation with people at one level.
+
+    Parameters
+    ----------
+    statistic : {"q", "pearson", "spearman", "kendall"}
+        ``q`` is the sum of the other three, from -3 to 3 (Active-Critic, stage 3).
+    level : {"dataset", "sample", "system"}
+        Over all rows, within each source, or between the systems' means.
+
+    Raises
+    ------
+    ValueError
+        If the statistic or the level is unknown.
+
+    Examples
+    --------
+    >>> table = JudgedTable(
+    ...     predicted=np.array([10.0, 50.0, 90.0]), human=np.array([1.0, 3.0, 5.0]),
+    ...     sources=np.arange(3), systems=np.array(["a"] * 3),
+    ... )
+    >>> round(Agreement("q").value(table), 6)
+    3.0
+    """
+
+    statistic: Statistic = "q"
+    level: Level = "dataset"
+
+    def __post_init__(self) -> None:
+        """Refuse what is no correlation."""
+        for name, given, known in (
+            ("statistic", self.statistic, get_args(Statistic)),
+            ("level", self.level, get_args(Level)),
+        ):
+            if given not in known:
+                raise ValueError(f"{name} must be one of {', '.join(known)}; got {given!r}.")
+
+    def __str__(self) -> str:
+        """Return the objective as ``parse_objective`` reads it."""
+        return self.statistic if self.level == "dataset" else f"{self.statistic}@{self.level}"
+
+    def value(self, table: JudgedTable) -> float:
+        """Return the correlation of the scored rows, nan where it is undefined."""
+        if table.n == table.n_unscored:
+            return math.nan
+        return agreement(
+            table.predicted,
+            table.human,
+            sources=table.sources,
+            systems=table.systems,
+            statistic=self.statistic,
+            level=self.level,
+        ).value
+
+    def estimate(self, table: JudgedTable, *, rng: np.random.Generator) -> Estimate:
+        """Return the correlation with an interval that resamples sources."""
+        return clustered_interval(
+            table.predicted,
+            table.human,
+            sources=table.sources,
+            systems=table.systems,
+            statistic=self.statistic,
+            level=self.level,
+            rng=rng,
+        )
+
+
+def parse_objective(text: str) -> Agreement:
+    """Return the objective that ``text`` names: ``q``, ``pearson@sample`` and so on.
+
+    Raises
+    ------
+    ValueError
+        If it names none.
+
+    Examples
+    --------
+    >>> parse_objective("spearman@sample")
+    Agreement(statistic='spearman', level='sample')
+    """
+    statistic, _, level = text.strip().partition("@")
+    return Agreement(statistic, level or "dataset")  # type: ignore[arg-type]

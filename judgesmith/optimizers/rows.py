@@ -1,0 +1,166 @@
+"""Rated rows as DSPy examples, and back: what optimizers are given and what they need."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+import dspy
+import numpy as np
+
+from judgesmith.optimizers.table import FloatArray, JudgedTable, Labels, judged_table
+from judgesmith.signatures.judgement import Judgement
+from judgesmith.signatures.rated import RatedItem
+from judgesmith.signatures.scale import Scale
+
+
+def rated_example(item: RatedItem, score: float, scale: Scale, *, group: int | str) -> dspy.Example:
+    """Return one rated row as a DSPy example.
+
+    Parameters
+    ----------
+    item : RatedItem
+        The texts.
+    score : float
+        What people said, in points of ``scale``.
+    group : int or str
+        Equal for rows that must stay together, such as those of one source.
+
+    Examples
+    --------
+    >>> item = RatedItem(source="2 + 2?", response="4", source_id="sum")
+    >>> rated_example(item, 5, Scale(low=1, high=5), group="sum").inputs().keys()
+    ['source', 'context', 'response']
+    """
+    example = dspy.Example(
+        source=item.source,
+        context=item.context,
+        response=item.response,
+        score=float(score),
+        scale=scale,
+        group=group,
+        system_id=item.system_id,
+    )
+    return example.with_inputs("source", "context", "response")
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Rows:
+    """Rated rows as an optimizer works on them.
+
+    Attributes
+    ----------
+    items : tuple of RatedItem
+        The texts.
+    human : array, shape (n,), in points of ``scale``
+        What people said.
+    groups, systems : array, shape (n,)
+        Rows that belong together; who responded.
+    scale : Scale
+        What people rated on.
+    """
+
+    items: tuple[RatedItem, ...]
+    human: FloatArray
+    groups: Labels
+    systems: Labels
+    scale: Scale
+
+    def __len__(self) -> int:
+        """Return the number of rows."""
+        return len(self.items)
+
+    def take(self, indices: Sequence[int] | np.ndarray) -> Rows:
+        """Return the rows at ``indices``, in that order."""
+        chosen = np.asarray(indices, dtype=int)
+        return replace(
+            self,
+            items=tuple(self.items[i] for i in chosen),
+            human=self.human[chosen],
+            groups=self.groups[chosen],
+            systems=self.systems[chosen],
+        )
+
+    def without(self, keys: Iterable[str]) -> Rows:
+        """Return the rows whose texts are none of ``keys``."""
+        left_out = frozenset(keys)
+        kept = [i for i, item in enumerate(self.items) if item.key not in left_out]
+        return self.take(kept)
+
+    def refuse_constant(self) -> None:
+        """Refuse rows that nothing can be chosen by.
+
+        Raises
+        ------
+        ValueError
+            If all scores are equal: then no judge agrees better than another.
+        """
+        if np.ptp(self.human) == 0:
+            raise ValueError(
+                f"all {len(self)} scores to choose by are {self.human[0]:g}: agreement with a "
+                "constant is undefined. Rate more rows, or take another target."
+            )
+
+    def judged(self, judgements: Sequence[Judgement]) -> JudgedTable:
+        """Return the table of these rows under ``judgements``."""
+        return judged_table(judgements, self.human, sources=self.groups, systems=self.systems)
+
+    def percent(self) -> FloatArray:
+        """Return what people said on 0 to 100, as the model is shown it."""
+        return np.asarray([100 * self.scale.fraction(points) for points in self.human])
+
+
+def rows_of(examples: Sequence[dspy.Example], scale: Scale | None = None) -> Rows:
+    """Return rated rows from DSPy examples.
+
+    Parameters
+    ----------
+    examples : sequence of dspy.Example
+        With ``response`` and ``score``, and where there are any ``source``, ``context``,
+        ``group`` (else ``source_id``, else the source's text), ``system_id`` and ``scale``.
+    scale : Scale or None
+        What the scores are measured in; None reads it from the examples.
+
+    Raises
+    ------
+    ValueError
+        If there are no examples, one lacks a field, or the scale is unknown or differs.
+    """
+    if not examples:
+        raise ValueError("no rated items to learn from; give a non-empty trainset.")
+    items, human, groups, systems = [], [], [], []
+    scales: dict[Scale | None, int] = {}
+    for place, example in enumerate(examples):
+        for name in ("response", "score"):
+            if example.get(name) is None:
+                raise ValueError(f"example {place} has no {name}; every rated example needs one.")
+        source = example.get("source") or ""
+        group = example.get("group", example.get("source_id", source))
+        system = str(example.get("system_id") or "")
+        items.append(
+            RatedItem(
+                source_id=str(group),
+                system_id=system,
+                source=source,
+                context=example.get("context"),
+                response=example["response"],
+            )
+        )
+        human.append(float(example["score"]))
+        groups.append(str(group))
+        systems.append(system)
+        own = scale or example.get("scale")
+        scales.setdefault(own if own is None else Scale.model_validate(own), place)
+    if len(scales) != 1 or None in scales:
+        found = ", ".join("none" if one is None else str(one) for one in scales)
+        raise ValueError(f"expected one scale for all scores; got {found}. Give scale=Scale(…).")
+    values = np.asarray(human)
+    if np.isnan(values).any():
+        raise ValueError("a score is nan; leave unrated items out.")
+    return Rows(
+        items=tuple(items),
+        human=values,
+        groups=np.asarray(groups),
+        systems=np.asarray(systems),
+        scale=next(one for one in scales if one is not None),
+    )

@@ -1,0 +1,93 @@
+"""The judge card: what a compiled judge is, for people who meet its folder."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from judgesmith.signatures.protocol import Aggregation
+
+if TYPE_CHECKING:
+    from judgesmith.programs.saved import SavedJudge
+
+
+def judge_card(judge: SavedJudge) -> str:
+    """Return the judge card in Markdown."""
+    return "\n".join(_lines(judge)) + "\n"
+
+
+def agreement_text(estimate: Mapping[str, Any] | None) -> str:
+    """Return an estimate with its interval as text, ``undefined`` where there is none.
+
+    Examples
+    --------
+    >>> agreement_text({"value": 0.5, "low": 0.41, "high": 0.6, "confidence": 0.95})
+    '0.500 [0.410, 0.600]'
+    """
+    if estimate is None or estimate.get("value") is None:
+        return "undefined"
+    value = f"{estimate['value']:.3f}"
+    if estimate.get("low") is None or estimate.get("high") is None:
+        return value
+    return f"{value} [{estimate['low']:.3f}, {estimate['high']:.3f}]"
+
+
+def aggregation_text(aggregation: Aggregation) -> str:
+    """Return in words how the score is made of the model's numbers."""
+    if aggregation.kind == "overall":
+        return "the model's own overall score"
+    if aggregation.kind == "mean":
+        return "the mean of the criteria"
+    strongest = sorted(
+        zip(aggregation.terms, aggregation.weights, strict=True), key=lambda pair: -abs(pair[1])
+    )
+    shown = ", ".join(f"{weight:+.3f} {term}" for term, weight in strongest[:8])
+    more = f" and {len(strongest) - 8} more" if len(strongest) > 8 else ""
+    return f"learned weights per standard deviation: {shown}{more}"
+
+
+def _lines(judge: SavedJudge) -> Iterator[str]:
+    protocol = judge.protocol
+    yield "# A compiled judge"
+    yield ""
+    yield f"Judges `{judge.target}`, rated by people on {judge.human_scale}; answers on "
+    yield f"{protocol.aggregation.scale}. Compiled with the model `{judge.model}`."
+    if judge.model == "offline":
+        yield "The offline model is a classical model of text quality, not a language model."
+    yield f"Fingerprint `{judge.fingerprint}`."
+    yield ""
+    yield "## Agreement with people"
+    yield ""
+    yield from _agreement_table(judge.agreement)
+    yield ""
+    counts = ", ".join(f"{count} {use}" for use, count in judge.rows.items())
+    yield f"Rows: {counts}. Sources on which the agreement is reported were not used to choose."
+    yield ""
+    yield "## Protocol"
+    yield ""
+    yield f"- variant: {protocol.variant}"
+    yield f"- score: {aggregation_text(protocol.aggregation)}"
+    for name, shown in protocol.demonstrations.items():
+        yield f"- demonstrations in `{name}`: {len(shown)}"
+    yield f"- task: {protocol.rubric.task}"
+    for criterion in protocol.rubric.criteria:
+        yield f"- **{criterion.name}**: {criterion.definition}"
+    yield ""
+    yield "`judge.json` is the judge; `prompts/` shows every question as text. Load it with"
+    yield '`judgesmith.load("FOLDER")` or score with `judgesmith score FOLDER INPUT -o OUT.jsonl`.'
+
+
+def _agreement_table(agreement: Mapping[str, Any]) -> Iterator[str]:
+    parts = [part for part in ("uncompiled", "selection", "heldout") if agreement.get(part)]
+    if not parts:
+        yield "No rows were kept for a report."
+        return
+    yield "| level | statistic | " + " | ".join(parts) + " |"
+    yield "| --- | --- | " + " | ".join("---" for _ in parts) + " |"
+    for level in ("dataset", "sample", "system"):
+        for statistic in ("pearson", "spearman", "kendall", "q"):
+            cells = [
+                agreement_text((agreement[part].get(level) or {}).get(statistic)) for part in parts
+            ]
+            if any(cell != "undefined" for cell in cells):
+                yield f"| {level} | {statistic} | " + " | ".join(cells) + " |"

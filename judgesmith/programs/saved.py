@@ -1,0 +1,233 @@
+"""A compiled judge as plain data: one folder that can be read, compared, moved and loaded.
+
+Nothing in it is code, nothing is unpickled, and it names no key and no endpoint.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Mapping
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from judgesmith.programs.critic_steps import critic_steps
+from judgesmith.programs.judging import Steps
+from judgesmith.programs.templates import Template
+from judgesmith.signatures.judgement import Judgement
+from judgesmith.signatures.protocol import Protocol
+from judgesmith.signatures.scale import Scale
+
+if TYPE_CHECKING:
+    from judgesmith.programs.judge import Judge
+
+SCHEMA = 1
+"""Version of the layout of ``judge.json``; a reader refuses what it does not know."""
+
+JUDGE_FILE = "judge.json"
+_FAMILIES = {"active-critic": critic_steps}
+
+
+class SavedJudgeError(ValueError):
+    """A folder holds no judge that can be trusted; the message says what is wrong with it."""
+
+
+class GoldenItem(BaseModel):
+    """A text with the judgement it had when the judge was made, to be judged again later."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    source: str
+    context: str | None = None
+    response: str
+    judgement: Judgement
+
+
+class SavedJudge(BaseModel):
+    """Everything a compiled judge is.
+
+    Parameters
+    ----------
+    protocol : Protocol
+        Everything that was tuned, and every learned number.
+    questions : dict of str to Template
+        Every model call as it is rendered, up to the item, by predictor.
+    model : str
+        The model it was compiled with, as ``provider/model``.
+    target : str
+        What people rated: a criterion, ``overall`` or ``mean``.
+    human_scale : Scale
+        What people rated it on.
+    agreement : dict
+        Agreement with people, by ``uncompiled``, ``selection``, ``heldout``, ``gain`` and
+        ``optimism``; estimates with their intervals.
+    rows : dict of str to int
+        How many rows were used for what, and how many stayed unscored.
+    seen : dict of str to tuple of str
+        ``RatedItem.key`` of every row the judge was made from, by its use.
+    golden : tuple of GoldenItem
+        A few judged texts; may be empty.
+    history : tuple of dict
+        What the search tried, oldest first.
+    settings : dict
+        The run's own settings, so that it can be repeated.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    protocol: Protocol
+    questions: Mapping[str, Template]
+    model: str
+    target: str
+    human_scale: Scale
+    agreement: Mapping[str, Any] = Field(default_factory=dict)
+    rows: Mapping[str, int] = Field(default_factory=dict)
+    seen: Mapping[str, tuple[str, ...]] = Field(default_factory=dict)
+    golden: tuple[GoldenItem, ...] = ()
+    history: tuple[Mapping[str, Any], ...] = ()
+    settings: Mapping[str, Any] = Field(default_factory=dict)
+
+    @property
+    def fingerprint(self) -> str:
+        """Twelve hex digits that change when anything in the judge does."""
+        return content_hash(self.model_dump(mode="json"))[:12]
+
+    @property
+    def seen_keys(self) -> frozenset[str]:
+        """Keys of all rows the judge was made from."""
+        return frozenset(key for keys in self.seen.values() for key in keys)
+
+    def templates(self) -> Mapping[str, Template]:
+        """Return every question, rendered up to the item, as it was when the judge was made."""
+        return self.questions
+
+    def steps(self, *, source: str, response: str, context: str | None = None) -> Steps:
+        """Return the judgement of one response, as a generator of questions."""
+        take = _FAMILIES[self.protocol.judge]
+        return take(self.protocol, source=source, response=response, context=context)
+
+    def program(self) -> Judge:
+        """Return the judge as a DSPy module.
+
+        Raises
+        ------
+        SavedJudgeError
+            If this version would ask other questions than the judge was compiled with.
+        """
+        from judgesmith.programs.active_critic import ActiveCritic
+
+        judge = ActiveCritic(self.protocol)
+        if judge.templates() != dict(self.questions):
+            raise SavedJudgeError(
+                "this version of judgesmith words the judge's questions differently from the one "
+                "that compiled it. Score with the saved judge, or compile it again."
+            )
+        return judge
+
+    def save(self, folder: str | Path, *, overwrite: bool = False) -> Path:
+        """Write the judge to ``folder``: all of it, or nothing.
+
+        Raises
+        ------
+        FileExistsError
+            If the folder exists, and is not an earlier judge that may be overwritten.
+        """
+        folder = Path(folder)
+        if folder.exists() and not (overwrite and (folder / JUDGE_FILE).is_file()):
+            raise FileExistsError(
+                f"{folder} exists; name another folder"
+                + (", or overwrite the judge in it." if (folder / JUDGE_FILE).is_file() else ".")
+            )
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        draft = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
+        try:
+            self._write(draft)
+            draft.chmod(0o755)
+            if folder.exists():
+                old = draft.with_name(f"{draft.name}-old")
+                folder.rename(old)
+                draft.rename(folder)
+                shutil.rmtree(old)
+            else:
+                draft.rename(folder)
+        except BaseException:
+            shutil.rmtree(draft, ignore_errors=True)
+            raise
+        return folder
+
+    def _write(self, folder: Path) -> None:
+        from judgesmith.programs.card import judge_card
+
+        content = self.model_dump(mode="json")
+        document = {
+            "schema": SCHEMA,
+            "made_by": f"judgesmith {version('judgesmith')}",
+            "content_hash": content_hash(content),
+            **content,
+        }
+        text = json.dumps(document, ensure_ascii=True, indent=1)
+        _write_synced(folder / JUDGE_FILE, text + "\n")
+        prompts = folder / "prompts"
+        prompts.mkdir()
+        for name, question in self.questions.items():
+            _write_synced(prompts / f"{name}.txt", question.as_text() + "\n")
+        _write_synced(folder / "README.md", judge_card(self))
+
+    @classmethod
+    def load(cls, folder: str | Path) -> Self:
+        """Return the judge in ``folder``, verified.
+
+        Raises
+        ------
+        SavedJudgeError
+            If there is no judge, its layout is of another version, or it was changed.
+        """
+        path = Path(folder)
+        path = path if path.is_file() else path / JUDGE_FILE
+        try:
+            document = json.loads(path.read_text(encoding="utf-8"))
+        except FileNotFoundError:
+            raise SavedJudgeError(f"{folder}: no judge there; expected a {JUDGE_FILE}.") from None
+        except (OSError, UnicodeDecodeError, ValueError, RecursionError) as fault:
+            raise SavedJudgeError(f"{path}: cannot be read as a judge: {fault}") from None
+        if not isinstance(document, dict) or document.get("schema") != SCHEMA:
+            found = document.get("schema") if isinstance(document, dict) else None
+            raise SavedJudgeError(
+                f"{path}: expected schema {SCHEMA} of judgesmith {version('judgesmith')}; "
+                f"got {found!r}. Compile the judge again, or use the version that made it."
+            )
+        content = {
+            name: value
+            for name, value in document.items()
+            if name not in ("schema", "made_by", "content_hash")
+        }
+        if content_hash(content) != document.get("content_hash"):
+            raise SavedJudgeError(
+                f"{path}: changed since it was saved: its content does not match its hash. "
+                "Restore the file, or change the rubric or protocol and compile again."
+            )
+        try:
+            return cls.model_validate(content)
+        except ValidationError as fault:
+            first = fault.errors(include_url=False)[0]
+            where = ".".join(map(str, first["loc"]))
+            raise SavedJudgeError(f"{path}: {where}: {first['msg']}") from None
+
+
+def content_hash(content: Mapping[str, Any]) -> str:
+    """Return the SHA-256 of plain data, whatever the order of its keys."""
+    plain = json.dumps(content, sort_keys=True, ensure_ascii=True, separators=(",", ":"))
+    return hashlib.sha256(plain.encode()).hexdigest()
+
+
+def _write_synced(path: Path, text: str) -> None:
+    with path.open("w", encoding="utf-8", errors="backslashreplace", newline="\n") as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
