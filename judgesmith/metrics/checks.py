@@ -1,0 +1,153 @@
+"""Input checks at the door, so that the body of a metric is only its formula."""
+
+from collections.abc import Iterable
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+__all__ = ["FloatArray", "IntArray", "fraction", "group_codes", "paired_scores", "rating_table"]
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+
+
+def paired_scores(
+    predicted: ArrayLike, human: ArrayLike, *, allow_unscored: bool = False
+) -> tuple[FloatArray, FloatArray]:
+    """Return both score vectors as float arrays of one shared length.
+
+    Parameters
+    ----------
+    predicted, human : array-like, shape (n_items,)
+        Aligned scores, each on its own scale.
+    allow_unscored : bool
+        Whether ``predicted`` may hold nan (or None) for items that have no score.
+
+    Raises
+    ------
+    ValueError
+        If the vectors are not one-dimensional numbers, differ in length, or hold an
+        infinite or (unless allowed) a missing score.
+
+    Examples
+    --------
+    >>> paired_scores([1, 2], [3, 4])
+    (array([1., 2.]), array([3., 4.]))
+    """
+    p, h = _vector(predicted, "predicted"), _vector(human, "human")
+    if p.shape != h.shape:
+        raise ValueError(
+            f"predicted and human must be aligned, one score each per item; got {len(p)} "
+            f"predicted and {len(h)} human scores."
+        )
+    _refuse(~np.isfinite(h), "human", "give only rated items")
+    if allow_unscored:
+        _refuse(np.isinf(p), "predicted", "mark an item without a score as nan")
+    else:
+        _refuse(~np.isfinite(p), "predicted", "drop unscored items and report how many there were")
+    return p, h
+
+
+def group_codes(labels: Iterable[object], *, name: str, n_items: int) -> tuple[IntArray, int]:
+    """Return one code per item, 0 to ``n_groups - 1`` by first appearance, and ``n_groups``.
+
+    Parameters
+    ----------
+    labels : iterable of hashable, one per item
+        For example source or system ids, as strings or numbers.
+    name : str
+        What the labels are called, for messages.
+    n_items : int
+        How many labels there must be.
+
+    Raises
+    ------
+    ValueError
+        If the number of labels differs from ``n_items`` or a label is None or nan.
+
+    Examples
+    --------
+    >>> group_codes(["b", "a", "b"], name="sources", n_items=3)
+    (array([0, 1, 0]), 2)
+    """
+    given = labels.tolist() if isinstance(labels, np.ndarray) else list(labels)
+    if len(given) != n_items:
+        raise ValueError(f"{name} must hold one label per item; got {len(given)} for {n_items}.")
+    seen: dict[object, int] = {}
+    codes = np.fromiter((seen.setdefault(label, len(seen)) for label in given), np.int64, n_items)
+    for label in seen:
+        # A nan differs from itself, so every missing id would silently be a group of its own.
+        if label is None or label != label:
+            raise ValueError(
+                f"{name} holds a missing label ({label!r}), the first at index "
+                f"{np.flatnonzero(codes == seen[label])[0]}; give every item one."
+            )
+    return codes, len(seen)
+
+
+def rating_table(ratings: ArrayLike) -> FloatArray:
+    """Return ratings as a float array of shape (n_items, n_raters), nan where missing.
+
+    Raises
+    ------
+    ValueError
+        If the table is not two-dimensional numbers or holds an infinite rating.
+
+    Examples
+    --------
+    >>> rating_table([[1, 2], [3, None]])
+    array([[ 1.,  2.],
+           [ 3., nan]])
+    """
+    try:
+        table = np.asarray(ratings, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            "ratings must be a table of numbers, one row per item and one column per rater, "
+            f"with nan where a rating is missing; {error}."
+        ) from error
+    if table.ndim != 2:
+        raise ValueError(f"ratings must have shape (n_items, n_raters); got {table.shape}.")
+    if np.isinf(table).any():
+        raise ValueError(
+            f"ratings must be finite or nan; item {np.argwhere(np.isinf(table))[0][0]} is not."
+        )
+    return table
+
+
+def fraction(value: float, *, name: str) -> float:
+    """Return ``value`` if it lies strictly between 0 and 1.
+
+    Raises
+    ------
+    ValueError
+        If it does not.
+
+    Examples
+    --------
+    >>> fraction(0.95, name="confidence")
+    0.95
+    """
+    if not 0 < value < 1:
+        raise ValueError(f"{name} must be strictly between 0 and 1, such as 0.95; got {value}.")
+    return value
+
+
+def _vector(scores: ArrayLike, name: str) -> FloatArray:
+    """Return one float vector, or say why there is none."""
+    try:
+        vector = np.asarray(scores, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{name} must be a vector of numbers; {error}.") from error
+    if vector.ndim != 1:
+        raise ValueError(f"{name} must be a vector, one score per item; got shape {vector.shape}.")
+    return vector
+
+
+def _refuse(bad: NDArray[np.bool_], name: str, advice: str) -> None:
+    """Raise if any item is marked bad."""
+    if bad.any():
+        raise ValueError(
+            f"{name} has no finite score for {np.count_nonzero(bad)} of {len(bad)} items, the "
+            f"first at index {np.flatnonzero(bad)[0]}; {advice}."
+        )

@@ -1,0 +1,64 @@
+import numpy as np
+import pytest
+
+from judgesmith.metrics.checks import fraction, group_codes, paired_scores, rating_table
+
+
+def test_none_and_nan_are_unscored_where_that_is_allowed():
+    predicted, _ = paired_scores([1, None, np.nan], [1, 2, 3], allow_unscored=True)
+    assert np.isnan(predicted).tolist() == [False, True, True]
+
+
+@pytest.mark.parametrize(
+    ("predicted", "human", "message"),
+    [
+        ([1, 2], [1, 2, 3], "got 2 predicted and 3 human"),
+        ([[1, 2]], [[1, 2]], r"predicted must be a vector.*\(1, 2\)"),
+        (["a", "b"], [1, 2], "predicted must be a vector of numbers"),
+        ([1, np.nan], [1, 2], "predicted has no finite score for 1 of 2 items.*index 1"),
+        ([1, 2], [np.inf, 2], "human has no finite score for 1 of 2 items.*index 0"),
+    ],
+)
+def test_scores_that_do_not_pair_up_are_refused_with_what_came(predicted, human, message):
+    with pytest.raises(ValueError, match=message):
+        paired_scores(predicted, human)
+
+
+def test_a_human_score_may_never_be_missing_and_no_score_infinite():
+    with pytest.raises(ValueError, match="human has no finite score"):
+        paired_scores([1.0, 2.0], [1.0, np.nan], allow_unscored=True)
+    with pytest.raises(ValueError, match="predicted has no finite score"):
+        paired_scores([np.inf, 2.0], [1.0, 2.0], allow_unscored=True)
+
+
+@pytest.mark.parametrize("labels", [["b", "a", "b"], np.array(["b", "a", "b"]), (7, "7", 7)])
+def test_groups_are_numbered_by_first_appearance(labels):
+    codes, n_groups = group_codes(labels, name="sources", n_items=3)
+    assert codes.tolist() == [0, 1, 0]
+    assert n_groups == 2
+
+
+@pytest.mark.parametrize("missing", [None, float("nan"), np.nan])
+def test_a_missing_label_is_refused_and_located(missing):
+    with pytest.raises(ValueError, match=r"systems holds a missing label.*index 1"):
+        group_codes(["a", missing], name="systems", n_items=2)
+
+
+def test_too_few_labels_are_refused():
+    with pytest.raises(ValueError, match="sources must hold one label per item; got 1 for 2"):
+        group_codes(["a"], name="sources", n_items=2)
+
+
+@pytest.mark.parametrize(
+    ("ratings", "message"),
+    [([1, 2, 3], r"shape \(n_items, n_raters\)"), ([[1, np.inf]], "item 0"), ([["x"]], "table")],
+)
+def test_a_table_of_ratings_is_two_dimensional_and_finite_or_missing(ratings, message):
+    with pytest.raises(ValueError, match=message):
+        rating_table(ratings)
+
+
+@pytest.mark.parametrize("value", [0, 1, -0.1, 95, float("nan")])
+def test_a_fraction_lies_strictly_between_0_and_1(value):
+    with pytest.raises(ValueError, match="confidence must be strictly between 0 and 1"):
+        fraction(value, name="confidence")
