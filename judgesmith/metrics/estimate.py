@@ -1,0 +1,69 @@
+"""A number and how far it can be trusted."""
+
+import math
+from dataclasses import asdict, dataclass
+
+__all__ = ["Estimate", "PairedEstimate"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Estimate:
+    """A statistic with its interval and what both rest on.
+
+    Attributes
+    ----------
+    value, low, high : float
+        The statistic and the ends of its interval, in the unit of the statistic. nan is
+        undefined: ``low`` and ``high`` together, where no interval can be given.
+    confidence : float
+        Nominal coverage of the interval, a fraction such as 0.95.
+    n : int
+        Rows that entered, all of them scored.
+    n_groups : int
+        Independent units among these rows, the ones that were resampled: sources.
+    n_undefined : int
+        Groups left out of ``value`` because nothing could be computed on them, counted as in
+        :class:`~judgesmith.metrics.LevelValue`. Resamples are never counted here.
+
+    Examples
+    --------
+    >>> found = Estimate(
+    ...     value=0.5, low=float("nan"), high=float("nan"),
+    ...     confidence=0.95, n=3, n_groups=1, n_undefined=0,
+    ... )
+    >>> found.to_dict()["low"] is None
+    True
+    """
+
+    value: float
+    low: float
+    high: float
+    confidence: float
+    n: int
+    n_groups: int
+    n_undefined: int
+
+    def to_dict(self) -> dict[str, float | int | None]:
+        """Return the fields by name, in order, ready for JSON: nan becomes None."""
+        return {
+            name: None if isinstance(field, float) and math.isnan(field) else field
+            for name, field in asdict(self).items()
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PairedEstimate(Estimate):
+    """A difference between two predictors on the same rows.
+
+    Attributes
+    ----------
+    first, second : float
+        The statistic of either predictor; ``value`` is ``first - second``.
+    p_value : float
+        Two-sided, for the hypothesis of no difference; from ``1 / (n_resamples + 1)`` to 1, nan
+        without an interval.
+    """
+
+    first: float
+    second: float
+    p_value: float

@@ -1,0 +1,92 @@
+import numpy as np
+import pytest
+
+from judgesmith.metrics import counted
+from judgesmith.metrics.counted import of_counts
+from judgesmith.metrics.levels import ScoredRows, level_value
+
+STATISTICS = ["pearson", "spearman", "kendall", "q"]
+
+
+def table(n, n_sources, *, levels, seed):
+    rng = np.random.default_rng(seed)
+    sources = rng.permutation(np.arange(n) % n_sources)
+    x = rng.normal(size=n_sources)[sources] + rng.normal(size=n)
+    y = x + rng.normal(size=n)
+    if levels:
+        x, y = np.round(x), np.round(y)
+    return x + 50.0, y, sources, rng.integers(4, size=n)
+
+
+def scored_rows(x, y, sources, systems, level):
+    return ScoredRows.of(
+        x, y, sources=sources, systems=systems, level=level, scored=np.ones(len(x), bool)
+    )
+
+
+def value_of_repeated_rows(x, y, sources, systems, names, counts, statistic, level):
+    """Repeat the rows of each source; its copies are sources of their own."""
+    drawn = [
+        (row, f"{source} copy {copy}")
+        for source, count in zip(names, counts, strict=True)
+        for copy in range(int(count))
+        for row in np.flatnonzero(sources == source)
+    ]
+    rows, copies = (list(each) for each in zip(*drawn, strict=True))
+    repeated = scored_rows(x[rows], y[rows], copies, systems[rows], level)
+    return level_value(repeated, statistic, level).value
+
+
+@pytest.mark.parametrize("statistic", STATISTICS)
+@pytest.mark.parametrize("level", ["system", "sample", "dataset"])
+@pytest.mark.parametrize("levels", [False, True])
+@pytest.mark.parametrize(("n", "n_sources"), [(40, 8), (30, 30), (90, 3)])
+def test_equals_the_statistic_of_the_repeated_rows(statistic, level, levels, n, n_sources):
+    x, y, sources, systems = table(n, n_sources, levels=levels, seed=n)
+    rows = scored_rows(x, y, sources, systems, level)
+    names = list(dict.fromkeys(sources.tolist()))
+    rng = np.random.default_rng(1)
+    counts = rng.multinomial(n_sources, np.full(n_sources, 1 / n_sources), size=12)
+    expected = [
+        value_of_repeated_rows(x, y, sources, systems, names, each, statistic, level)
+        for each in counts
+    ]
+    found = of_counts(rows, statistic, level)(counts)
+    np.testing.assert_allclose(found, expected, atol=1e-10)
+
+
+@pytest.mark.parametrize("levels", [False, True])
+def test_both_ways_to_count_pairs_agree(levels):
+    rows = scored_rows(*table(200, 40, levels=levels, seed=5), "dataset")
+    counts = np.random.default_rng(0).multinomial(40, np.full(40, 1 / 40), size=50).astype(float)
+    np.testing.assert_allclose(
+        counted._kendall_by_pairs(rows)(counts),
+        counted._kendall_by_inversions(rows)(counts),
+        atol=1e-12,
+    )
+
+
+@pytest.mark.parametrize("statistic", STATISTICS)
+def test_resamples_in_which_a_list_is_constant_are_undefined(statistic):
+    x = np.array([0.1, 0.1 + 1e-16, 0.3, 0.3])
+    rows = scored_rows(x, np.arange(4.0), list("aabb"), None, "dataset")
+    values = of_counts(rows, statistic, "dataset")(np.array([[2, 0], [1, 1], [0, 2]]))
+    assert np.isnan(values).tolist() == [True, False, True]
+
+
+@pytest.mark.parametrize("scale", [1e-5, 1e-9])
+def test_pearson_keeps_its_digits_where_a_resample_varies_far_less_than_all_rows(scale):
+    x = np.array([0.0, 1.0, 2.0, 1.0, 1 / scale])
+    y = np.array([0.0, 1.0, 0.0, 3.0, 2.0])
+    rows = scored_rows(x, y, list("aaaab"), None, "dataset")
+    value = of_counts(rows, "pearson", "dataset")(np.array([[1, 0]]))[0]
+    assert value == pytest.approx(np.corrcoef(x[:4], y[:4])[0, 1], abs=1e-9)
+
+
+@pytest.mark.parametrize("statistic", STATISTICS)
+def test_blocks_of_resamples_do_not_change_the_values(statistic, monkeypatch):
+    rows = scored_rows(*table(60, 10, levels=False, seed=2), "dataset")
+    counts = np.random.default_rng(0).multinomial(10, np.full(10, 0.1), size=100)
+    whole = of_counts(rows, statistic, "dataset")(counts)
+    monkeypatch.setattr(counted, "_BLOCK_CELLS", 1)
+    np.testing.assert_allclose(of_counts(rows, statistic, "dataset")(counts), whole, atol=1e-12)

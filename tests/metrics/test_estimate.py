@@ -1,0 +1,31 @@
+import dataclasses
+import json
+
+import pytest
+
+from judgesmith.metrics import Estimate, PairedEstimate
+
+FIELDS = {
+    "value": 0.5,
+    "low": float("nan"),
+    "high": float("nan"),
+    "confidence": 0.95,
+    "n": 10,
+    "n_groups": 1,
+    "n_undefined": 0,
+}
+
+
+def test_an_estimate_becomes_json_with_null_for_undefined():
+    text = json.dumps(Estimate(**FIELDS).to_dict(), allow_nan=False)
+    assert json.loads(text) == FIELDS | {"low": None, "high": None}
+
+
+def test_a_paired_estimate_adds_both_values_and_the_p_value():
+    found = PairedEstimate(**FIELDS, first=0.7, second=0.2, p_value=0.04).to_dict()
+    assert list(found) == [*FIELDS, "first", "second", "p_value"]
+
+
+def test_an_estimate_cannot_be_changed():
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        Estimate(**FIELDS).value = 1.0
