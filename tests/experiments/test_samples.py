@@ -4,6 +4,7 @@ from collections import defaultdict
 import numpy as np
 import pytest
 
+from judgesmith.experiments.reading import read_items
 from judgesmith.experiments.samples import sample_path
 
 
@@ -60,3 +61,10 @@ def test_neither_the_system_nor_the_length_gives_the_rating_away(rows):
 def test_an_unknown_sample_is_refused_by_naming_those_there_are():
     with pytest.raises(ValueError, match="'novels'; there is: answers"):
         sample_path("novels")
+
+
+def test_the_reader_takes_the_sample_as_it_is():
+    dataset = read_items(sample_path())
+    assert len(dataset) == 160
+    assert dataset.notes == ()
+    assert set(dataset.criteria) == {"overall", "faithfulness", "fluency"}
