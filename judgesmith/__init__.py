@@ -1,1 +1,95 @@
-"""Judgesmith compiles LLM judges that agree with people."""
+"""Judgesmith compiles LLM judges that agree with people, and says how far to trust them.
+
+Names are loaded when they are first used, so that importing the package costs nothing.
+
+Examples
+--------
+>>> import judgesmith
+>>> from judgesmith.experiments.samples import sample_path
+>>> data = judgesmith.read(sample_path())
+>>> settings = judgesmith.CompileSettings(n_rounds=2)
+>>> compiled = judgesmith.compile(data, settings)
+>>> judge = compiled.saved.program()
+>>> verdict = judge(source=data[0].source, response=data[0].response)
+>>> 0 <= verdict.score <= 100, verdict.problem
+(True, None)
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from judgesmith.experiments import (
+        CompileSettings,
+        DataError,
+        DataSet,
+    )
+    from judgesmith.experiments import compile_judge as compile  # noqa: A004
+    from judgesmith.experiments import evaluate_judge as evaluate
+    from judgesmith.experiments.reading import read_items as read
+    from judgesmith.optimizers import FitAggregation, RandomDemonstrationSearch
+    from judgesmith.programs import ActiveCritic, Judge, SavedJudge, judge_each, judge_items
+    from judgesmith.programs import load_judge as load
+    from judgesmith.programs.models import model
+    from judgesmith.signatures import Criterion, Judgement, Protocol, RatedItem, Rubric, Scale
+
+_PLACES = {
+    "ActiveCritic": ("judgesmith.programs", "ActiveCritic"),
+    "CompileSettings": ("judgesmith.experiments", "CompileSettings"),
+    "Criterion": ("judgesmith.signatures", "Criterion"),
+    "DataError": ("judgesmith.experiments", "DataError"),
+    "DataSet": ("judgesmith.experiments", "DataSet"),
+    "FitAggregation": ("judgesmith.optimizers", "FitAggregation"),
+    "Judge": ("judgesmith.programs", "Judge"),
+    "Judgement": ("judgesmith.signatures", "Judgement"),
+    "Protocol": ("judgesmith.signatures", "Protocol"),
+    "RandomDemonstrationSearch": ("judgesmith.optimizers", "RandomDemonstrationSearch"),
+    "RatedItem": ("judgesmith.signatures", "RatedItem"),
+    "Rubric": ("judgesmith.signatures", "Rubric"),
+    "SavedJudge": ("judgesmith.programs", "SavedJudge"),
+    "Scale": ("judgesmith.signatures", "Scale"),
+    "compile": ("judgesmith.experiments", "compile_judge"),
+    "evaluate": ("judgesmith.experiments", "evaluate_judge"),
+    "judge_each": ("judgesmith.programs", "judge_each"),
+    "judge_items": ("judgesmith.programs", "judge_items"),
+    "load": ("judgesmith.programs", "load_judge"),
+    "model": ("judgesmith.programs.models", "model"),
+    "read": ("judgesmith.experiments", "read_items"),
+}
+
+__all__ = [
+    "ActiveCritic",
+    "CompileSettings",
+    "Criterion",
+    "DataError",
+    "DataSet",
+    "FitAggregation",
+    "Judge",
+    "Judgement",
+    "Protocol",
+    "RandomDemonstrationSearch",
+    "RatedItem",
+    "Rubric",
+    "SavedJudge",
+    "Scale",
+    "compile",
+    "evaluate",
+    "judge_each",
+    "judge_items",
+    "load",
+    "model",
+    "read",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _PLACES:
+        raise AttributeError(f"judgesmith has no {name!r}; it has {', '.join(__all__)}.")
+    module, attribute = _PLACES[name]
+    value = getattr(import_module(module), attribute)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return __all__

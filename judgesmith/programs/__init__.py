@@ -1,9 +1,20 @@
-"""How a judgement is made: judges as DSPy modules, and the models under them."""
+"""How a judgement is made: judges as DSPy modules, the models under them, and saved judges."""
 
 from judgesmith.programs.active_critic import ActiveCritic
 from judgesmith.programs.adapter import FencedAdapter
 from judgesmith.programs.judge import Judge
 from judgesmith.programs.running import judge_each, judge_items
+from judgesmith.programs.saved import SavedJudge, SavedJudgeError, load_judge
 from judgesmith.programs.templates import Template
 
-__all__ = ["ActiveCritic", "FencedAdapter", "Judge", "Template", "judge_each", "judge_items"]
+__all__ = [
+    "ActiveCritic",
+    "FencedAdapter",
+    "Judge",
+    "SavedJudge",
+    "SavedJudgeError",
+    "Template",
+    "judge_each",
+    "judge_items",
+    "load_judge",
+]

@@ -220,6 +220,18 @@ class SavedJudge(BaseModel):
             raise SavedJudgeError(f"{path}: {where}: {first['msg']}") from None
 
 
+def load_judge(folder: str | Path) -> Judge:
+    """Return the judge in ``folder`` as a DSPy module, verified.
+
+    Raises
+    ------
+    SavedJudgeError
+        If the folder holds no judge that can be trusted, or this version words its questions
+        differently; ``SavedJudge.load`` still scores with the words it was compiled with.
+    """
+    return SavedJudge.load(folder).program()
+
+
 def content_hash(content: Mapping[str, Any]) -> str:
     """Return the SHA-256 of plain data, whatever the order of its keys."""
     plain = json.dumps(content, sort_keys=True, ensure_ascii=True, separators=(",", ":"))

@@ -1,0 +1,48 @@
+"""``judgesmith check``: what a set of rated texts is good for, before anything is spent."""
+
+from __future__ import annotations
+
+import click
+
+from judgesmith.cli.options import data_options, json_option, load_data, target_options
+from judgesmith.cli.printing import print_json, print_table
+
+
+@click.command("check")
+@click.argument("data")
+@data_options
+@target_options
+@click.option("--seed", type=int, default=0, show_default=True, help="Splits raters in halves.")
+@json_option
+def command(
+    data: str,
+    columns: str | None,
+    scales: tuple[str, ...],
+    target: str,
+    aggregate: str,
+    seed: int,
+    as_json: bool,
+) -> None:
+    """Validate DATA and describe it: rows, ratings, how well raters agree, what to mind.
+
+    DATA is a file of rated texts (.jsonl, .json, .csv, .tsv, .parquet, also .gz), '-' for
+    JSON Lines on standard input, or 'sample' for the texts that come with Judgesmith.
+    """
+    import numpy as np
+
+    from judgesmith.experiments.describing import describe
+
+    dataset = load_data(data, columns, scales)
+    found = describe(dataset, target=target, aggregate=aggregate, rng=np.random.default_rng(seed))  # type: ignore[arg-type]
+    if as_json:
+        print_json(found.to_dict())
+        return
+    print_table(f"{found.name}: rated texts", found.overview(), left=2)
+    # One column per criterion: there are more measures than fit side by side.
+    header, *measures = zip(*found.criteria_table(), strict=True)
+    if len(header) > 1:
+        print_table("Ratings", measures, header=header)
+    for warning in found.warnings:
+        click.echo(f"! {warning}")
+    for note in found.notes:
+        click.echo(f"note: {note}")

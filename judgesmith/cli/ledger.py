@@ -1,0 +1,98 @@
+"""``judgesmith ledger``: look at, trim or export the answers on record."""
+
+from __future__ import annotations
+
+import os
+import sys
+from dataclasses import asdict
+from pathlib import Path
+
+import click
+
+from judgesmith.cli.options import json_option
+from judgesmith.cli.printing import print_json, print_table
+
+_ledger = click.option(
+    "--ledger",
+    "path",
+    default=".judgesmith/ledger.sqlite",
+    show_default=True,
+    metavar="PATH",
+    help="The file of answers.",
+)
+
+
+@click.group("ledger")
+def command() -> None:
+    """Look at, trim or export the answers on record."""
+
+
+@command.command("stats")
+@_ledger
+@json_option
+def stats(path: str, as_json: bool) -> None:
+    """Say what the ledger holds, by model."""
+    from judgesmith.programs.models import Ledger
+    from judgesmith.programs.models.housekeeping import ledger_stats
+
+    found = ledger_stats(Ledger(path))
+    if as_json:
+        print_json(asdict(found))
+        return
+    click.echo(
+        f"{found.path}: {found.answers} answers from {found.calls} calls, "
+        f"{found.size_bytes / 1e6:.1f} MB"
+    )
+    rows = [
+        [one.model, one.endpoint, str(one.answers), str(one.input_tokens), str(one.output_tokens)]
+        for one in found.models
+    ]
+    header = ["model", "endpoint", "answers", "tokens in", "tokens out"]
+    print_table("", rows, header=header, left=2)
+
+
+@command.command("prune")
+@_ledger
+@click.option("--older-than-days", type=float, help="Only answers older than this.")
+@click.option("--model", help="Only answers of this model.")
+@click.option("--all", "everything", is_flag=True, help="All answers.")
+@json_option
+def prune(
+    path: str,
+    older_than_days: float | None,
+    model: str | None,
+    everything: bool,
+    as_json: bool,
+) -> None:
+    """Take answers out; what they answered will be asked, and paid for, again."""
+    from judgesmith.programs.models import Ledger
+    from judgesmith.programs.models.housekeeping import prune as pruned
+
+    if older_than_days is None and model is None and not everything:
+        raise click.UsageError("say which answers: --older-than-days, --model, or --all.")
+    n = pruned(Ledger(path), older_than_days=older_than_days, model=model)
+    if as_json:
+        print_json({"ledger": path, "removed": n})
+    else:
+        click.echo(f"{n} answers taken out of {path}")
+
+
+@command.command("export")
+@_ledger
+@click.option("-o", "--output", metavar="FILE", help="JSON Lines [default: standard output].")
+def export(path: str, output: str | None) -> None:
+    """Write every answer as JSON Lines."""
+    from judgesmith.programs.models import Ledger
+    from judgesmith.programs.models.housekeeping import export as exported
+
+    if output is None:
+        exported(Ledger(path), sys.stdout)
+        return
+    draft = Path(f"{output}.{os.getpid()}.part")
+    try:
+        with draft.open("w", encoding="utf-8") as file:
+            n = exported(Ledger(path), file)
+        draft.replace(output)
+    finally:
+        draft.unlink(missing_ok=True)
+    click.echo(f"{n} answers in {output}")

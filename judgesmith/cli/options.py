@@ -1,0 +1,174 @@
+"""Options that several commands share, and what they turn into."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+if TYPE_CHECKING:
+    import dspy
+
+    from judgesmith.experiments import DataSet
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+SAMPLE = "sample"
+"""A DATA argument that names the rated texts that come with the package."""
+
+
+def data_options(command: Command) -> Command:
+    """Add the options that say how DATA is read."""
+    for option in (
+        click.option(
+            "--scale",
+            "scales",
+            multiple=True,
+            metavar="[NAME=]LOW..HIGH",
+            help="Scale of the ratings, for all criteria or for one; repeatable.",
+        ),
+        click.option(
+            "--map",
+            "columns",
+            metavar="FIELD=COLUMN,…",
+            help="Which column holds what, such as source=article,response=summary,score=rating.",
+        ),
+    ):
+        command = option(command)
+    return command
+
+
+def target_options(command: Command) -> Command:
+    """Add the options that say which ratings count."""
+    for option in (
+        click.option(
+            "--aggregate",
+            type=click.Choice(["mean", "median", "mode", "unanimous"]),
+            default="mean",
+            show_default=True,
+            help="How several raters become one value.",
+        ),
+        click.option(
+            "--target",
+            default="auto",
+            metavar="NAME",
+            help="Criterion, 'overall' or 'mean' [default: overall if rated, else mean].",
+        ),
+    ):
+        command = option(command)
+    return command
+
+
+def model_options(command: Command) -> Command:
+    """Add the options that say which model is asked, and how much of it."""
+    for option in (
+        click.option(
+            "--ledger",
+            default=".judgesmith/ledger.sqlite",
+            show_default=True,
+            metavar="PATH",
+            help="Where answers are kept, so that none is paid for twice.",
+        ),
+        click.option(
+            "--concurrency",
+            type=click.IntRange(min=1),
+            default=32,
+            show_default=True,
+            help="Texts judged at the same time.",
+        ),
+        click.option("--tpm", type=float, help="Tokens per minute at most."),
+        click.option("--rpm", type=float, help="Requests per minute at most."),
+        click.option("--price", metavar="IN,OUT", help="Dollars per million tokens."),
+        click.option("--max-minutes", type=float, help="Stop asking after this long."),
+        click.option("--max-usd", type=float, help="Dollars to spend at most."),
+        click.option("--max-tokens", type=int, help="Tokens to spend at most."),
+        click.option("--max-calls", type=int, help="Requests to send at most."),
+        click.option("--api-base", metavar="URL", help="Address of an OpenAI-compatible server."),
+        click.option(
+            "--model",
+            "model_name",
+            metavar="NAME",
+            help="provider/model, or offline [default: the judge's own, else offline].",
+        ),
+    ):
+        command = option(command)
+    return command
+
+
+def json_option(command: Command) -> Command:
+    """Add ``--json``: one object on standard output, and nothing else there."""
+    return click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")(command)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelChoice:
+    """Which model is asked, and how much of it, as the command line says."""
+
+    model_name: str | None
+    api_base: str | None
+    max_calls: int | None
+    max_tokens: int | None
+    max_usd: float | None
+    max_minutes: float | None
+    price: str | None
+    rpm: float | None
+    tpm: float | None
+    ledger: str
+
+    def lm(self, *, default: str = "offline", run_id: str | None = None) -> dspy.LM:
+        """Return the model, with its ledger, budget and limits."""
+        from judgesmith.programs.models import model
+
+        return model(
+            self.model_name or default,
+            api_base=self.api_base,
+            ledger=self.ledger,
+            max_calls=self.max_calls,
+            max_tokens=self.max_tokens,
+            max_usd=self.max_usd,
+            max_minutes=self.max_minutes,
+            price=self.price,
+            rpm=self.rpm,
+            tpm=self.tpm,
+            run_id=run_id,
+        )
+
+
+def load_data(data: str, columns: str | None, scales: tuple[str, ...]) -> DataSet:
+    """Return the rated items that DATA names.
+
+    Raises
+    ------
+    DataError, OSError, ValueError
+        If they cannot be read.
+    """
+    from judgesmith.experiments import read_items
+    from judgesmith.experiments.samples import sample_path
+
+    path = sample_path() if data == SAMPLE else data
+    return read_items(path, columns=columns, scale=scales_of(scales))
+
+
+def scales_of(given: tuple[str, ...]) -> str | dict[str, str] | None:
+    """Return scales as ``read_items`` takes them: one for all, or one by criterion.
+
+    Examples
+    --------
+    >>> scales_of(("1..5",)), scales_of(("fluency=1..5", "overall=0..1"))
+    ('1..5', {'fluency': '1..5', 'overall': '0..1'})
+    """
+    if not given:
+        return None
+    named = [one.partition("=") for one in given]
+    if any(separator for _, separator, _ in named):
+        plain = [one for one, separator, _ in named if not separator]
+        if plain:
+            raise click.UsageError(
+                f"--scale is given once for all or by name for each; got {', '.join(given)}."
+            )
+        return {name: scale for name, _, scale in named}
+    if len(given) > 1:
+        raise click.UsageError(f"name the criterion of each scale, as NAME={given[0]}.")
+    return given[0]

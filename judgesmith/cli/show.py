@@ -1,0 +1,37 @@
+"""``judgesmith show``: a judge as people read it, or what changed between two."""
+
+from __future__ import annotations
+
+import click
+
+from judgesmith.cli.options import json_option
+from judgesmith.cli.printing import print_json
+
+
+@click.command("show")
+@click.argument("judge")
+@click.option("--diff", "other", metavar="OTHER", help="Show what differs in another judge.")
+@click.option("--prompts", is_flag=True, help="Show every question as it is asked.")
+@json_option
+def command(judge: str, other: str | None, prompts: bool, as_json: bool) -> None:
+    """Print the judge in the folder JUDGE as people read it."""
+    from judgesmith.programs.card import judge_card
+    from judgesmith.programs.saved import SavedJudge
+
+    saved = SavedJudge.load(judge)
+    if other is not None:
+        from judgesmith.programs.comparing import difference
+
+        lines = difference(saved, SavedJudge.load(other))
+        if as_json:
+            print_json({"judge": judge, "other": other, "differences": lines})
+        else:
+            click.echo("\n".join(lines) if lines else "the two judges are the same.")
+        return
+    if as_json:
+        print_json({"fingerprint": saved.fingerprint, **saved.model_dump(mode="json")})
+        return
+    click.echo(judge_card(saved))
+    if prompts:
+        for name, question in saved.questions.items():
+            click.echo(f"\n===== {name} =====\n\n{question.as_text()}")
