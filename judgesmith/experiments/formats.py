@@ -10,6 +10,7 @@ import csv
 import gzip
 import json
 import sys
+import zlib
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -118,7 +119,7 @@ def _from_file(
     try:
         with gzip.open(path, "rb") if packed else path.open("rb") as stream:
             yield from reader(raw, stream)  # type: ignore[arg-type]
-    except (gzip.BadGzipFile, EOFError) as error:
+    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         raise DataError(
             [
                 Problem(
@@ -157,7 +158,7 @@ def _json_lines(raw: RawRows, stream: IO[bytes]) -> Iterator[Row]:
             continue
         try:
             row = json.loads(line)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             came = f"{shown(line.strip())} ({error})"
             raw.problem(number, at="line", expected="one JSON object", came=came)
             continue

@@ -171,8 +171,9 @@ class ItemStream(Iterator[RatedItem]):
         """Return the next item; at the end, raise what was wrong with the others."""
         for number, row in self._rows:
             assert self._texts is not None
+            n_problems = len(self._raw.found)
             item = _item(self._raw, number, self._texts.fields(number, row))
-            if item is not None:
+            if item is not None and len(self._raw.found) == n_problems:
                 self.place = number
                 return item
         if self._strict and self.problems:

@@ -69,13 +69,22 @@ class TextReader:
         n, first = self._odd.get((name, kind), (0, self._raw.where(number)))
         self._odd[name, kind] = (n + 1, first)
 
+    def _unicode(self, number: int, column: str, text: str) -> str:
+        """Return ``text`` if it can be stored and sent; JSON can spell texts that cannot."""
+        try:
+            text.encode()
+        except UnicodeEncodeError as error:
+            came = f"half a surrogate pair at position {error.start + 1}"
+            self._raw.problem(number, at=column, expected="Unicode text", came=came)
+        return text
+
     def _text(self, number: int, row: Mapping[str, Any], name: str) -> str:
         column = self._column[name]
         if column is None:
             return ""
         value = row.get(column)
         if isinstance(value, str):
-            return value
+            return self._unicode(number, column, value)
         if name == "response" and column not in row:
             self._raw.problem(number, at=column, expected="a text to judge", came="no such field")
         elif _is_missing(value):
@@ -90,17 +99,19 @@ class TextReader:
 
     def _id(self, number: int, row: Mapping[str, Any], name: str) -> str:
         column = self._column[name]
-        value = None if column is None else row.get(column)
+        if column is None:
+            return ""
+        value = row.get(column)
         if isinstance(value, str) and value:
-            return value
+            return self._unicode(number, column, value)
         if value == "" or _is_missing(value):
-            if name == "source_id" and column is not None:
+            if name == "source_id":
                 self._note(number, name, "hashed")
-        elif isinstance(value, int | float) and not isinstance(value, bool):
+        elif _is_number(value) and math.isfinite(value):
             # Table libraries turn a column of whole numbers with a gap into 3.0, 4.0, …
             return str(int(value)) if value == int(value) else str(value)
         else:
-            self._raw.problem(number, at=column or name, expected="an id", came=shown(value))
+            self._raw.problem(number, at=column, expected="an id", came=shown(value))
         return ""
 
     def _reference_texts(self, number: int, row: Mapping[str, Any]) -> tuple[str, ...]:
@@ -109,7 +120,7 @@ class TextReader:
             value = row.get(column)
             for text in value if isinstance(value, list | tuple) else [value]:
                 if isinstance(text, str):
-                    texts += [text] if text else []
+                    texts += [self._unicode(number, column, text)] if text else []
                 elif not _is_missing(text):
                     came = shown(text)
                     self._raw.problem(number, at=column, expected="texts", came=came)
@@ -150,7 +161,7 @@ class RatingReader:
                 for name, value in self._mapping(number, row, "human").items()
             }
         stated = row.get("scale")
-        if isinstance(stated, list | tuple):
+        if isinstance(stated, list | tuple) and all(map(_is_number, stated)):
             stated = dict.fromkeys(found, stated)
         elif self._criteria and not isinstance(stated, Mapping):
             stated = {}
@@ -238,6 +249,10 @@ class RatingReader:
 
 def _listed(value: Any) -> list[Any]:
     return list(value) if isinstance(value, list | tuple) else [value]
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _is_missing(value: Any) -> bool:

@@ -1,0 +1,136 @@
+import pytest
+
+from judgesmith.experiments.columns import ColumnMap, column_map, recognised
+from judgesmith.experiments.problems import DataError
+
+NOTHING = ColumnMap()
+
+
+def found(columns, given=NOTHING, **how):
+    return recognised(columns, given, where="a.csv", **how)
+
+
+def message(columns, given=NOTHING, **how):
+    with pytest.raises(DataError) as caught:
+        found(columns, given, **how)
+    return str(caught.value).partition("\n")[2].strip()
+
+
+def test_a_map_is_read_from_text():
+    said = ColumnMap.parse("source=article, response=summary,score=r1+r2,fluency=f,system_id=")
+    assert said.fields == {"source": ("article",), "response": ("summary",), "system_id": ()}
+    assert said.criteria == {"overall": ("r1", "r2"), "fluency": ("f",)}
+
+
+def test_a_map_writes_itself_as_it_is_read():
+    text = "source=article,references=r1+r2,overall=a+b"
+    assert str(ColumnMap.parse(text)) == text
+    assert ColumnMap.parse(text) == column_map(text) == column_map(column_map(text))
+
+
+def test_a_mapping_may_name_columns_that_text_cannot():
+    said = column_map({"source": "a,b", "score": ["x=1", "y+z"]})
+    assert said.columns == ("a,b", "x=1", "y+z")
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (
+            "summary",
+            "a column map is written NAME=COLUMN,…, as in response=summary,score=rating; "
+            "got 'summary'.",
+        ),
+        ("source=a,source=b", "the column map says twice where 'source' is."),
+        ("score=a,overall=b", "the column map says twice where 'overall' is."),
+        ("response=a+b", "response is read from one column; got ['a', 'b']."),
+        ("fluency=", "the column map names no column for the criterion 'fluency'."),
+    ],
+)
+def test_a_map_that_cannot_be_read_says_why(text, expected):
+    with pytest.raises(ValueError) as caught:
+        ColumnMap.parse(text)
+    assert str(caught.value) == expected
+
+
+@pytest.mark.parametrize(
+    "name", ["response", "output", "summary", "answer", "text", "system_output", "prediction"]
+)
+@pytest.mark.parametrize("source", ["source", "input", "document", "article", "prompt", "question"])
+def test_common_names_are_recognised(name, source):
+    assert found([source, name])[0].fields == {"source": (source,), "response": (name,)}
+
+
+@pytest.mark.parametrize("score", ["score", "rating", "label", "human_score", "Human Score"])
+@pytest.mark.parametrize("system", ["system", "model", "system_id"])
+@pytest.mark.parametrize("group", ["doc_id", "id", "source_id"])
+def test_common_names_of_scores_and_ids_are_recognised(score, system, group):
+    said, _ = found(["response", score, system, group, "references", "context"])
+    assert said.criteria == {"overall": (score,)}
+    assert said.fields["system_id"] == (system,)
+    assert said.fields["source_id"] == (group,)
+
+
+def test_what_was_assumed_is_said():
+    _, notes = found(["Article", "output", "rating", "model", "context"])
+    assert notes == [
+        "assumed columns: source is 'Article', response is 'output', system_id is 'model', "
+        "overall is 'rating'."
+    ]
+
+
+def test_own_names_are_no_assumption():
+    assert found(["source", "response", "context", "source_id"])[1] == []
+
+
+def test_two_candidates_are_an_error_that_names_both():
+    assert message(["text", "summary", "score"]) == (
+        "a.csv: response: expected one column for it (say --map response=text, or another); "
+        "got 2 candidates: text, summary"
+    )
+    assert message(["response", "score", "label"]) == (
+        "a.csv: score: expected one column for it (say --map score=score, or another); "
+        "got 2 candidates: score, label"
+    )
+
+
+def test_a_map_settles_what_is_ambiguous():
+    said, _ = found(["text", "summary"], ColumnMap.parse("source=text"))
+    assert said.fields == {"source": ("text",), "response": ("summary",)}
+
+
+def test_an_empty_assignment_leaves_a_field_out():
+    said, _ = found(["response", "id"], ColumnMap.parse("source_id="))
+    assert said.fields["source_id"] == ()
+
+
+def test_the_canonical_id_wins_over_its_synonyms():
+    assert found(["response", "id", "source_id"])[0].fields["source_id"] == ("source_id",)
+    assert "2 candidates: id, doc_id" in message(["response", "id", "doc_id"])
+
+
+def test_in_canonical_rows_other_names_are_no_candidates():
+    columns = ["source", "article", "response", "text", "score", "human"]
+    said, notes = found(columns, canonical=True)
+    assert said.fields == {"source": ("source",), "response": ("response",)}
+    assert (said.criteria, notes) == ({}, [])
+
+
+def test_scores_are_left_alone_when_nobody_wants_ratings():
+    said, _ = found(["response", "score", "rating"], with_ratings=False)
+    assert said.criteria == {}
+
+
+def test_a_set_without_a_response_names_its_columns():
+    assert message(["articulo", "resumen"]) == (
+        "a.csv: response: expected a column with the text to judge (say --map response=COLUMN); "
+        "got the columns articulo, resumen"
+    )
+
+
+def test_a_mapped_column_that_is_not_there_suggests_a_near_one():
+    given = ColumnMap.parse("response=resumenes")
+    assert message(["articulo", "resumen"], given) == (
+        "a.csv: --map: expected one of the columns articulo, resumen; "
+        "got 'resumenes'; did you mean 'resumen'?"
+    )

@@ -1,0 +1,376 @@
+import gzip
+import io
+import json
+import sys
+import tracemalloc
+
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from judgesmith.experiments.problems import DataError
+from judgesmith.experiments.reading import read_items, stream_items
+from judgesmith.signatures.scale import Scale
+
+# Rows by file, as the folder's own description lists them.
+ROWS = {
+    "bagel": 404,
+    "bump": 792,
+    "demetr": 36000,
+    "mqm_ted_ende": 7406,
+    "mqm_ted_zhen": 7935,
+    "newsroom": 420,
+    "openmeva_roc": 1000,
+    "opinsummeval": 1400,
+    "pandalm": 1998,
+    "qags_cnndm": 235,
+    "realsumm": 2400,
+    "sfres": 1181,
+    "simpeval_2022": 360,
+    "simpeval_past": 2400,
+    "summeval": 1600,
+    "summeval_op": 416,
+    "topical_chat": 360,
+    "webnlg2020_en": 2847,
+    "wiki_da": 600,
+    "wmt23_dasqm_ende": 7137,
+    "wmt23_dasqm_zhen": 14144,
+}
+
+CANONICAL = {
+    "source_id": "d1",
+    "system_id": "M0",
+    "source": "Un artículo.",
+    "context": None,
+    "response": "Resumen.",
+    "references": ["Uno.", "Dos."],
+    "human": {"fluency": [4, 5.0], "clear": [2]},
+    "scale": {"fluency": [1, 5], "clear": [1, 3]},
+    "worker": "w1",
+}
+
+
+def lines(folder, rows, name="a.jsonl"):
+    path = folder / name
+    path.write_text("\n".join(json.dumps(row) for row in rows), encoding="utf-8")
+    return path
+
+
+def message(source, **how):
+    with pytest.raises(DataError) as caught:
+        read_items(source, **how)
+    return str(caught.value).splitlines()
+
+
+def test_a_canonical_row_becomes_an_item(tmp_path):
+    data = read_items(lines(tmp_path, [CANONICAL]))
+    item = data[0]
+    assert (item.source_id, item.system_id, item.context) == ("d1", "M0", None)
+    assert item.references == ("Uno.", "Dos.")
+    assert item.human == {"fluency": (4.0, 5.0), "clear": (2.0,)}
+    assert item.scale == {"fluency": Scale(low=1, high=5), "clear": Scale(low=1, high=3)}
+    assert item.extra == {"worker": "w1"}
+    assert (data.name, data.notes, data.places) == ("a", (), (1,))
+
+
+def test_a_spanish_table_is_read_through_a_map(tmp_path):
+    path = tmp_path / "valoraciones.csv"
+    path.write_text(
+        "artículo;resumen;nota de Ana;nota de Luis;sistema\n"
+        "El río creció.;Creció.;4;5;m1\n"
+        "El río creció.;NA;1;;m2\n",
+        encoding="utf-8-sig",
+    )
+    data = read_items(
+        path,
+        columns="source=artículo,response=resumen,score=nota de Ana+nota de Luis,system_id=sistema",
+        scale="1..5",
+    )
+    assert [item.response for item in data] == ["Creció.", "NA"]
+    assert [item.human["overall"] for item in data] == [(4.0, 5.0), (1.0,)]
+    assert [item.system_id for item in data] == ["m1", "m2"]
+    assert data[0].source_id == data[1].source_id
+    assert data.notes == (
+        "the columns of valoraciones.csv are separated by semicolons.",
+        "1 rating is blank and left out.",
+    )
+
+
+def test_one_row_reads_alike_from_every_format(tmp_path):
+    flat = {"source": "s", "response": "r", "score": "4", "system": "m", "doc_id": "7"}
+    frame = pd.DataFrame([flat])
+    frame.to_csv(tmp_path / "a.csv", index=False)
+    frame.to_csv(tmp_path / "a.tsv.gz", index=False, sep="\t")
+    frame.to_parquet(tmp_path / "a.parquet")
+    (tmp_path / "a.json").write_text(json.dumps({"data": [flat]}))
+    (tmp_path / "a.jsonl.gz").write_bytes(gzip.compress(json.dumps(flat).encode()))
+    names = ("a.csv", "a.tsv.gz", "a.parquet", "a.json", "a.jsonl.gz")
+    sets = [read_items(source, scale="1..5") for source in (frame, *(tmp_path / n for n in names))]
+    assert all(data.items == sets[0].items for data in sets)
+    assert sets[0][0].human == {"overall": (4.0,)}
+    assert len({data.digest for data in sets}) == 1
+
+
+def test_canonical_rows_survive_parquet(tmp_path):
+    rows = [CANONICAL, CANONICAL | {"system_id": "M1", "human": {"fluency": [1], "clear": None}}]
+    pd.DataFrame(rows).to_parquet(tmp_path / "a.parquet")
+    first, second = read_items(tmp_path / "a.parquet")
+    assert first == read_items(lines(tmp_path, rows))[0]
+    assert second.human == {"fluency": (1.0,), "clear": ()}
+
+
+def test_standard_input_is_read(monkeypatch):
+    content = io.BytesIO(json.dumps(CANONICAL).encode())
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(content))
+    assert read_items("-").name == "standard input"
+
+
+def test_all_problems_are_reported_at_once_in_the_order_of_the_file(tmp_path):
+    rows = [
+        CANONICAL,
+        CANONICAL | {"human": {"fluency": [9, "four", True]}},
+        CANONICAL | {"scale": {"fluency": [0, 5]}, "response": ["a"]},
+        CANONICAL | {"human": [1, 2], "system_id": "M9"},
+    ]
+    assert message(lines(tmp_path, rows)) == [
+        "6 problems in the data:",
+        "  a.jsonl:2: human.fluency: expected a number from 1 to 5; got 9",
+        "  a.jsonl:2: human.fluency: expected a number from 1 to 5; got 'four'",
+        "  a.jsonl:2: human.fluency: expected a number from 1 to 5; got True",
+        "  a.jsonl:3: response: expected a text; got ['a']",
+        "  a.jsonl:3: scale.fluency: expected 1..5, as stated first (a.jsonl:1); got 0..5",
+        "  a.jsonl:4: human: expected {criterion: [ratings]} (or say --map score=human); "
+        "got [1, 2]",
+    ]
+
+
+def test_nan_is_no_rating(tmp_path):
+    path = tmp_path / "a.jsonl"
+    path.write_text('{"response": "a", "human": {"x": [NaN, 1]}, "scale": {"x": [0, 1]}}')
+    assert message(path)[1:] == [
+        "  a.jsonl:1: human.x: expected a number from 0 to 1; got nan",
+    ]
+
+
+def test_a_missing_scale_says_the_range_and_the_flag():
+    frame = pd.DataFrame({"response": ["a", "b"], "score": [2, 4]})
+    assert message(frame) == [
+        "1 problem in the data:",
+        "  data frame: overall: expected a scale (say --scale overall=LOW..HIGH with the ends of "
+        "the rating form); got none; the ratings go from 2 to 4",
+    ]
+
+
+def test_scales_may_be_given_by_criterion():
+    frame = pd.DataFrame({"response": ["a"], "f": [2], "c": [40]})
+    columns = {"fluency": "f", "coherence": "c"}
+    data = read_items(frame, columns=columns, scale="fluency=1..5,coherence=0..100")
+    assert {name: str(scale) for name, scale in data.scales.items()} == {
+        "fluency": "1..5",
+        "coherence": "0..100",
+    }
+    assert "coherence: expected a scale" in message(frame, columns=columns, scale="fluency=1..5")[1]
+
+
+def test_unrated_rows_are_items_and_are_counted(tmp_path):
+    rows = [CANONICAL, CANONICAL | {"system_id": "M1", "human": {}, "scale": {}}]
+    data = read_items(lines(tmp_path, rows))
+    assert (len(data), data.n_unrated) == (2, 1)
+
+
+def test_a_set_without_any_rating_is_a_set():
+    data = read_items(pd.DataFrame({"prompt": ["a"], "output": ["b"]}))
+    assert (data.criteria, data.n_unrated) == ((), 1)
+
+
+@pytest.mark.parametrize("content", ["", "\n\n", "response,score\n"])
+def test_a_file_without_rows_is_refused(tmp_path, content):
+    name = "a.csv" if "," in content else "a.jsonl"
+    (tmp_path / name).write_text(content)
+    assert message(tmp_path / name)[1:] == [f"  {name}: file: expected at least one row; got none"]
+
+
+def test_texts_that_are_no_unicode_are_a_problem(tmp_path):
+    row = {"response": "ok \ud800", "source_id": "\udfff", "references": ["\ud800"]}
+    assert message(lines(tmp_path, [row]))[1:] == [
+        "  a.jsonl:1: response: expected Unicode text; got half a surrogate pair at position 4",
+        "  a.jsonl:1: references: expected Unicode text; got half a surrogate pair at position 1",
+        "  a.jsonl:1: source_id: expected Unicode text; got half a surrogate pair at position 1",
+    ]
+
+
+def test_an_item_rated_in_two_rows_is_refused(tmp_path):
+    again = CANONICAL | {"human": {"fluency": [1]}}
+    assert message(lines(tmp_path, [CANONICAL, again]))[1:] == [
+        "  a.jsonl:2: source_id, system_id: expected one row per item (put its raters in one row, "
+        "as in score=rater1+rater2); got the item of a.jsonl:1 again"
+    ]
+
+
+def test_several_responses_of_one_system_are_allowed_and_noted(tmp_path):
+    other = CANONICAL | {"response": "Otro."}
+    data = read_items(lines(tmp_path, [CANONICAL, other]))
+    assert data.notes == ("1 pairs of source_id and system_id have several responses.",)
+
+
+def test_repeated_rows_without_a_system_are_kept_and_noted():
+    frame = pd.DataFrame({"source": ["s", "s"], "response": ["r", "r"], "score": [1, 2]})
+    data = read_items(frame, scale="1..5")
+    assert len(data) == 2
+    assert data.notes[-1] == "1 rows repeat source, context and response of an earlier row."
+
+
+def test_ids_that_stand_for_several_sources_are_refused(tmp_path):
+    other = CANONICAL | {"source": "Otra cosa.", "system_id": "M1"}
+    assert message(lines(tmp_path, [CANONICAL, other]))[1:] == [
+        "  a.jsonl: source_id: expected one source text per id (name another column with --map "
+        "source_id=COLUMN, or leave ids out with --map source_id=); got 1 of 1 source ids stand "
+        "for several source texts, the first 'd1' (a.jsonl:1 and a.jsonl:2)"
+    ]
+    data = read_items(lines(tmp_path, [CANONICAL, other]), columns="source_id=")
+    assert len(set(data.groups)) == 2
+
+
+def test_a_few_such_ids_are_noted_and_stay_together(tmp_path):
+    rows = [
+        CANONICAL | {"source_id": str(n), "source": f"s{n}", "system_id": "M0"} for n in range(40)
+    ]
+    rows.append(rows[0] | {"source": "s0.", "system_id": "M1"})
+    data = read_items(lines(tmp_path, rows))
+    assert data.notes == (
+        "1 of 40 source ids stand for several source texts, the first '0' (a.jsonl:1 and "
+        "a.jsonl:41); splits keep each id, and each text, together.",
+    )
+    assert data.groups[0] == data.groups[40]
+
+
+texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
+# The csv module cannot read a NUL; a bare carriage return or spaces are kept in quotes.
+cells = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=20)
+
+
+@given(
+    st.lists(
+        st.tuples(cells, cells, st.lists(st.integers(1, 5), min_size=2, max_size=2)),
+        min_size=1,
+        max_size=5,
+    )
+)
+def test_whatever_is_written_is_read_back(tmp_path_factory, rows):
+    folder = tmp_path_factory.mktemp("round")
+    table = [{"source": s, "response": r, "a": x, "b": y} for s, r, (x, y) in rows]
+    frame = pd.DataFrame(table)
+    frame.to_csv(folder / "a.csv", index=False, quoting=1, lineterminator="\n")
+    frame.to_json(folder / "a.jsonl", orient="records", lines=True)
+    for source in (frame, folder / "a.csv", folder / "a.jsonl"):
+        data = read_items(source, columns="score=a+b", scale="1..5")
+        assert [(i.source, i.response, list(i.human["overall"])) for i in data] == rows
+
+
+@given(st.dictionaries(texts, st.lists(st.integers(1, 5), max_size=3), max_size=3), texts, texts)
+def test_canonical_rows_are_read_back_whatever_the_names(tmp_path_factory, human, source, system):
+    row = {
+        "source": source,
+        "system_id": system,
+        "response": "r",
+        "human": human,
+        "scale": {name: [1, 5] for name in human},
+    }
+    item = read_items(lines(tmp_path_factory.mktemp("round"), [row]))[0]
+    assert (item.source, item.system_id) == (source, system)
+    assert {name: list(said) for name, said in item.human.items()} == human
+
+
+class TestStream:
+    def test_gives_the_texts_of_every_row_and_no_ratings(self, tmp_path):
+        path = lines(tmp_path, [CANONICAL | {"human": "broken", "scale": 5}] * 3)
+        items = list(stream_items(path))
+        assert len(items) == 3
+        assert (items[0].response, items[0].human, items[0].scale) == ("Resumen.", {}, {})
+        assert items[0].extra == {"worker": "w1"}
+
+    def test_ratings_are_not_even_kept_as_extras(self):
+        frame = pd.DataFrame({"output": ["a"], "score": ["x"], "nota": [1], "worker": ["w"]})
+        (item,) = stream_items(frame, columns="score=nota,fluency=absent")
+        assert item.extra == {"worker": "w"}
+
+    def test_agrees_with_reading_the_whole_set(self, tmp_path):
+        path = lines(tmp_path, [CANONICAL | {"response": str(n)} for n in range(250)])
+        streamed = [item.key for item in stream_items(path)]
+        assert streamed == [item.key for item in read_items(path)]
+
+    def test_raises_what_was_wrong_after_the_last_good_item(self, tmp_path):
+        path = lines(
+            tmp_path, [CANONICAL, [1], CANONICAL | {"response": 1.5}, CANONICAL | {"response": {}}]
+        )
+        stream = stream_items(path)
+        assert [next(stream).response, next(stream).response] == ["Resumen.", "1.5"]
+        assert stream.place == 3
+        with pytest.raises(DataError) as caught:
+            next(stream)
+        assert [problem.where for problem in caught.value.problems] == ["a.jsonl:2", "a.jsonl:4"]
+        assert stream.notes == [
+            "response: not a text in 1 row (first at a.jsonl:3), read as spelled there."
+        ]
+
+    def test_leaves_problems_to_a_caller_that_asks_for_them(self, tmp_path):
+        stream = stream_items(lines(tmp_path, [CANONICAL, [1]]), strict=False)
+        assert len(list(stream)) == 1
+        assert [str(problem) for problem in stream.problems] == [
+            "a.jsonl:2: line: expected one JSON object; got [1]"
+        ]
+
+    def test_wrong_columns_are_told_before_the_first_item(self, tmp_path):
+        with pytest.raises(DataError, match="one column for it"):
+            stream_items(lines(tmp_path, [{"text": "a", "summary": "b"}]))
+
+    def test_an_empty_file_is_an_empty_stream(self, tmp_path):
+        assert list(stream_items(lines(tmp_path, []))) == []
+
+    def test_an_empty_stream_still_says_what_could_not_be_read(self, tmp_path):
+        with pytest.raises(DataError, match=r"a\.jsonl:1"):
+            list(stream_items(lines(tmp_path, [[1]])))
+
+    @pytest.mark.parametrize("name", ["a.jsonl", "a.csv"])
+    def test_memory_does_not_grow_with_the_file(self, tmp_path, name):
+        def peak(n):
+            rows = [{"source": f"s{i}" * 50, "response": f"r{i}" * 50} for i in range(n)]
+            path = lines(tmp_path, rows, name)
+            if name.endswith("csv"):
+                pd.DataFrame(rows).to_csv(path, index=False)
+            del rows
+            tracemalloc.start()
+            count = sum(1 for _ in stream_items(path))
+            _, top = tracemalloc.get_traced_memory()
+            tracemalloc.stop()
+            assert count == n
+            return top
+
+        assert peak(5_000) < 1.5 * peak(1_000)
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_every_real_set_loads_whole(data_folder, name):
+    path = data_folder / f"{name}.jsonl.gz"
+    data = read_items(path)
+    assert len(data) == ROWS[name]
+    with gzip.open(path, "rt", encoding="utf-8") as file:
+        rows = [json.loads(line) for line in file]
+    assert [item.system_id for item in data] == [row["system_id"] for row in rows]
+    assert [dict(item.human) for item in data] == [
+        {name: tuple(said) for name, said in row["human"].items()} for row in rows
+    ]
+
+
+def test_no_real_set_is_left_out(data_folder):
+    assert {path.name.split(".")[0] for path in data_folder.glob("*.jsonl.gz")} == set(ROWS)
+
+
+def test_oddities_of_real_sets_are_noted(data_folder):
+    assert read_items(data_folder / "pandalm.jsonl.gz").notes == (
+        "response: not a text in 6 rows (first at pandalm.jsonl.gz:315), read as spelled there.",
+    )
+    assert read_items(data_folder / "simpeval_past.jsonl.gz").notes == (
+        "response: missing in 1 row (first at simpeval_past.jsonl.gz:1616), read as an empty text.",
+    )
