@@ -257,13 +257,15 @@ def error_from_lm15(fault: Exception, model: str, endpoint: str) -> ModelError:
         isinstance(fault, lm15.InvalidRequestError) and _TOO_LONG.search(said)
     ):
         return ContextWindowExceeded(shown, status=status)
-    passing = (lm15.RateLimitError, lm15.TimeoutError, lm15.ServerError, lm15.TransportError)
-    if isinstance(fault, passing):
-        wait = getattr(fault, "retry_after", None)
-        return TransientModelError(shown, status=status, retry_after=wait)
     if isinstance(fault, lm15.NotConfiguredError):
         names = " or ".join(fault.env_keys) or "the provider's key"
-        return ModelError(f"{shown} Set {names} in the environment.")
+        return ModelError(f"{model} at {endpoint} needs a key: set {names} in the environment.")
+    # A reply that claims success and is not one comes from a proxy having a bad moment.
+    garbled = isinstance(fault, lm15.ProviderError) and status is not None and status < 400
+    passing = (lm15.RateLimitError, lm15.TimeoutError, lm15.ServerError, lm15.TransportError)
+    if garbled or isinstance(fault, passing):
+        wait = getattr(fault, "retry_after", None)
+        return TransientModelError(shown, status=status, retry_after=wait)
     if isinstance(fault, lm15.AuthError):
         return ModelError(f"{shown}. Check the key in the environment.", status=status)
     return ModelError(shown, status=status)

@@ -151,7 +151,13 @@ def _stack_like(recipe: Mapping[str, Any]) -> Stack:
 
 class _OfBothError(LMError):
     def __init__(self, fault: Exception) -> None:
-        LMError.__init__(self, str(fault))
+        # Not through the constructors of either side: each wants what only the other has.
+        Exception.__init__(self, str(fault))
+        self.message = str(fault)
+        self.code = self.default_code
+        self.model = self.provider = self.provider_code = self.request_id = None
+        self.status: int | None = None
+        self.retry_after: float | None = None
         self.__dict__.update(fault.__dict__)
 
 
@@ -163,7 +169,7 @@ class DspyTransientModelError(_OfBothError, TransientModelError):
     """``TransientModelError`` as it passes through DSPy."""
 
 
-class DspyBudgetSpent(_OfBothError, BudgetSpent):
+class DspyBudgetSpent(_OfBothError, BudgetSpent):  # noqa: N818
     """``BudgetSpent`` as it passes through DSPy."""
 
 
@@ -171,12 +177,10 @@ class DspyLedgerError(_OfBothError, LedgerError):
     """``LedgerError`` as it passes through DSPy."""
 
 
-class DspyContextWindowExceeded(ContextWindowExceededError, ContextWindowExceeded):  # noqa: N818
+class DspyContextWindowExceeded(  # noqa: N818
+    _OfBothError, ContextWindowExceededError, ContextWindowExceeded
+):
     """``ContextWindowExceeded`` as it passes through DSPy."""
-
-    def __init__(self, fault: Exception) -> None:
-        ContextWindowExceededError.__init__(self, message=str(fault))
-        self.__dict__.update(fault.__dict__)
 
 
 _SEEN_AS = (

@@ -207,6 +207,10 @@ class Ledger:
 
         return self._patiently(transaction)
 
+    def vacuum(self) -> None:
+        """Give the space of deleted rows back to the file system."""
+        self._patiently(lambda connection: connection.execute("VACUUM"))
+
     # -- the file --------------------------------------------------------------------------
 
     def _patiently(self, work: Callable[[sqlite3.Connection], _T]) -> _T:

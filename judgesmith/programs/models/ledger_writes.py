@@ -199,6 +199,23 @@ class Record:
         return _keep(connection, self.claim.identity, intent, self.model, self.answer)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Delete:
+    """Take a portion of the answers out, those that meet a condition on their columns."""
+
+    condition: str
+    values: tuple[Any, ...]
+    at_most: int
+
+    def apply(self, connection: sqlite3.Connection, pen: Pen) -> int:
+        """Return how many answers went, with their intents."""
+        chosen = f"SELECT id, intent FROM answers WHERE {self.condition} LIMIT ?"  # noqa: S608
+        rows = connection.execute(chosen, (*self.values, self.at_most)).fetchall()
+        connection.executemany("DELETE FROM answers WHERE id = ?", [(row[0],) for row in rows])
+        connection.executemany("DELETE FROM intents WHERE id = ?", [(row[1],) for row in rows])
+        return len(rows)
+
+
 def spent_by(connection: sqlite3.Connection, run: int, *, at_least_seconds: float) -> Spent:
     """Return what the run was charged so far, in all its processes."""
     calls, tokens, usd, seconds = connection.execute(

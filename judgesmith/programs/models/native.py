@@ -2,8 +2,10 @@
 
 import asyncio
 import os
+import re
 import threading
 import weakref
+from dataclasses import replace
 from typing import Any
 
 from dspy import lm15
@@ -21,9 +23,13 @@ from judgesmith.programs.models.request import ModelAnswer, ModelRequest
 
 # Enough for the largest number in flight that pays off; the client's own default is 100.
 _CONNECTIONS = 512
-# These speak OpenAI's protocol, so a server of the user's own may stand behind them.
-_OPEN_TO_ANY_SERVER = frozenset({"openai", "hosted_vllm"})
+# What a server at an address of the user's own is called towards the client.
 _DECLARED = "judgesmith-server"
+# OpenAI's reasoning models refuse any temperature but their own.
+_FIXED_TEMPERATURE = re.compile(r"(?:o\d|gpt-5(?!.*-chat))")
+_UNTEMPERED = (
+    "config.temperature dropped: OpenAI's reasoning models answer at their own temperature only"
+)
 
 
 def native_route(model: str) -> bool:
@@ -67,7 +73,8 @@ class NativeEngine:
         variables = [f"{head.upper()}_API_BASE", f"{head.upper()}_BASE_URL"]
         address = api_base or next((os.environ[v] for v in variables if os.environ.get(v)), None)
         provider = LITELLM_PROVIDER_PREFIXES[head]
-        self._declared = address if head in _OPEN_TO_ANY_SERVER else None
+        self._declared = address if head == "openai" else None
+        self._fixed = head == "openai" and _FIXED_TEMPERATURE.match(name) is not None
         self._base_urls = {provider: address} if address and not self._declared else None
         self._provider = _DECLARED if self._declared else provider
         self._key_variable = f"{head.upper()}_API_KEY"
@@ -85,10 +92,9 @@ class NativeEngine:
         opened = self._loops.get(loop)
         try:
             if opened is None:
-                # Held while building, so that the first 128 coroutines build one pool; nothing in
-                # it waits.
+                # No await in between, so coroutines that start together share one pool.
                 opened = self._loops[loop] = self._open(lm15.AsyncLMRouter)
-            sent, changed = request_to_lm15(request, self._name)
+            sent, changed = self._request(request)
             response = await opened[1].complete(sent)
         except (lm15.LM15Error, ValueError, TypeError) as fault:
             # Not chained: the client's message may quote the key.
@@ -101,7 +107,7 @@ class NativeEngine:
             with self._lock:
                 if self._threads is None:
                     self._threads = self._open(lm15.LMRouter)
-            sent, changed = request_to_lm15(request, self._name)
+            sent, changed = self._request(request)
             response = self._threads[1].complete(sent)
         except (lm15.LM15Error, ValueError, TypeError) as fault:
             raise error_from_lm15(fault, self.model, self.endpoint) from None
@@ -120,16 +126,27 @@ class NativeEngine:
         if opened is not None:
             opened[0].close()
 
+    def _request(self, request: ModelRequest) -> tuple[lm15.Request, tuple[str, ...]]:
+        """Return what to send, and what had to be changed for it."""
+        if self._fixed and request.settings.temperature not in (None, 1.0):
+            untempered = replace(request, settings=replace(request.settings, temperature=None))
+            sent, changed = request_to_lm15(untempered, self._name)
+            return sent, (*changed, _UNTEMPERED)
+        return request_to_lm15(request, self._name)
+
     def _open(self, kind: Any) -> tuple[Any, Any]:
         """Return a router with connections of its own, and the provider that it made."""
+        key = os.environ.get(self._key_variable)
         providers: tuple[Any, ...] = ()
-        api_keys = None
+        api_keys = {self._provider: key} if key else None
         if self._declared is not None:
+            # The newer name of the ceiling is known to fewer servers.
+            field = "max_completion_tokens" if self._fixed else "max_tokens"
+            compat = lm15.OpenAIChatCompat(max_tokens_field=field)
             access = AccessPolicy(_DECLARED, base_url=self._declared)
-            compat = lm15.OpenAIChatCompat()
             providers = (lm15.ProviderDefinition.chat(access, compat=compat),)
-            # Local servers want no key, but some clients' form of it.
-            api_keys = {_DECLARED: os.environ.get(self._key_variable) or "none"}
+            # A server without keys still gets the header that the protocol asks for.
+            api_keys = {_DECLARED: key or "none"}
         config = lm15.RouterConfig(
             providers=providers,
             api_keys=api_keys,
@@ -142,7 +159,8 @@ class NativeEngine:
 
 
 def _own_address(provider: str) -> str:
-    """Return where a provider lives when nobody said otherwise, or its name where not known."""
+    """Return where a provider lives when nobody said otherwise."""
     definition = lookup(provider)
-    address = definition.access.base_url if definition is not None else None
-    return public_address(address) if address else provider
+    assert definition is not None
+    address = definition.access.base_url
+    return public_address(address or definition.adapter.__dataclass_fields__["base_url"].default)

@@ -301,8 +301,9 @@ class Stack:
             except ModelError as fault:
                 unsettled = None
                 # A reply that is an error costs nothing.
-                free = replace(lost, tokens=0, usd=0.0) if fault.status is not None else lost
-                await waiting.perform(self._store, free)
+                refused = fault.status is not None and fault.status >= 400
+                free = replace(lost, tokens=0, usd=0.0)
+                await waiting.perform(self._store, free if refused else lost)
                 raise
             answer = replace(answer, seconds=time.perf_counter() - began)
             tokens, usd = self._cost(request, answer)

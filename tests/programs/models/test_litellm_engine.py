@@ -1,0 +1,53 @@
+import asyncio
+import os
+
+import pytest
+
+from judgesmith.programs.models import ContextWindowExceeded, ModelError, TransientModelError
+from judgesmith.programs.models.litellm_engine import LiteLLMEngine
+
+pytestmark = pytest.mark.filterwarnings("ignore:.*:DeprecationWarning", "ignore:.*:ResourceWarning")
+
+
+@pytest.fixture
+def engine(server, monkeypatch):
+    # Any provider will do that LiteLLM reaches at an address of ours.
+    monkeypatch.setenv("LITELLM_LOCAL_MODEL_COST_MAP", "True")
+    monkeypatch.setenv("MISTRAL_API_KEY", "my-own-key-123")
+    return LiteLLMEngine("mistral/mistral-small-latest", api_base=server.url)
+
+
+def test_it_answers_in_both_ways(engine, ask, server):
+    request = ask(temperature=0.5, max_tokens=9)
+    assert engine.complete_sync(request).text == "7"
+
+    async def run():
+        return await engine.complete(request)
+
+    assert asyncio.run(run()).text == "7"
+    sent = server.counts()["recent"][0]["body"]
+    assert (sent["model"], sent["temperature"], sent["max_tokens"]) == (
+        "mistral-small-latest",
+        0.5,
+        9,
+    )
+    assert os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] == "True"
+
+
+@pytest.mark.parametrize(
+    ("behaviour", "expected"),
+    [
+        ({"status": 401, "body": '{"message": "bad key my-own-key-123"}'}, ModelError),
+        ({"status": 500}, TransientModelError),
+        ({"status": 429}, TransientModelError),
+        ({"status": 400, "body": '{"message": "prompt is too long"}'}, ContextWindowExceeded),
+    ],
+)
+def test_its_faults_are_translated(engine, ask, server, behaviour, expected):
+    server.script(behaviour)
+    with pytest.raises(expected) as caught:
+        engine.complete_sync(ask())
+    assert caught.value.status == behaviour["status"]
+    assert "my-own-key" not in str(caught.value)
+    # One attempt is one request, or the budget would not hold.
+    assert server.counts()["requests"] == 1

@@ -1,0 +1,46 @@
+import subprocess
+import sys
+
+from judgesmith.programs.models.owners import owners_beside
+
+HOLD = """
+import sys, pathlib
+from judgesmith.programs.models.owners import owners_beside
+numbers = iter([int(number) for number in sys.argv[2:]])
+print(owners_beside(pathlib.Path(sys.argv[1])).number(lambda: next(numbers)), flush=True)
+sys.stdin.read()
+"""
+
+
+def held_elsewhere(path, *numbers):
+    command = [sys.executable, "-c", HOLD, str(path), *map(str, numbers)]
+    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    return process, int(process.stdout.readline())
+
+
+def test_an_owner_lives_exactly_as_long_as_its_process(tmp_path):
+    path = tmp_path / "ledger.sqlite"
+    process, number = held_elsewhere(path, 5)
+    owners = owners_beside(path)
+    assert owners.number(lambda: 3) == 3
+    assert owners.alive(number)
+    assert owners.alive(3)
+    process.kill()
+    process.communicate()
+    assert not owners.alive(number)
+    assert not owners.alive(99)
+
+
+def test_a_number_that_is_taken_is_not_taken_again(tmp_path):
+    path = tmp_path / "ledger.sqlite"
+    process, _ = held_elsewhere(path, 5)
+    drawn = iter([5, 6])
+    assert owners_beside(path).number(lambda: next(drawn)) == 6
+    process.kill()
+    process.communicate()
+
+
+def test_there_is_one_lock_file_per_ledger_and_process(tmp_path):
+    path = tmp_path / "ledger.sqlite"
+    assert owners_beside(path) is owners_beside(path)
+    assert owners_beside(tmp_path / "other.sqlite") is not owners_beside(path)

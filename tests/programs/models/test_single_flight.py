@@ -1,0 +1,57 @@
+import asyncio
+import threading
+
+import pytest
+
+from judgesmith.programs.models import ModelAnswer
+from judgesmith.programs.models.single_flight import Abandoned, Flights
+
+ANSWER = ModelAnswer(text="7")
+
+
+def test_threads_and_coroutines_wait_for_the_same_answer():
+    flights = Flights()
+    flight, leads = flights.board(b"x")
+    assert leads
+    heard = []
+    thread = threading.Thread(target=lambda: heard.append(flights.board(b"x")[0].wait()))
+    thread.start()
+
+    async def listen():
+        waiting = asyncio.ensure_future(flights.board(b"x")[0].wait_async())
+        await asyncio.sleep(0)
+        flight.land(ANSWER)
+        return await waiting
+
+    assert asyncio.run(listen()) == ANSWER
+    thread.join()
+    assert heard == [ANSWER]
+    assert flights.board(b"x")[1]
+
+
+def test_a_fault_is_shared_and_a_cancellation_is_not():
+    flights = Flights()
+    first = flights.board(b"x")[0]
+    first.land(ValueError("no"))
+    with pytest.raises(ValueError, match="no"):
+        first.wait()
+    second = flights.board(b"x")[0]
+    second.land(KeyboardInterrupt())
+    with pytest.raises(Abandoned):
+        second.wait()
+
+
+def test_a_waiter_that_is_cancelled_leaves_the_others_alone():
+    flights = Flights()
+    flight = flights.board(b"x")[0]
+
+    async def listen():
+        impatient = asyncio.ensure_future(flight.wait_async())
+        patient = asyncio.ensure_future(flight.wait_async())
+        await asyncio.sleep(0)
+        impatient.cancel()
+        await asyncio.sleep(0)
+        flight.land(ANSWER)
+        return await patient
+
+    assert asyncio.run(listen()) == ANSWER

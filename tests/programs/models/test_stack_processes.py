@@ -1,0 +1,142 @@
+"""What the stack promises when several processes share a ledger, and some of them die."""
+
+import json
+import os
+import signal
+import time
+
+from judgesmith.programs.models import Ledger, model, stack_of
+
+ASK_MANY = """
+import asyncio, json, sys
+from judgesmith.programs.models import BudgetSpent, ModelRequest, Prefix, model, stack_of
+
+ledger, url, n_items, in_flight, max_calls = sys.argv[1:6]
+stack = stack_of(
+    model(
+        "openai/m", ledger=ledger, api_base=url, run_id="run",
+        max_calls=None if max_calls == "-" else int(max_calls),
+    )
+)
+items = iter(range(int(n_items)))
+refused = 0
+
+async def work():
+    global refused
+    for item in items:
+        try:
+            await stack.complete(ModelRequest(model="openai/m", prefix=Prefix(), user=f"{item}"))
+        except BudgetSpent:
+            refused += 1
+
+async def run():
+    print("ready", flush=True)
+    sys.stdin.readline()
+    await asyncio.gather(*[work() for _ in range(int(in_flight))])
+    await stack.engine.aclose()
+
+asyncio.run(run())
+usage = stack.usage
+print(json.dumps({"calls": usage.calls, "hits": usage.hits, "refused": refused}))
+"""
+
+
+def ask_many(in_process, path, server, *, n_items, in_flight=16, max_calls="-"):
+    return in_process(ASK_MANY, path, server.url, n_items, in_flight, max_calls)
+
+
+def begin(*processes):
+    """Let processes that are ready begin at the same time."""
+    for process in processes:
+        assert process.stdout.readline() == "ready\n", process.stderr.read()
+    for process in processes:
+        process.stdin.write("\n")
+        process.stdin.flush()
+
+
+def finished(process):
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 0, err
+    return json.loads(out.splitlines()[-1])
+
+
+def test_a_killed_run_asks_again_for_no_more_than_what_was_in_flight(in_process, path, server):
+    server.script({"latency": 0.02})
+    n_items, in_flight, n_kills = 200, 16, 2
+    for kill in range(1, n_kills + 1):
+        process = ask_many(in_process, path, server, n_items=n_items, in_flight=in_flight)
+        begin(process)
+        while server.counts()["requests"] < kill * 60:
+            assert process.poll() is None
+            time.sleep(0.005)
+        os.kill(process.pid, signal.SIGKILL)
+        process.wait()
+    final = ask_many(in_process, path, server, n_items=n_items, in_flight=in_flight)
+    begin(final)
+    last = finished(final)
+    counts = server.counts()
+    assert counts["distinct"] == n_items
+    assert 0 <= counts["repeated"] <= n_kills * in_flight
+    assert last["calls"] + last["hits"] == n_items
+    ledger = Ledger(path)
+    assert ledger.spent("run").calls >= counts["requests"]
+    assert ledger.query("SELECT count(*) FROM intents")[0][0] == ledger.spent("run").calls
+    assert ledger.query("SELECT count(*) FROM flights")[0][0] == 0
+
+
+def test_a_budget_outlives_the_process(in_process, path, server):
+    server.script({"latency": 0.02})
+    first = ask_many(in_process, path, server, n_items=300, max_calls=100)
+    begin(first)
+    while server.counts()["requests"] < 40:
+        time.sleep(0.005)
+    os.kill(first.pid, signal.SIGKILL)
+    first.wait()
+    second = ask_many(in_process, path, server, n_items=300, max_calls=100)
+    begin(second)
+    last = finished(second)
+    assert last["refused"] > 0
+    assert server.counts()["requests"] <= 100
+    assert Ledger(path).spent("run").calls == 100
+
+
+def test_processes_share_answers_flights_and_budget(in_process, path, server):
+    server.script({"latency": 0.02})
+    together = [ask_many(in_process, path, server, n_items=200, max_calls=150) for _ in range(2)]
+    begin(*together)
+    results = [finished(process) for process in together]
+    counts = server.counts()
+    assert counts["requests"] == counts["distinct"] == 150
+    assert sum(one["calls"] for one in results) == 150
+    assert all(one["calls"] + one["hits"] == 150 for one in results)
+
+
+def test_a_request_held_by_a_process_that_dies_is_taken_over(in_process, path, server, ask):
+    server.script({"latency": 30.0, "times": 1})
+    process = ask_many(in_process, path, server, n_items=1, in_flight=1)
+    begin(process)
+    while server.counts()["requests"] < 1:
+        time.sleep(0.005)
+    stack = stack_of(model("openai/m", ledger=path, api_base=server.url))
+    request = ask("0")
+    request = type(request)(model="openai/m", prefix=type(request.prefix)(), user="0")
+    identity = stack.identity(request)
+    assert stack.ledger.held_elsewhere(identity)
+    os.kill(process.pid, signal.SIGKILL)
+    process.wait()
+    assert stack.complete_sync(request).text == "7"
+    stack.engine.close()
+    assert server.counts()["requests"] == 2
+
+
+def test_a_waiting_process_gets_the_answer_of_the_one_that_asked(in_process, path, server):
+    server.script({"latency": 2.5})
+    first = ask_many(in_process, path, server, n_items=1, in_flight=1)
+    begin(first)
+    while server.counts()["requests"] < 1:
+        time.sleep(0.005)
+    second = ask_many(in_process, path, server, n_items=1, in_flight=1)
+    begin(second)
+    assert finished(second) == {"calls": 0, "hits": 1, "refused": 0}
+    finished(first)
+    assert server.counts()["requests"] == 1
