@@ -210,8 +210,18 @@ def recognised(
         )
     if problems:
         raise DataError(problems)
+    found_map = ColumnMap(fields=fields, criteria=criteria)
     notes = [f"assumed columns: {', '.join(assumed)}."] if assumed else []
-    return ColumnMap(fields=fields, criteria=criteria), notes
+    wanted = [] if "source" in fields else ["source"]
+    wanted += ["score"] if with_ratings and not canonical and not criteria else []
+    unread = [c for c in columns if c not in found_map.columns and c not in ("human", "scale")]
+    if wanted and unread:
+        flags = " or ".join(f"--map {name}=COLUMN" for name in wanted)
+        notes.append(
+            f"no column was recognised as {' or '.join(wanted)}; not read: {', '.join(unread)} "
+            f"(say {flags} if one of them is)."
+        )
+    return found_map, notes
 
 
 def _plain(column: str) -> str:

@@ -83,6 +83,21 @@ def test_own_names_are_no_assumption():
     assert found(["source", "response", "context", "source_id"])[1] == []
 
 
+def test_columns_that_might_have_been_meant_are_named():
+    assert found(["resumen", "texto", "nota"], ColumnMap.parse("response=resumen"))[1] == [
+        "no column was recognised as source or score; not read: texto, nota "
+        "(say --map source=COLUMN or --map score=COLUMN if one of them is)."
+    ]
+    assert found(["source", "response", "x"], with_ratings=False)[1] == []
+    assert found(["response", "score"])[1] == ["assumed columns: overall is 'score'."]
+
+
+def test_a_field_that_is_left_out_on_purpose_is_not_missed():
+    assert found(["response", "score", "x"], ColumnMap.parse("source="))[1] == [
+        "assumed columns: overall is 'score'."
+    ]
+
+
 def test_two_candidates_are_an_error_that_names_both():
     assert message(["text", "summary", "score"]) == (
         "a.csv: response: expected one column for it (say --map response=text, or another); "
