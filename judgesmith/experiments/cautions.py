@@ -5,6 +5,7 @@ Every threshold here is a rule of thumb for when to speak up. None of them chang
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -75,9 +76,10 @@ def _on_target(found: Description) -> Iterator[str]:
     for reason, n in found.unrated_reasons.items():
         yield f"{target.name}: no value for {n} of {found.n_items} items, {reason}."
     if target.n_rated < FEW_ITEMS:
+        known = f"tells a correlation of .5 to ±{found.half_width:.2f} at best"
         yield (
-            f"{target.name}: rated on {_count(target.n_rated, 'item')} only, which tells a "
-            f"correlation of .5 to ±{found.half_width:.2f} at best."
+            f"{target.name}: rated on {_count(target.n_rated, 'item')} only, which "
+            f"{'tells nothing of a correlation' if math.isnan(found.half_width) else known}."
         )
     if abs(found.length_correlation) > LENGTH_MATTERS:
         longer = "higher" if found.length_correlation > 0 else "lower"

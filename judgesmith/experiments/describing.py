@@ -102,8 +102,8 @@ class Description:
                 ["Spearman with length", _number(self.length_correlation)],
                 [
                     f"known to at 95 %, if Pearson is {EXPECTED_CORRELATION:g}",
-                    f"±{_number(self.half_width)}; ±{HALF_WIDTH:g} needs "
-                    f"{self.labels_needed} independent items",
+                    f"{'' if math.isnan(self.half_width) else '±'}{_number(self.half_width)}; "
+                    f"±{HALF_WIDTH:g} needs {self.labels_needed} independent items",
                 ],
             ]
         return [*rows, *self.texts.rows()]

@@ -75,6 +75,11 @@ def test_a_small_set_of_few_sources_is_told_with_its_width():
     assert "only 4 sources; intervals rest on sources and will be wide or undefined." in found
 
 
+def test_three_items_tell_nothing():
+    found = warnings(item(n, {"overall": (n + 1,)}) for n in range(3))
+    assert "overall: rated on 3 items only, which tells nothing of a correlation." in found
+
+
 def test_unknown_agreement_and_unrated_items_are_told():
     items = [item(n, {"overall": good(n)["overall"][:1]}) for n in range(60)]
     items.append(item(60, {}))
