@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from math import log, log1p
 
 from judgesmith.programs.features.words import Text
@@ -61,7 +62,7 @@ def overlap_features(response: Text, source: Text) -> dict[str, float]:
     words = response.words
     n = len(words)
     n_source = len(source.words)
-    bigrams = list(zip(words, words[1:], strict=False))
+    bigrams = list(pairwise(words))
     n_bigrams, n_trigrams = len(bigrams), max(n - 2, 0)
     in_source = [word in source.word_set for word in words]
     new_bigrams = recombined = 0

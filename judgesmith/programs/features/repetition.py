@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from itertools import pairwise
 from math import log1p
 
 from judgesmith.programs.features.words import Text
@@ -19,7 +20,7 @@ def repetition_features(response: Text) -> dict[str, float]:
     counts = response.stem_counts
     n_content = sum(counts.values())
     n_bigrams, n_trigrams = max(n - 1, 0), max(n - 2, 0)
-    stutters = sum(a == b for a, b in zip(words, words[1:], strict=False))
+    stutters = sum(a == b for a, b in pairwise(words))
     stutters += sum(
         a == c and b == d and a != b
         for a, b, c, d in zip(words, words[1:], words[2:], words[3:], strict=False)

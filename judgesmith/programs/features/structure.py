@@ -8,12 +8,13 @@ from typing import Literal
 
 from judgesmith.programs.features.words import Text, stem_of
 
-Form = Literal["data", "dialogue", "rewriting", "summary", "continuation", "translation", "other"]
+Form = Literal[
+    "data", "collection", "dialogue", "summary", "rewriting", "translation", "continuation", "other"
+]
 
 _ACT = re.compile(r"\s*\??\w+\s*\((.*)\)\s*", re.DOTALL)
-_PAIR = re.compile(r"(\w+)\s*(?:=|\[)\s*('[^']*'|\"[^\"]*\"|[^;,\]=]*)")
+_PAIR = re.compile(r"\b(\w+)\s*(?:=|\[)\s*('[^']*'|\"[^\"]*\"|[^;,\]=]*)")
 _SPEAKER = re.compile(r"\s*(?:[A-Z][\w ]{0,20}|[a-z]{1,10}):\s")
-_NUMBERED = re.compile(r"\s*\w+ ?#?\d+\s*:")
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _EMPTY_VALUES = {"yes", "no", "none", "true", "false", "dont_care", "dontcare", "", "?"}
 _MAX_SLOTS = 400
@@ -44,10 +45,10 @@ def slots_of(source: str) -> list[tuple[str, str]]:
     if len(source) > 20_000:
         return []
     act = _ACT.fullmatch(source)
+    if not act and "=" not in source and "[" not in source:
+        return []
     inner = act[1] if act else source
     found = [(name, value.strip().strip("'\"")) for name, value in _PAIR.findall(inner)]
-    if not act and ("=" not in source and "[" not in source):
-        return []
     if not act:
         # name[x], food[y] without an act: only if nearly all of the text is such pairs.
         inside = sum(len(name) + len(value) + 3 for name, value in found)
@@ -80,7 +81,8 @@ def form_of(source: Text, response: Text, context: str | None, *, known_content:
 
     Notes
     -----
-    The rules, first match wins: slots or triples are ``data``; short lines that take turns are
+    The rules, first match wins: slots or triples are ``data``; numbered parts ("Review 1: …")
+    are a ``collection``, whose response sums up what several say; short lines that take turns are
     ``dialogue``; a source of 120 words or more, or one over three times the response and longer
     than two sentences, is what a ``summary`` is made of; two short texts of like length are
     ``rewriting`` if they share words and ``translation`` if they share hardly any and end
@@ -88,6 +90,8 @@ def form_of(source: Text, response: Text, context: str | None, *, known_content:
     """
     if is_data(source.text):
         return "data"
+    if source.part_counts:
+        return "collection"
     n_source, n = len(source.words), len(response.words)
     if _takes_turns(source.text, n_source, with_context=context is not None):
         return "dialogue"
@@ -113,8 +117,6 @@ def _takes_turns(text: str, n_words: int, *, with_context: bool) -> bool:
     lines = [line for line in lines[:200] if line.strip()]
     if len(lines) < 2:
         return with_context and n_words < 120
-    if sum(bool(_NUMBERED.match(line)) for line in lines) * 2 > len(lines):
-        return False
     if sum(bool(_SPEAKER.match(line)) for line in lines) * 3 > 2 * len(lines):
         return True
     mean_words = n_words / len(lines)
@@ -145,11 +147,8 @@ def slot_features(source: str, response: Text) -> tuple[dict[str, float], tuple[
         there = sum(_is_there(part, words, stems) for part in parts)
         if parts and 2 * there < len(parts):
             missing.append(telling)
-    n_added = sum(
-        count
-        for stem, count in response.stem_counts.items()
-        if not any(stem[:4] == word[:4] for word in expected)
-    )
+    known = {word[:4] for word in expected}
+    n_added = sum(n for stem, n in response.stem_counts.items() if stem[:4] not in known)
     n_content = sum(response.stem_counts.values())
     features = {
         "slots_covered": 1 - len(missing) / len(slots),

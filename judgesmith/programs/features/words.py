@@ -6,6 +6,7 @@ import re
 import threading
 from collections import Counter, OrderedDict
 from functools import cached_property
+from math import sqrt
 
 # Scripts written without spaces: each character is a word, so that n-grams of words are
 # n-grams of characters. Kana, Han, Thai, Lao, Tibetan, Burmese, Khmer.
@@ -19,9 +20,13 @@ _TOKEN = re.compile(
     rf"(?P<number>\d+(?:[.,:]\d+)*)"
     rf"|(?P<character>[{_UNSPACED}])"
     rf"|(?P<word>(?:[^\W\d_{_UNSPACED}]|[{_MARKS}])+)"
-    r"|(?P<end>[.!?\u2026\u3002\uff01\uff1f\u0964\u061f]+(?=[\"'\u201d\u2019)\]\s]|\Z|[^\x00-\u02ff])|\n)"
+    r"|(?P<end>[.!?\u2026\u3002\uff01\uff1f\u0964\u061f]+|\n)"
 )
 _CASELESS = re.compile("[\u0590-\u08ff\u0900-\u0dff\u10a0-\u10ff\u1200-\u137f\uac00-\ud7af]")
+_VOWELS = re.compile(r"[aeiouyäöüáàâãåéèêëíìîïóòôõúùûæøаеёиоуыэюяαεηιουω]+")
+_SYLLABLE_SAMPLE = 2000
+_PART = re.compile(r"[^\W\d]+ ?#?\d+ ?:", re.MULTILINE)
+_CLOSES = "\"'\u201d\u2019)]"
 _STEM_LETTERS = 6
 _CONTENT_LETTERS = 4
 
@@ -67,27 +72,38 @@ class Text:
         start = 0
         self.n_characters_as_words = 0
         for match in _TOKEN.finditer(self.text):
-            token = match.group()
+            found = match.group()
             kind = match.lastgroup
             if kind == "end":
                 n = len(words)
-                # "J. Smith", "St. John": a short capitalised word takes its full stop along.
-                initial = token == "." and n and len(originals[-1]) <= 2
-                if n > start and not (initial and originals[-1][0].isupper()):
+                if n > start and self._ends_sentence(match.end(), found):
                     sentences.append((start, n))
                     start = n
                 continue
-            originals.append(token)
+            originals.append(found)
             if kind == "number":
-                words.append(token.replace(",", ""))
+                words.append(found.replace(",", ""))
                 continue
             if kind == "character":
                 self.n_characters_as_words += 1
-            words.append(token.casefold())
+            words.append(found.casefold())
         if len(words) > start:
             sentences.append((start, len(words)))
 
-    @property
+    def _ends_sentence(self, after: int, mark: str) -> bool:
+        """Say whether a mark that ends at ``after`` ends a sentence: a blank or a close follows."""
+        following = self.text[after : after + 1]
+        if (
+            mark != "\n"
+            and following
+            and not (following.isspace() or following in _CLOSES or following > "\u02ff")
+        ):
+            return False
+        # "J. Smith", "St. John": a short capitalised word takes its full stop along.
+        last = self.originals[-1]
+        return not (mark == "." and len(last) <= 2 and last[0].isupper())
+
+    @cached_property
     def script(self) -> str:
         """Say what of the features the text's script hides; empty for spaced scripts with case."""
         if 2 * self.n_characters_as_words > len(self.words):
@@ -145,7 +161,7 @@ class Text:
     @cached_property
     def norm(self) -> float:
         """Return the Euclidean length of the vector of stem counts."""
-        return float(sum(count * count for count in self.stem_counts.values())) ** 0.5
+        return sqrt(sum(count * count for count in self.stem_counts.values()))
 
     @cached_property
     def salient(self) -> tuple[str, ...]:
@@ -156,6 +172,38 @@ class Text:
     def lead(self) -> frozenset[str]:
         """Return the content stems of the first fifth of the words, of the first 40 at least."""
         return frozenset(self.stems[: max(40, len(self.stems) // 5)]) - {""}
+
+    @cached_property
+    def syllables(self) -> float:
+        """Return the mean number of groups of vowels per word, at most 6; 0 without words."""
+        sample = self.words[:_SYLLABLE_SAMPLE]
+        if not sample:
+            return 0.0
+        n_groups = sum(max(len(_VOWELS.findall(word)), 1) for word in sample)
+        return min(n_groups / len(sample), 6.0)
+
+    @cached_property
+    def ease(self) -> float:
+        """Return the reading ease in hundreds of points, from -1 to 1.5; 0 without words."""
+        if not self.words:
+            return 0.0
+        mean_length = len(self.words) / len(self.sentences)
+        return min(max(2.06835 - 0.01015 * mean_length - 0.846 * self.syllables, -1.0), 1.5)
+
+    @cached_property
+    def part_counts(self) -> Counter[str]:
+        """Count in how many numbered parts ("Review 1: …") each content stem stands.
+
+        Empty for a text that is no collection of three parts or more, one per line.
+        """
+        lines = self.text.split("\n")
+        parts = [line for line in lines if line.strip()]
+        counts: Counter[str] = Counter()
+        if len(parts) < 3 or 2 * sum(bool(_PART.match(part)) for part in parts) <= len(parts):
+            return counts
+        for part in parts:
+            counts.update(Text(part).stem_counts.keys())
+        return counts
 
     @cached_property
     def first_places(self) -> dict[tuple[str, str], int]:

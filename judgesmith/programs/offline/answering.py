@@ -191,11 +191,11 @@ def _predicted(belief: Belief, terms: Vector) -> Score:
 
 
 def read_criteria(text: str) -> list[tuple[str, str]]:
-    """Return (name, meaning) of each criterion, one per line.
+    r"""Return (name, meaning) of each criterion, one per line.
 
     Examples
     --------
-    >>> read_criteria("fluency: Is it well written?\\nbrevity")
+    >>> read_criteria("fluency: Is it well written?\nbrevity")
     [('fluency', 'Is it well written?'), ('brevity', '')]
     """
     lines = [line.strip() for line in text.split("\n")]
@@ -204,11 +204,11 @@ def read_criteria(text: str) -> list[tuple[str, str]]:
 
 
 def read_assessments(text: str | None) -> dict[str, float]:
-    """Return the score of each assessed criterion, from lines ``- NAME: 85. …`` or from JSON.
+    r"""Return the score of each assessed criterion, from lines ``- NAME: 85. …`` or from JSON.
 
     Examples
     --------
-    >>> read_assessments("- fluency: 85. Good.\\n- brevity: no score.")
+    >>> read_assessments("- fluency: 85. Good.\n- brevity: no score.")
     {'fluency': 85.0}
     >>> read_assessments('[{"criterion": "fluency", "score": 70}]')
     {'fluency': 70.0}

@@ -39,7 +39,7 @@ class OfflineEngine:
     >>> system, user = FencedAdapter().format(GradeResponse, [], inputs)
     >>> prefix = Prefix([Message("system", system["content"])])
     >>> request = ModelRequest(model="offline", prefix=prefix, user=user["content"])
-    >>> OfflineEngine().answer(request).text.split()[4].isdigit()
+    >>> OfflineEngine().answer(request).text.split()[5].isdigit()
     True
     """
 

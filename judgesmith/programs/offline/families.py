@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from judgesmith.programs.offline.clues import Facet
+from judgesmith.programs.offline.clue import Facet
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +79,7 @@ FAMILIES = (
         "relevance",
         ("relevan", "informati", "coverag", "cover", "complete", "comprehens", "salien", "main",
          "essential", "import", "content", "helpful", "useful", "on-topic", "topic", "recall",
-         "aspect", "vollständ", "pertinen", "relevanc", "integr"),
+         "vollständ", "pertinen", "relevanc", "integr"),
         {"coverage": 0.6, "support": 0.2, "richness": 0.2},
         "what matters in the source is there",
     ),
@@ -126,7 +126,7 @@ def family_of(name: str, definition: str) -> Family:
     meant = [word.casefold() for word in _WORDS.findall(definition.replace("_", " ")[:2000])]
 
     def votes(family: Family) -> int:
-        in_name = sum(word.startswith(family.stems) for word in named)
+        in_name = sum(1 for word in named if word.startswith(family.stems))
         in_meaning = len({word for word in meant if word.startswith(family.stems)})
         return _NAME_SAYS * in_name + in_meaning
 

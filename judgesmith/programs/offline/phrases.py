@@ -10,7 +10,7 @@ import numpy as np
 
 from judgesmith.programs.features import FEATURE_NAMES, FeatureVector
 from judgesmith.programs.features.words import Text
-from judgesmith.programs.offline.clues import FACETS, Facet, Kind
+from judgesmith.programs.offline.clue import FACETS, Facet, Kind
 from judgesmith.programs.offline.prior import KINDS, clue_table
 
 _SHARE = {
@@ -38,29 +38,30 @@ _SHARE = {
     "cohesion": "neighbouring sentences share {:.0f} % of their content words",
     "centrality": "its words are distributed like the source's to {:.0f} %",
     "position": "what it takes from the source stands {:.0f} % of the way in, on average",
+    "left_hard": "of long sentences, {:.0f} % was left as it was",
     "same_people": "{:.0f} % of its pronouns fit the people of the source",
     "shared_parts": "{:.0f} % of its content words stand in several parts of the source",
 }
 _LOG_COUNT = {
     "density": "it copies in runs of about {:.0f} words",
     "longest_copy": "its longest copied run has {:.0f} words",
-    "pieces": "it copies {:.0f} separate pieces",
+    "pieces": "separate pieces copied: {:.0f}",
     "content_words": "it has {:.0f} different content words",
     "words": "it has {:.0f} words",
     "sentence_words": "its sentences have {:.0f} words on average",
     "longest_sentence": "its longest sentence has {:.0f} words",
-    "figures": "it gives {:.0f} figures",
-    "unknown_names": "{:.0f} names are not in the material",
-    "unknown_numbers": "{:.0f} numbers are not in the material",
+    "figures": "figures given: {:.0f}",
+    "unknown_names": "names not in the material: {:.0f}",
+    "unknown_numbers": "numbers not in the material: {:.0f}",
     "new_content": "it brings {:.0f} content words of its own",
     "context_words": "it uses {:.0f} content words of the context",
-    "stutter": "{:.0f} times a word or pair is written twice running",
-    "dangling": "{:.0f} sentences break off on a function word",
-    "doubled_marks": "{:.0f} times punctuation marks collide",
-    "placeholders": "it holds {:.0f} placeholders or stray marks",
-    "broken_pairs": "{:.0f} neighbouring words do not go together",
-    "questions": "it asks {:.0f} questions",
-    "slots_missing": "{:.0f} given values are not mentioned",
+    "stutter": "words or pairs written twice running: {:.0f}",
+    "dangling": "sentences that break off on a function word: {:.0f}",
+    "doubled_marks": "punctuation marks that collide: {:.0f}",
+    "placeholders": "placeholders or stray marks: {:.0f}",
+    "broken_pairs": "neighbouring words that do not go together: {:.0f}",
+    "questions": "questions it asks: {:.0f}",
+    "slots_missing": "given values not mentioned: {:.0f}",
 }
 _PLAIN = {
     "ease": "its reading ease is {:.0f}",
@@ -113,6 +114,8 @@ def telling_facts(features: FeatureVector, weights: Mapping[Facet, float]) -> tu
     kind: Kind = KINDS[features.form]
     rows, shares = _facet_rows(tuple(weights.items()))
     pull = (clue_table(kind).steps(features.values, rows) * shares).sum(axis=0)
+    # That a fault does not occur is no merit worth naming.
+    pull = np.where((pull > 0) & (features.values == 0), 0.0, pull)
     worst, best = int(pull.argmin()), int(pull.argmax())
     against = fact(features, FEATURE_NAMES[worst]) if pull[worst] < 0 else ""
     favour = fact(features, FEATURE_NAMES[best]) if pull[best] > 0 else ""
@@ -134,7 +137,7 @@ def quoted_facts(features: FeatureVector, facets: Mapping[Facet, float]) -> list
 def _quoted(words: tuple[str, ...]) -> str:
     """Quote a few words as words only, so that no text can write markup into an explanation."""
     shown = [" ".join(Text(word).originals)[:_QUOTED_LETTERS] for word in words[:_QUOTED]]
-    more = f" and {len(words) - _QUOTED} more" if len(words) > _QUOTED else ""
+    more = " and more" if len(words) > _QUOTED else ""
     return ", ".join(f"'{word}'" for word in shown) + more
 
 
@@ -145,7 +148,7 @@ def explain(features: FeatureVector, weights: Mapping[Facet, float]) -> str:
     --------
     >>> from judgesmith.programs.features import lexical_features
     >>> found = lexical_features("Ann met Bob in Rome in May.", None, "Then Ann met Carl, Carl.")
-    >>> "not found in the material: 'Carl'" in explain(found, {"support": 1.0})
+    >>> "ot found in the material: 'Carl'" in explain(found, {"support": 1.0})
     True
     """
     against, favour = telling_facts(features, weights)

@@ -11,7 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from judgesmith.programs.features import FEATURE_INDEX, FEATURE_NAMES, FeatureVector
-from judgesmith.programs.offline.clues import CLUES, FACETS, Facet, Kind
+from judgesmith.programs.offline.clue import FACETS, Facet, Kind
+from judgesmith.programs.offline.clues import CLUES
 from judgesmith.programs.offline.families import GENERAL, Family
 from judgesmith.programs.offline.regression import Belief
 
@@ -19,6 +20,7 @@ Vector = npt.NDArray[np.float64]
 
 KINDS: Mapping[str, Kind] = {
     "summary": "summary",
+    "collection": "collection",
     "rewriting": "rewriting",
     "translation": "rewriting",
     "dialogue": "dialogue",
@@ -28,7 +30,6 @@ KINDS: Mapping[str, Kind] = {
 }
 """Which clues serve which form of task."""
 
-_MOST_SPREADS = 3.0
 _SOFT = 15.0
 
 
@@ -39,12 +40,22 @@ class ClueTable:
     typical: Vector
     spread: Vector
     weights: Vector
+    low: Vector
+    high: Vector
 
     def steps(self, values: Vector, rows: Sequence[int] | slice = slice(None)) -> Vector:
         """Return what each feature adds to each facet, shape (n_rows, n_features)."""
         steps = (values - self.typical[rows]) / self.spread[rows]
-        np.clip(steps, -_MOST_SPREADS, _MOST_SPREADS, out=steps)
-        return np.asarray(steps * self.weights[rows])
+        np.minimum(steps, self.high[rows], out=steps)
+        np.maximum(steps, self.low[rows], out=steps)
+        steps *= self.weights[rows]
+        return np.asarray(steps)
+
+
+# Clues of one facet go together, so that their sum spreads wider than that of independent ones;
+# the power of the divisor lies between 1/2 (independent) and 1 (the same thing said twice).
+# Faults of the surface are rare, and one seldom brings another.
+_TOGETHER: dict[Facet, float] = dict.fromkeys(FACETS, 0.75) | {"fluency": 0.5}
 
 
 @functools.cache
@@ -52,16 +63,16 @@ def clue_table(kind: Kind) -> ClueTable:
     """Return the clues of ``kind``, their weights divided so that facets are comparable."""
     typical = np.zeros((len(FACETS), len(FEATURE_NAMES)))
     spread = np.ones_like(typical)
-    weights = np.zeros_like(typical)
+    weights, low, high = (np.zeros_like(typical) for _ in range(3))
     for row, facet in enumerate(FACETS):
         for clue in CLUES[kind][facet]:
             place = FEATURE_INDEX[clue.feature]
             typical[row, place], spread[row, place] = clue.typical, clue.spread
             weights[row, place] = clue.weight
-    # Clues of one facet go together, so that their sum spreads wider than that of independent
-    # ones: the power lies between 1/2 (independent) and 1 (the same thing said twice).
-    weights /= np.abs(weights).sum(axis=1, keepdims=True) ** 0.75
-    return ClueTable(typical, spread, weights)
+            low[row, place], high[row, place] = clue.low, clue.high
+    powers = np.array([[_TOGETHER[facet]] for facet in FACETS])
+    weights /= np.abs(weights).sum(axis=1, keepdims=True) ** powers
+    return ClueTable(typical, spread, weights, low, high)
 
 
 def facet_values(features: FeatureVector) -> Vector:
@@ -74,8 +85,16 @@ OVERALL: Mapping[Kind, Mapping[Facet, float]] = {
     # A summary is held against its source on every count; being about the right things and
     # being true come first.
     "summary": {"support": 0.25, "coverage": 0.25, "richness": 0.2, "fluency": 0.2, "flow": 0.2},
+    # What many say cannot be checked word by word; the common ground and its particulars can.
+    "collection": {
+        "support": 0.2,
+        "coverage": 0.3,
+        "richness": 0.3,
+        "fluency": 0.25,
+        "flow": 0.15,
+    },
     # A new wording must say the same, and be well said.
-    "rewriting": {"support": 0.4, "fluency": 0.4, "flow": 0.2, "ease": 0.1},
+    "rewriting": {"support": 0.4, "fluency": 0.4, "flow": 0.2, "ease": 0.2},
     # A turn that says something particular, best from the given facts, is what people like.
     "dialogue": {"support": 0.25, "coverage": 0.1, "richness": 0.4, "fluency": 0.2, "flow": 0.2},
     # All values, no others, in sentences that no template shows through.
@@ -91,13 +110,13 @@ _CRITERION_POINTS = 24.0
 _OVERALL_POINTS = 13.0
 # Half of the overall score comes from the assessments, half from the facts themselves.
 _ASSESSED_SHARE = 0.5
-# How unsure the hand-set numbers are, in points: people's scales sit anywhere within a dozen
+# How unsure the hand-set numbers are, in points: people's scales sit anywhere within twenty-five
 # points of ours, and a facet may well matter by four points more or less than thought. A single
-# grade strays by fifteen points from any formula over countable facts.
-_LEVEL_DOUBT = 12.0
+# grade strays by twenty points from any formula over countable facts.
+_LEVEL_DOUBT = 25.0
 _FACET_DOUBT = 4.0
 _ASSESSED_DOUBT = 0.15
-_NOISE = 15.0
+_NOISE = 20.0
 
 
 @functools.cache
