@@ -183,7 +183,7 @@ def recognised(
     for name, names in KNOWN_NAMES.items():
         if name in given.fields:
             continue
-        found = [c for c in columns if c not in taken and _plain(c) in names]
+        found = [c for c in columns if c not in taken and plain_name(c) in names]
         if name in found and (canonical or name in _IDS):
             found = [name]
         if len(found) > 1:
@@ -193,7 +193,7 @@ def recognised(
             if found[0] != name:
                 assumed.append(f"{name} is {found[0]!r}")
     if with_ratings and not canonical and not criteria:
-        found = [c for c in columns if c not in taken and _plain(c) in SCORE_NAMES]
+        found = [c for c in columns if c not in taken and plain_name(c) in SCORE_NAMES]
         if len(found) > 1:
             problems.append(_ambiguous(where, "score", found))
         elif found:
@@ -224,8 +224,14 @@ def recognised(
     return found_map, notes
 
 
-def _plain(column: str) -> str:
-    """Return a column's name in lower case with underscores, as common names are listed."""
+def plain_name(column: str) -> str:
+    """Return a column's name in lower case with underscores, as common names are listed.
+
+    Examples
+    --------
+    >>> plain_name(" Human-Score")
+    'human_score'
+    """
     return re.sub(r"[\s\-]+", "_", column.strip().lower())
 
 

@@ -11,9 +11,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pydantic import ValidationError
-
-from judgesmith.experiments.columns import SCORE_NAMES, ColumnMap, column_map, recognised
+from judgesmith.experiments.columns import (
+    SCORE_NAMES,
+    ColumnMap,
+    column_map,
+    plain_name,
+    recognised,
+)
 from judgesmith.experiments.dataset import DataSet
 from judgesmith.experiments.formats import RawRows, open_rows
 from judgesmith.experiments.problems import DataError, Problem, shown
@@ -98,16 +102,15 @@ def read_items(
     items = []
     for number, fields, answers in drafts:
         human, stated = ratings.points(number, answers)
-        items.append(_item(raw, number, fields | {"human": human, "scale": stated}))
+        items.append(RatedItem(**fields, human=human, scale=stated))
     raw.found += [(0, problem) for problem in ratings.missing_scales]
     places = [number for number, _ in rows]
-    good = [(place, item) for place, item in zip(places, items, strict=True) if item]
-    notes += _across_rows(raw, good)
+    notes += _across_rows(raw, list(zip(places, items, strict=True)))
     if raw.problems:
         raise DataError(raw.problems)
     return DataSet(
         name=raw.name.split(".")[0],
-        items=tuple(item for _, item in good),
+        items=tuple(items),
         notes=(*raw.notes, *notes, *texts.notes, *ratings.notes),
         places=tuple(places),
     )
@@ -149,7 +152,7 @@ class ItemStream(Iterator[RatedItem]):
             )
             ignored = (
                 *RATED_FIELDS,
-                *SCORE_NAMES,
+                *(name for name in names if plain_name(name) in SCORE_NAMES),
                 *(c for g in given.criteria.values() for c in g),
             )
             self._texts = TextReader(found, self._raw, ignored=ignored)
@@ -172,10 +175,10 @@ class ItemStream(Iterator[RatedItem]):
         for number, row in self._rows:
             assert self._texts is not None
             n_problems = len(self._raw.found)
-            item = _item(self._raw, number, self._texts.fields(number, row))
-            if item is not None and len(self._raw.found) == n_problems:
+            fields = self._texts.fields(number, row)
+            if len(self._raw.found) == n_problems:
                 self.place = number
-                return item
+                return RatedItem(**fields)
         if self._strict and self.problems:
             raise DataError(self.problems)
         raise StopIteration
@@ -209,16 +212,6 @@ def stream_items(
     [('2 + 2?', '4', {})]
     """
     return ItemStream(source, columns=columns, strict=strict)
-
-
-def _item(raw: RawRows, number: int, fields: Mapping[str, Any]) -> RatedItem | None:
-    try:
-        return RatedItem(**fields)
-    except ValidationError as error:
-        for fault in error.errors():
-            at = ".".join(map(str, fault["loc"]))
-            raw.problem(number, at=at, expected=fault["msg"], came=shown(fault["input"]))
-        return None
 
 
 def _across_rows(raw: RawRows, items: Sequence[tuple[int, RatedItem]]) -> list[str]:

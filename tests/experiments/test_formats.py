@@ -122,6 +122,12 @@ def test_every_unreadable_line_is_a_problem_and_the_others_are_rows(tmp_path):
     assert second == "a.jsonl:3: line: expected one JSON object; got [1]"
 
 
+def test_entries_of_a_list_that_are_no_objects_are_problems(tmp_path):
+    rows, raw = read(write(tmp_path, "a.json", '[{"response": "a"}, "b"]'))
+    assert len(rows) == 1
+    assert list(map(str, raw.problems)) == ["a.json, row 2: row: expected a JSON object; got 'b'"]
+
+
 def test_rows_with_another_number_of_cells_are_problems(tmp_path):
     rows, raw = read(write(tmp_path, "a.csv", "response,score\na,1\nb\nc,2,3\nd,4\n"))
     assert [row["response"] for row in rows] == ["a", "d"]

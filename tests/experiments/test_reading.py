@@ -291,7 +291,7 @@ class TestStream:
         assert items[0].extra == {"worker": "w1"}
 
     def test_ratings_are_not_even_kept_as_extras(self):
-        frame = pd.DataFrame({"output": ["a"], "score": ["x"], "nota": [1], "worker": ["w"]})
+        frame = pd.DataFrame({"output": ["a"], "Score": ["x"], "nota": [1], "worker": ["w"]})
         (item,) = stream_items(frame, columns="score=nota,fluency=absent")
         assert item.extra == {"worker": "w"}
 
