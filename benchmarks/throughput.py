@@ -1,0 +1,139 @@
+"""How many model calls a second, and at what cost in CPU: our stack, DSPy's Evaluate, LiteLLM.
+
+All three send prompts of about the same length to one server, in a process of its own, that
+answers after a fixed latency. They take turns, so that a noisy machine is noisy for all; the
+ratios are the result, the figures themselves are not. Our stack keeps every answer in a ledger on
+disk; DSPy's cache is off and LiteLLM has none.
+
+    python benchmarks/throughput.py --calls 2000 --in-flight 128 --latency 0.05
+"""
+
+import argparse
+import asyncio
+import gc
+import logging
+import os
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
+os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"
+os.environ.setdefault("OPENAI_API_KEY", "none")
+
+from loopback import serving
+
+MODEL = "openai/m"
+INSTRUCTION = "Rate the text from 0 to 100. " * 14
+TEXT = "The quick brown fox jumps over the lazy dog. " * 20
+ANSWER = "[[ ## score ## ]]\n70\n\n[[ ## completed ## ]]"
+
+Run = Callable[[str, list[str], int], None]
+
+
+def stack(url: str, texts: list[str], in_flight: int) -> None:
+    """Ask through the stack, with a ledger."""
+    from judgesmith.programs.models import Message, ModelRequest, Prefix, model, stack_of
+
+    with tempfile.TemporaryDirectory() as folder:
+        made = stack_of(model(MODEL, api_base=url, ledger=Path(folder) / "ledger.sqlite"))
+        assert made is not None
+        prefix = Prefix([Message("system", INSTRUCTION)])
+        waiting = iter(texts)
+
+        async def work() -> None:
+            for text in waiting:
+                await made.complete(ModelRequest(model=MODEL, prefix=prefix, user=text))
+
+        async def run() -> None:
+            await asyncio.gather(*[work() for _ in range(in_flight)])
+            await made.engine.aclose()
+
+        asyncio.run(run())
+        assert made.usage.calls == len(texts)
+        made.ledger.close()
+
+
+def evaluate(url: str, texts: list[str], in_flight: int) -> None:
+    """Ask through ``dspy.Evaluate`` as it comes, with threads."""
+    import dspy
+
+    logging.getLogger("dspy").setLevel(logging.WARNING)
+    signature = dspy.Signature("text: str -> score: int", INSTRUCTION)
+    devset = [dspy.Example(text=text).with_inputs("text") for text in texts]
+    run = dspy.Evaluate(
+        devset=devset,
+        metric=lambda example, prediction, trace=None: prediction.score,
+        num_threads=in_flight,
+        display_progress=False,
+    )
+    with dspy.context(lm=dspy.LM(MODEL, api_base=url, api_key="none", cache=False)):
+        assert run(dspy.Predict(signature)).score == 7000.0
+
+
+def litellm(url: str, texts: list[str], in_flight: int) -> None:
+    """Ask through ``litellm.acompletion``."""
+    import litellm
+
+    waiting = iter(texts)
+
+    async def work() -> None:
+        for text in waiting:
+            messages = [
+                {"role": "system", "content": INSTRUCTION},
+                {"role": "user", "content": text},
+            ]
+            reply = await litellm.acompletion(
+                model=MODEL, messages=messages, api_base=url, api_key="none", temperature=0.0
+            )
+            assert reply.choices[0].message.content == ANSWER
+
+    async def run() -> None:
+        await asyncio.gather(*[work() for _ in range(in_flight)])
+
+    asyncio.run(run())
+
+
+def measured(run: Run, url: str, texts: list[str], in_flight: int) -> tuple[float, float]:
+    """Return calls per second and milliseconds of CPU per call, this process only."""
+    gc.collect()
+    began, cpu = time.perf_counter(), time.process_time()
+    run(url, texts, in_flight)
+    seconds, cpu = time.perf_counter() - began, time.process_time() - cpu
+    return len(texts) / seconds, 1000.0 * cpu / len(texts)
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--calls", type=int, default=2000, help="requests per way and round")
+    parser.add_argument("--in-flight", type=int, default=128)
+    parser.add_argument("--latency", type=float, default=0.05, help="of the server, in seconds")
+    parser.add_argument("--rounds", type=int, default=3)
+    options = parser.parse_args()
+    ways: dict[str, Run] = {"stack": stack, "dspy.Evaluate": evaluate, "litellm": litellm}
+    figures: dict[str, list[tuple[float, float]]] = {name: [] for name in ways}
+    with serving(latency=options.latency, answer=ANSWER) as server:
+        for round_number in range(-1, options.rounds):
+            for name, run in ways.items():
+                # The round before the first warms up imports and connections.
+                n_calls = options.calls if round_number >= 0 else 200
+                texts = [f"{round_number} {name} {n} {TEXT}" for n in range(n_calls)]
+                figure = measured(run, server.url, texts, options.in_flight)
+                if round_number >= 0:
+                    figures[name].append(figure)
+    rate = {name: statistics.median(one[0] for one in found) for name, found in figures.items()}
+    cpu = {name: statistics.median(one[1] for one in found) for name, found in figures.items()}
+    print(f"{options.in_flight} in flight, {1000 * options.latency:g} ms latency, medians")
+    for name in ways:
+        print(
+            f"{name:14} {rate[name]:7.0f} calls/s  {cpu[name]:6.3f} ms CPU/call  "
+            f"stack is {rate['stack'] / rate[name]:.1f} times as fast"
+        )
+
+
+if __name__ == "__main__":
+    main()
