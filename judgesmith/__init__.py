@@ -15,8 +15,9 @@ Examples
 (True, None)
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from judgesmith.front_door import front_door
 
 if TYPE_CHECKING:
     from judgesmith.experiments import (
@@ -32,30 +33,6 @@ if TYPE_CHECKING:
     from judgesmith.programs import load_judge as load
     from judgesmith.programs.models import model
     from judgesmith.signatures import Criterion, Judgement, Protocol, RatedItem, Rubric, Scale
-
-_PLACES = {
-    "ActiveCritic": ("judgesmith.programs", "ActiveCritic"),
-    "CompileSettings": ("judgesmith.experiments", "CompileSettings"),
-    "Criterion": ("judgesmith.signatures", "Criterion"),
-    "DataError": ("judgesmith.experiments", "DataError"),
-    "DataSet": ("judgesmith.experiments", "DataSet"),
-    "FitAggregation": ("judgesmith.optimizers", "FitAggregation"),
-    "Judge": ("judgesmith.programs", "Judge"),
-    "Judgement": ("judgesmith.signatures", "Judgement"),
-    "Protocol": ("judgesmith.signatures", "Protocol"),
-    "RandomDemonstrationSearch": ("judgesmith.optimizers", "RandomDemonstrationSearch"),
-    "RatedItem": ("judgesmith.signatures", "RatedItem"),
-    "Rubric": ("judgesmith.signatures", "Rubric"),
-    "SavedJudge": ("judgesmith.programs", "SavedJudge"),
-    "Scale": ("judgesmith.signatures", "Scale"),
-    "compile": ("judgesmith.experiments", "compile_judge"),
-    "evaluate": ("judgesmith.experiments", "evaluate_judge"),
-    "judge_each": ("judgesmith.programs", "judge_each"),
-    "judge_items": ("judgesmith.programs", "judge_items"),
-    "load": ("judgesmith.programs", "load_judge"),
-    "model": ("judgesmith.programs.models", "model"),
-    "read": ("judgesmith.experiments", "read_items"),
-}
 
 __all__ = [
     "ActiveCritic",
@@ -81,15 +58,29 @@ __all__ = [
     "read",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    if name not in _PLACES:
-        raise AttributeError(f"judgesmith has no {name!r}; it has {', '.join(__all__)}.")
-    module, attribute = _PLACES[name]
-    value = getattr(import_module(module), attribute)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return __all__
+__getattr__ = front_door(
+    __name__,
+    {
+        "ActiveCritic": "judgesmith.programs:ActiveCritic",
+        "CompileSettings": "judgesmith.experiments:CompileSettings",
+        "Criterion": "judgesmith.signatures:Criterion",
+        "DataError": "judgesmith.experiments:DataError",
+        "DataSet": "judgesmith.experiments:DataSet",
+        "FitAggregation": "judgesmith.optimizers:FitAggregation",
+        "Judge": "judgesmith.programs:Judge",
+        "Judgement": "judgesmith.signatures:Judgement",
+        "Protocol": "judgesmith.signatures:Protocol",
+        "RandomDemonstrationSearch": "judgesmith.optimizers:RandomDemonstrationSearch",
+        "RatedItem": "judgesmith.signatures:RatedItem",
+        "Rubric": "judgesmith.signatures:Rubric",
+        "SavedJudge": "judgesmith.programs:SavedJudge",
+        "Scale": "judgesmith.signatures:Scale",
+        "compile": "judgesmith.experiments:compile_judge",
+        "evaluate": "judgesmith.experiments:evaluate_judge",
+        "judge_each": "judgesmith.programs:judge_each",
+        "judge_items": "judgesmith.programs:judge_items",
+        "load": "judgesmith.programs:load_judge",
+        "model": "judgesmith.programs.models:model",
+        "read": "judgesmith.experiments:read_items",
+    },
+)

@@ -1,27 +1,66 @@
-"""What was run: rated data, compiling, evaluating, and how to say it."""
+"""What was run: rated data, compiling, evaluating, and how to say it.
 
-from judgesmith.experiments.compiling import Compiled, compile_judge
-from judgesmith.experiments.dataset import DataSet
-from judgesmith.experiments.evaluating import Evaluation, evaluate_judge, evaluate_scores
-from judgesmith.experiments.problems import DataError, Problem
-from judgesmith.experiments.reading import read_items, stream_items
-from judgesmith.experiments.score_files import read_scores
-from judgesmith.experiments.settings import CompileSettings
-from judgesmith.experiments.targets import Targets, targets_of
+Names are loaded when they are first used: reading data does not need a model.
+"""
+
+from typing import TYPE_CHECKING
+
+from judgesmith.front_door import front_door
+
+if TYPE_CHECKING:
+    from judgesmith.experiments.columns import ColumnMap
+    from judgesmith.experiments.compiling import Compiled, compile_judge
+    from judgesmith.experiments.dataset import DataSet
+    from judgesmith.experiments.describing import Description, describe
+    from judgesmith.experiments.evaluating import Evaluation, evaluate_judge, evaluate_scores
+    from judgesmith.experiments.problems import DataError, Problem
+    from judgesmith.experiments.reading import read_items, stream_items
+    from judgesmith.experiments.score_files import read_scores
+    from judgesmith.experiments.scoring import score_file
+    from judgesmith.experiments.settings import CompileSettings
+    from judgesmith.experiments.targets import Targets, targets_of
 
 __all__ = [
+    "ColumnMap",
     "CompileSettings",
     "Compiled",
     "DataError",
     "DataSet",
+    "Description",
     "Evaluation",
     "Problem",
     "Targets",
     "compile_judge",
+    "describe",
     "evaluate_judge",
     "evaluate_scores",
     "read_items",
     "read_scores",
+    "score_file",
     "stream_items",
     "targets_of",
 ]
+
+__getattr__ = front_door(
+    __name__,
+    {
+        "ColumnMap": "judgesmith.experiments.columns:ColumnMap",
+        "CompileSettings": "judgesmith.experiments.settings:CompileSettings",
+        "Compiled": "judgesmith.experiments.compiling:Compiled",
+        "DataError": "judgesmith.experiments.problems:DataError",
+        "DataSet": "judgesmith.experiments.dataset:DataSet",
+        "Description": "judgesmith.experiments.describing:Description",
+        "Evaluation": "judgesmith.experiments.evaluating:Evaluation",
+        "Problem": "judgesmith.experiments.problems:Problem",
+        "Targets": "judgesmith.experiments.targets:Targets",
+        "compile_judge": "judgesmith.experiments.compiling:compile_judge",
+        "describe": "judgesmith.experiments.describing:describe",
+        "evaluate_judge": "judgesmith.experiments.evaluating:evaluate_judge",
+        "evaluate_scores": "judgesmith.experiments.evaluating:evaluate_scores",
+        "read_items": "judgesmith.experiments.reading:read_items",
+        "read_scores": "judgesmith.experiments.score_files:read_scores",
+        "score_file": "judgesmith.experiments.scoring:score_file",
+        "stream_items": "judgesmith.experiments.reading:stream_items",
+        "targets_of": "judgesmith.experiments.targets:targets_of",
+    },
+)

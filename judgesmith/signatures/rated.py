@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from functools import cached_property
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -56,7 +55,7 @@ class RatedItem(BaseModel):
     scale: Mapping[str, Scale] = Field(default_factory=dict)
     extra: Mapping[str, Any] = Field(default_factory=dict)
 
-    @cached_property
+    @property
     def key(self) -> str:
         """Thirty-two hex digits of the judged texts: equal for equal texts, whatever the ids."""
         return text_key(self.source, self.context, self.response)
