@@ -24,6 +24,14 @@ class Engine(Protocol):
         """Return the model's answer to a caller without an event loop."""
         ...
 
+    async def aclose(self) -> None:
+        """Close the connections of the running event loop."""
+        ...
+
+    def close(self) -> None:
+        """Close the connections of synchronous calls."""
+        ...
+
 
 @runtime_checkable
 class PureEngine(Protocol):

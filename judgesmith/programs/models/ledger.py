@@ -83,9 +83,7 @@ class Ledger:
         self._pen: Pen | None = None
         self._runs: dict[str, int] = {}
         self._models: dict[tuple[str, str], int] = {}
-        self._commits: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, GroupCommit] = (
-            weakref.WeakKeyDictionary()
-        )
+        self._commits: dict[asyncio.AbstractEventLoop, GroupCommit] = {}
         self.flights = Flights()
         self._pid = os.getpid()
 
@@ -146,7 +144,9 @@ class Ledger:
         loop = asyncio.get_running_loop()
         commit = self._commits.get(loop)
         if commit is None:
-            commit = self._commits[loop] = GroupCommit(self, loop)
+            with self._exclusively():
+                self._commits = {old: c for old, c in self._commits.items() if not old.is_closed()}
+                commit = self._commits[loop] = GroupCommit(self, loop)
         return commit.submit(write)
 
     def apply(self, writes: Sequence[Write]) -> list[Any]:

@@ -82,9 +82,7 @@ class NativeEngine:
         self.route = f"native client, {self.endpoint}"
         self._lock = threading.Lock()
         self._threads: tuple[Any, Any] | None = None
-        self._loops: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, tuple[Any, Any]] = (
-            weakref.WeakKeyDictionary()
-        )
+        self._loops: dict[asyncio.AbstractEventLoop, tuple[Any, Any]] = {}
 
     async def complete(self, request: ModelRequest) -> ModelAnswer:
         """Send ``request`` once; see ``Engine``."""
@@ -93,7 +91,10 @@ class NativeEngine:
         try:
             if opened is None:
                 # No await in between, so coroutines that start together share one pool.
-                opened = self._loops[loop] = self._open(lm15.AsyncLMRouter)
+                opened = self._open(lm15.AsyncLMRouter)
+                with self._lock:
+                    alive = {old: one for old, one in self._loops.items() if not old.is_closed()}
+                    self._loops = {**alive, loop: opened}
             sent, changed = self._request(request)
             response = await opened[1].complete(sent)
         except (lm15.LM15Error, ValueError, TypeError) as fault:
@@ -107,6 +108,7 @@ class NativeEngine:
             with self._lock:
                 if self._threads is None:
                     self._threads = self._open(lm15.LMRouter)
+                    weakref.finalize(self, self._threads[0].close)
             sent, changed = self._request(request)
             response = self._threads[1].complete(sent)
         except (lm15.LM15Error, ValueError, TypeError) as fault:
@@ -115,7 +117,8 @@ class NativeEngine:
 
     async def aclose(self) -> None:
         """Close the connections of the running event loop; the next request opens new ones."""
-        opened = self._loops.pop(asyncio.get_running_loop(), None)
+        with self._lock:
+            opened = self._loops.pop(asyncio.get_running_loop(), None)
         if opened is not None:
             await opened[0].aclose()
 

@@ -139,6 +139,24 @@ class Stack:
         """Where answers come from, without any secret."""
         return self.engine.endpoint
 
+    @property
+    def route(self) -> str:
+        """How requests travel, for display."""
+        return str(getattr(self.engine, "route", self.engine.endpoint))
+
+    async def aclose(self) -> None:
+        """Close the connections of the running event loop, when nothing in it is in flight.
+
+        An event loop that ends without this leaves its connections to the garbage collector.
+        """
+        if self._sender is not None:
+            await self._sender.aclose()
+
+    def close(self) -> None:
+        """Close the connections of synchronous calls, when none is in flight."""
+        if self._sender is not None:
+            self._sender.close()
+
     def lookup(self, request: ModelRequest) -> ModelAnswer | None:
         """Return the answer on record, or None; nothing is sent or counted."""
         return self._store.lookup(self.identity(request))

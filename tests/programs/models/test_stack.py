@@ -455,3 +455,16 @@ def test_the_file_is_a_database_anyone_can_read(stack, ask, path):
     connection = sqlite3.connect(path)
     assert connection.execute("SELECT text FROM answers").fetchone() == (b"7",)
     connection.close()
+
+
+def test_event_loops_that_ended_are_forgotten(stack, ask):
+    made = stack()
+    for n in range(3):
+        together(made, [ask(f"{n}")])
+    assert len(made.ledger._commits) == 1
+    assert len(made.engine._loops) == 0
+
+
+def test_the_route_is_shown(stack, server, ask):
+    assert stack().route == f"native client, {server.url}"
+    assert Stack(Pure()).route == "pure"
