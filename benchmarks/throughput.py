@@ -1,9 +1,10 @@
-"""How many model calls a second, and at what cost in CPU: our stack, DSPy's Evaluate, LiteLLM.
+"""How many model calls a second, and at what cost in CPU: our runner, DSPy's Evaluate, LiteLLM.
 
-All three send prompts of about the same length to one server, in a process of its own, that
-answers after a fixed latency. They take turns, so that a noisy machine is noisy for all; the
-ratios are the result, the figures themselves are not. Our stack keeps every answer in a ledger on
-disk; DSPy's cache is off and LiteLLM has none.
+All send prompts of about the same length to one server, in a process of its own, that answers
+after a fixed latency. They take turns, so that a noisy machine is noisy for all; the ratios are
+the result, the figures themselves are not. ``judge`` is the runner with a judge of one
+call, ``stack`` the bare model stack under it; both keep every answer in a ledger on disk. DSPy's
+cache is off and LiteLLM has none.
 
     python benchmarks/throughput.py --calls 2000 --in-flight 128 --latency 0.05
 """
@@ -55,6 +56,18 @@ def stack(url: str, texts: list[str], in_flight: int) -> None:
         asyncio.run(run())
         assert made.usage.calls == len(texts)
         made.ledger.close()
+
+
+def judge(url: str, texts: list[str], in_flight: int) -> None:
+    """Judge items with the runner: rendering, ledger, reading, one call per item."""
+    from judgesmith import ActiveCritic, RatedItem, judge_items, model
+
+    with tempfile.TemporaryDirectory() as folder:
+        lm = model(MODEL, api_base=url, ledger=Path(folder) / "ledger.sqlite")
+        items = [RatedItem(source=INSTRUCTION, response=text) for text in texts]
+        judge = ActiveCritic(variant="vanilla")
+        found = judge_items(judge, items, lm=lm, concurrency=in_flight)
+        assert all(one.score == 70.0 for one in found)
 
 
 def evaluate(url: str, texts: list[str], in_flight: int) -> None:
@@ -114,7 +127,12 @@ def main() -> None:
     parser.add_argument("--latency", type=float, default=0.05, help="of the server, in seconds")
     parser.add_argument("--rounds", type=int, default=3)
     options = parser.parse_args()
-    ways: dict[str, Run] = {"stack": stack, "dspy.Evaluate": evaluate, "litellm": litellm}
+    ways: dict[str, Run] = {
+        "judge": judge,
+        "stack": stack,
+        "dspy.Evaluate": evaluate,
+        "litellm": litellm,
+    }
     figures: dict[str, list[tuple[float, float]]] = {name: [] for name in ways}
     with serving(latency=options.latency, answer=ANSWER) as server:
         for round_number in range(-1, options.rounds):
@@ -131,7 +149,7 @@ def main() -> None:
     for name in ways:
         print(
             f"{name:14} {rate[name]:7.0f} calls/s  {cpu[name]:6.3f} ms CPU/call  "
-            f"stack is {rate['stack'] / rate[name]:.1f} times as fast"
+            f"the judge is {rate['judge'] / rate[name]:.1f} times as fast"
         )
 
 

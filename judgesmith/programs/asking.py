@@ -94,6 +94,9 @@ class _StackAsker(Asker):
         templates = judge.templates()
         self._templates = {name: (one, one.prefix()) for name, one in templates.items()}
 
+    async def aclose(self) -> None:
+        await self._stack.aclose()
+
     async def judge(self, item: RatedItem) -> Judgement:
         steps = self._steps(source=item.source, response=item.response, context=item.context)
         try:
