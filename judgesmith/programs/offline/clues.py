@@ -81,9 +81,10 @@ CLUES: dict[Kind, dict[Facet, tuple[Clue, ...]]] = {
     },
     "collection": {
         "support": (
-            Clue("shared_parts", 0.6, 0.2, 0.5, "what several say is no one's private story"),
-            Clue("known_content", 0.85, 0.15, 0.5, "words from elsewhere bring content from there",
-                 high=0.0),
+            Clue("salient_recall", 0.4, 0.2, 0.5, "what is said most often is safe to say"),
+            Clue("shared_parts", 0.6, 0.2, 0.25, "what several say is no one's private story"),
+            Clue("known_content", 0.85, 0.15, 0.25, "words from elsewhere may bring content from "
+                 "there, or retell opinions in words of one's own", high=0.0),
             Clue("unknown_names", 0.05, 0.4, -0.5, _INVENTED),
             Clue("unknown_numbers", 0.05, 0.4, -0.5, _MADE_UP),
         ),

@@ -1,0 +1,201 @@
+"""How well the offline model agrees with people, on every rated set at hand.
+
+Prints, per set: the uncompiled judge (variant fine, default rubric) at dataset level; what a few
+random graded demonstrations change; what a plain ridge regression on the lexical features, and on
+features and the judge's own scores, learns from the ratings of a quarter of the sources; and
+milliseconds. Seeds 0 to 4. Run it as ``python benchmarks/offline_quality.py [SET …]``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import json
+import os
+import time
+import warnings
+from pathlib import Path
+from statistics import fmean, pstdev
+from typing import Any
+
+import numpy as np
+from sklearn.linear_model import RidgeCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from judgesmith.metrics.correlation import kendall, pearson, spearman
+from judgesmith.programs import ActiveCritic
+from judgesmith.programs.critic_steps import assessments_text
+from judgesmith.programs.features import lexical_features
+from judgesmith.programs.judging import Reply
+from judgesmith.programs.models import ModelRequest
+from judgesmith.programs.offline import OfflineEngine
+from judgesmith.signatures.judgement import Judgement
+from judgesmith.signatures.protocol import Demonstration, Protocol
+
+TARGETS = {
+    "summeval": "mean",
+    "topical_chat": "overall",
+    "qags_cnndm": "consistency",
+    "wiki_da": "mean",
+    "sfres": "overall",
+    "openmeva_roc": "overall",
+    "webnlg2020_en": "mean",
+    "newsroom": "mean",
+    "realsumm": "litepyramid_recall",
+    "simpeval_2022": "overall",
+    "simpeval_past": "overall",
+    "summeval_op": "mean",
+    "opinsummeval": "mean",
+    "bagel": "overall",
+    "pandalm": "preferred",
+}
+SEEDS = range(5)
+ENGINE = OfflineEngine()
+
+
+def read(name: str) -> list[dict[str, Any]]:
+    """Return the rows of a set; a response that is no text is an empty one."""
+    folder = Path(os.environ.get("JUDGESMITH_DATA", "../shared/data"))
+    with gzip.open(folder / f"{name}.jsonl.gz", "rt", encoding="utf-8") as lines:
+        rows = [json.loads(line) for line in lines]
+    for row in rows:
+        row["response"] = row["response"] if isinstance(row["response"], str) else ""
+    return rows
+
+
+def fraction(row: dict[str, Any], target: str) -> float:
+    """Return the target as a fraction of its scale."""
+    names = [one for one in row["human"] if one != "overall"] if target == "mean" else [target]
+    ends = [row["scale"][name] for name in names]
+    means = [fmean(row["human"][name]) for name in names]
+    return fmean((mean - low) / (high - low) for mean, (low, high) in zip(means, ends, strict=True))
+
+
+def agreement(scores: Any, human: Any) -> tuple[float, float, float]:
+    """Return Pearson, Spearman and Kendall's tau-b."""
+    return pearson(scores, human), spearman(scores, human), kendall(scores, human)
+
+
+def judged(rows: list[dict[str, Any]]) -> list[Judgement]:
+    """Return the uncompiled judge's judgement of every row."""
+    judge = ActiveCritic()
+    templates = {name: (one, one.prefix()) for name, one in judge.templates().items()}
+    found = []
+    for row in rows:
+        steps = judge.steps(source=row["source"], context=row["context"], response=row["response"])
+        try:
+            ask = next(steps)
+            while True:
+                template, prefix = templates[ask.predictor]
+                text = template.render(ask.inputs)
+                answer = ENGINE.answer(ModelRequest(model="offline", prefix=prefix, user=text))
+                ask = steps.send(Reply(fields=template.read(answer.text)))
+        except StopIteration as end:
+            found.append(end.value)
+    return found
+
+
+def with_demonstrations(
+    rows: list[dict[str, Any]], judgements: list[Judgement], grades: list[int], chosen: list[int]
+) -> Any:
+    """Return a function from a row's number to its score by a judge with demonstrations."""
+
+    def inputs(place: int) -> dict[str, Any]:
+        row = rows[place]
+        texts = {name: row[name] for name in ("source", "context", "response")}
+        return {**texts, "assessments": assessments_text(judgements[place].criteria)}
+
+    demos = tuple(
+        Demonstration(inputs=inputs(place), outputs={"score": grades[place]}) for place in chosen
+    )
+    judge = ActiveCritic(Protocol(demonstrations={"overall": demos}))
+    template = judge.templates()["overall"]
+    prefix = template.prefix()
+
+    def score(place: int) -> float:
+        user = template.render(inputs(place))
+        answer = ENGINE.answer(ModelRequest(model="offline", prefix=prefix, user=user))
+        return float(template.read(answer.text)["score"])
+
+    return score
+
+
+def quarter(rows: list[dict[str, Any]], seed: int) -> np.ndarray:
+    """Say which rows belong to a random quarter of the sources."""
+    sources = sorted({row["source_id"] for row in rows})
+    kept = set(np.random.default_rng(seed).permutation(sources)[: len(sources) // 4])
+    return np.array([row["source_id"] in kept for row in rows])
+
+
+def learned(terms: np.ndarray, human: np.ndarray, rows: list[dict[str, Any]]) -> list[float]:
+    """Return Pearson and Spearman of a standardised ridge on the other three quarters."""
+    found = []
+    for seed in SEEDS:
+        train = quarter(rows, seed)
+        model = make_pipeline(StandardScaler(), RidgeCV(np.logspace(0, 4, 9)))
+        predicted = model.fit(terms[train], human[train]).predict(terms[~train])
+        found.append(agreement(predicted, human[~train])[:2])
+    return [fmean(column) for column in zip(*found, strict=True)]
+
+
+def changes(
+    rows: list[dict[str, Any]], judgements: list[Judgement], human: np.ndarray, n_demos: int
+) -> list[float]:
+    """Return by how much Q changes with random demonstrations, one number per seed."""
+    grades = [round(100 * float(value)) for value in human]
+    plain = np.array([one.score for one in judgements])
+    found = []
+    for seed in SEEDS:
+        train = quarter(rows, seed)
+        rng = np.random.default_rng(seed)
+        chosen = rng.choice(np.flatnonzero(train), n_demos, replace=False)
+        held = rng.permutation(np.flatnonzero(~train))[:500]
+        score = with_demonstrations(rows, judgements, grades, [int(one) for one in chosen])
+        taught = [score(int(place)) for place in held]
+        with_q, without_q = (sum(agreement(x, human[held])) for x in (taught, plain[held]))
+        found.append(with_q - without_q)
+    return found
+
+
+def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("sets", nargs="*", default=list(TARGETS), help="names of rated sets")
+    names = parser.parse_args().sets
+    warnings.simplefilter("ignore")
+    print(
+        f"{'set':14s} {'rows':>5s} | {'P':>5s} {'S':>5s} {'K':>5s} {'Q':>5s} {'mean Q':>6s} | "
+        f"{'3 demos':>14s} {'8 demos':>14s} | {'lexical P/S':>11s} {'+ scores':>11s} | "
+        f"{'features':>8s} {'judge':>8s}"
+    )
+    for name in names:
+        rows = read(name)
+        human = np.array([fraction(row, TARGETS[name]) for row in rows])
+        start = time.perf_counter()
+        texts = [(row["source"], row["context"], row["response"]) for row in rows]
+        vectors = [lexical_features(*one) for one in texts]
+        feature_ms = 1000 * (time.perf_counter() - start) / len(rows)
+        start = time.perf_counter()
+        judgements = judged(rows)
+        judge_ms = 1000 * (time.perf_counter() - start) / len(rows)
+        scores = [one.score for one in judgements]
+        means = [fmean(c.score or 0.0 for c in one.criteria.values()) for one in judgements]
+        lexical = np.array([vector.values for vector in vectors])
+        own = [[one.score, *(c.score for c in one.criteria.values())] for one in judgements]
+        plain = agreement(scores, human)
+        moved = [changes(rows, judgements, human, n_demos) for n_demos in (3, 8)]
+        learnt = learned(lexical, human, rows), learned(np.hstack([lexical, own]), human, rows)
+        print(
+            f"{name:14s} {len(rows):5d} | {' '.join(f'{one:5.2f}' for one in plain)} "
+            f"{sum(plain):5.2f} {sum(agreement(means, human)):6.2f} | "
+            + " ".join(f"{fmean(one):+.3f} ± {pstdev(one):.3f}" for one in moved)
+            + " | "
+            + " ".join(f"{'/'.join(f'{one:.3f}' for one in pair)}" for pair in learnt)
+            + f" | {feature_ms:5.2f} ms {judge_ms:5.2f} ms",
+            flush=True,
+        )
+
+
+if __name__ == "__main__":
+    main()
