@@ -7,11 +7,13 @@ import threading
 import weakref
 from dataclasses import replace
 from typing import Any
+from urllib.request import getproxies
 
 from dspy import lm15
 from dspy._vendor.lm15.features import AccessPolicy
 from dspy._vendor.lm15.registry import lookup
 from dspy._vendor.lm15.router import LITELLM_PROVIDER_PREFIXES
+from dspy._vendor.lm15.transports import StdlibAsyncTransport, StdlibTransport
 
 from judgesmith.programs.models.conversion import (
     answer_from_lm15,
@@ -91,7 +93,7 @@ class NativeEngine:
         try:
             if opened is None:
                 # No await in between, so coroutines that start together share one pool.
-                opened = self._open(lm15.AsyncLMRouter)
+                opened = self._open(lm15.AsyncLMRouter, StdlibAsyncTransport)
                 with self._lock:
                     alive = {old: one for old, one in self._loops.items() if not old.is_closed()}
                     self._loops = {**alive, loop: opened}
@@ -107,7 +109,7 @@ class NativeEngine:
         try:
             with self._lock:
                 if self._threads is None:
-                    self._threads = self._open(lm15.LMRouter)
+                    self._threads = self._open(lm15.LMRouter, StdlibTransport)
                     weakref.finalize(self, self._threads[0].close)
             sent, changed = self._request(request)
             response = self._threads[1].complete(sent)
@@ -137,8 +139,12 @@ class NativeEngine:
             return sent, (*changed, _UNTEMPERED)
         return request_to_lm15(request, self._name)
 
-    def _open(self, kind: Any) -> tuple[Any, Any]:
-        """Return a router with connections of its own, and the provider that it made."""
+    def _open(self, kind: Any, connections: Any) -> tuple[Any, Any]:
+        """Return connections of one's own, and a provider that sends over them.
+
+        The client would look for proxies in the environment before each request, which takes
+        longer than the rest of it; they are looked for once, here.
+        """
         key = os.environ.get(self._key_variable)
         providers: tuple[Any, ...] = ()
         api_keys = {self._provider: key} if key else None
@@ -150,15 +156,18 @@ class NativeEngine:
             providers = (lm15.ProviderDefinition.chat(access, compat=compat),)
             # A server without keys still gets the header that the protocol asks for.
             api_keys = {_DECLARED: key or "none"}
+        transport = connections(
+            read_timeout=self._timeout,
+            max_connections=_CONNECTIONS,
+            trust_env=bool(getproxies()),
+        )
         config = lm15.RouterConfig(
             providers=providers,
             api_keys=api_keys,
             base_urls=self._base_urls,
-            timeouts=lm15.Timeouts(read=self._timeout),
-            max_connections=_CONNECTIONS,
+            transport=transport,
         )
-        router = kind(config)
-        return router, router.lm(f"{self._provider}:{self._name}")
+        return transport, kind(config).lm(f"{self._provider}:{self._name}")
 
 
 def _own_address(provider: str) -> str:
