@@ -1,8 +1,9 @@
 """What each countable fact says about a quality, how strongly, and why: set by hand.
 
 A clue compares one lexical feature with what is usual for the kind of task. Typical values and
-spreads are rounded from how such texts look, without their ratings; weights and signs are
-reasons, never fits to ratings.
+spreads are rounded from how such texts look, without their ratings. Weights and signs are reasons;
+none was fitted, though some were thought over after seeing where they disagreed with raters
+(``docs/offline-model.md``).
 """
 
 # A table reads best with one clue per line or two.
