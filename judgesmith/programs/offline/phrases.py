@@ -10,8 +10,8 @@ import numpy as np
 
 from judgesmith.programs.features import FEATURE_NAMES, FeatureVector
 from judgesmith.programs.features.words import Text
-from judgesmith.programs.offline.clue import FACETS, Facet, Kind
-from judgesmith.programs.offline.prior import KINDS, clue_table
+from judgesmith.programs.offline.clue import FACETS, Facet
+from judgesmith.programs.offline.prior import steps_of
 
 _SHARE = {
     "new_bigrams": "{:.0f} % of its word pairs are not in the source",
@@ -103,7 +103,7 @@ def fact(features: FeatureVector, name: str) -> str:
 @functools.cache
 def _facet_rows(weights: tuple[tuple[Facet, float], ...]) -> tuple[list[int], np.ndarray]:
     rows = [FACETS.index(facet) for facet, _ in weights]
-    return rows, np.array([[weight] for _, weight in weights])
+    return rows, np.array([weight for _, weight in weights])
 
 
 def telling_facts(features: FeatureVector, weights: Mapping[Facet, float]) -> tuple[str, str]:
@@ -111,9 +111,8 @@ def telling_facts(features: FeatureVector, weights: Mapping[Facet, float]) -> tu
 
     Either is empty if nothing speaks that way.
     """
-    kind: Kind = KINDS[features.form]
     rows, shares = _facet_rows(tuple(weights.items()))
-    pull = (clue_table(kind).steps(features.values, rows) * shares).sum(axis=0)
+    pull = shares @ steps_of(features)[rows]
     # That a fault does not occur is no merit worth naming.
     pull = np.where((pull > 0) & (features.values == 0), 0.0, pull)
     worst, best = int(pull.argmin()), int(pull.argmax())

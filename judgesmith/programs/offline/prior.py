@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from math import exp
 
@@ -43,12 +43,12 @@ class ClueTable:
     low: Vector
     high: Vector
 
-    def steps(self, values: Vector, rows: Sequence[int] | slice = slice(None)) -> Vector:
-        """Return what each feature adds to each facet, shape (n_rows, n_features)."""
-        steps = (values - self.typical[rows]) / self.spread[rows]
-        np.minimum(steps, self.high[rows], out=steps)
-        np.maximum(steps, self.low[rows], out=steps)
-        steps *= self.weights[rows]
+    def steps(self, values: Vector) -> Vector:
+        """Return what each feature adds to each facet, shape (n_facets, n_features)."""
+        steps = (values - self.typical) / self.spread
+        np.minimum(steps, self.high, out=steps)
+        np.maximum(steps, self.low, out=steps)
+        steps *= self.weights
         return np.asarray(steps)
 
 
@@ -75,10 +75,18 @@ def clue_table(kind: Kind) -> ClueTable:
     return ClueTable(typical, spread, weights, low, high)
 
 
+# Every criterion of an item looks at the same steps; the cache need not outlive its questions.
+@functools.lru_cache(maxsize=256)
+def steps_of(features: FeatureVector) -> Vector:
+    """Return what each feature adds to each facet, shape (n_facets, n_features)."""
+    steps = clue_table(KINDS[features.form]).steps(features.values)
+    steps.flags.writeable = False
+    return steps
+
+
 def facet_values(features: FeatureVector) -> Vector:
     """Return the facets of quality, shape (n_facets,): 0 is usual, 1 is clearly better."""
-    steps = clue_table(KINDS[features.form]).steps(features.values)
-    return np.asarray(steps.sum(axis=1))
+    return np.asarray(steps_of(features).sum(axis=1))
 
 
 OVERALL: Mapping[Kind, Mapping[Facet, float]] = {
