@@ -101,9 +101,11 @@ def fact(features: FeatureVector, name: str) -> str:
 
 
 @functools.cache
-def _facet_rows(weights: tuple[tuple[Facet, float], ...]) -> tuple[list[int], np.ndarray]:
-    rows = [FACETS.index(facet) for facet, _ in weights]
-    return rows, np.array([weight for _, weight in weights])
+def _facet_shares(weights: tuple[tuple[Facet, float], ...]) -> np.ndarray:
+    shares = np.zeros(len(FACETS))
+    for facet, weight in weights:
+        shares[FACETS.index(facet)] = weight
+    return shares
 
 
 def telling_facts(features: FeatureVector, weights: Mapping[Facet, float]) -> tuple[str, str]:
@@ -111,13 +113,14 @@ def telling_facts(features: FeatureVector, weights: Mapping[Facet, float]) -> tu
 
     Either is empty if nothing speaks that way.
     """
-    rows, shares = _facet_rows(tuple(weights.items()))
-    pull = shares @ steps_of(features)[rows]
+    pull = _facet_shares(tuple(weights.items())) @ steps_of(features)
+    worst = int(pull.argmin())
     # That a fault does not occur is no merit worth naming.
-    pull = np.where((pull > 0) & (features.values == 0), 0.0, pull)
-    worst, best = int(pull.argmin()), int(pull.argmax())
+    best = int((pull * (features.values != 0)).argmax())
     against = fact(features, FEATURE_NAMES[worst]) if pull[worst] < 0 else ""
-    favour = fact(features, FEATURE_NAMES[best]) if pull[best] > 0 else ""
+    favour = ""
+    if pull[best] > 0 and features.values[best] != 0:
+        favour = fact(features, FEATURE_NAMES[best])
     return against, favour
 
 
