@@ -5,8 +5,7 @@ Names are loaded when they are first used, so that importing the package costs n
 Examples
 --------
 >>> import judgesmith
->>> from judgesmith.experiments.samples import sample_path
->>> data = judgesmith.read(sample_path())
+>>> data = judgesmith.read("sample")
 >>> settings = judgesmith.CompileSettings(n_rounds=2)
 >>> compiled = judgesmith.compile(data, settings)
 >>> judge = compiled.saved.program()

@@ -17,11 +17,15 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from judgesmith.experiments.problems import DataError, Problem, shown
+from judgesmith.experiments.samples import sample_path
 
 if TYPE_CHECKING:
     import pandas as pd
 
 STANDARD_INPUT = "-"
+SAMPLE = "sample"
+"""Names the rated texts that come with the package, wherever a file can be named."""
+
 ENDINGS = (".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".parquet")
 _DELIMITERS = {".csv": ",", ".tsv": "\t"}
 _BATCH = 1_000
@@ -71,14 +75,15 @@ class RawRows:
 def open_rows(source: str | Path | pd.DataFrame) -> RawRows:
     """Return the rows of a file by its ending, of ``-`` as JSON Lines, or of a DataFrame.
 
-    Files are opened when the first row is asked for, and held one row (Parquet: one batch) at
-    a time; ``.json`` is read whole.
+    ``sample`` stands for the rated texts that come with the package. Files are opened when the
+    first row is asked for, and held one row (Parquet: one batch) at a time; ``.json`` is read
+    whole.
 
     Raises
     ------
     DataError
         If the ending is none of a format that is read here.
-    FileNotFoundError
+    FileNotFoundError, IsADirectoryError
         If there is no such file.
     """
     if not isinstance(source, str | Path):
@@ -87,7 +92,9 @@ def open_rows(source: str | Path | pd.DataFrame) -> RawRows:
         raw = RawRows(name="standard input", unit="line")
         raw.rows = _json_lines(raw, sys.stdin.buffer)
         return raw
-    path = Path(source)
+    path = sample_path() if str(source) == SAMPLE else Path(source)
+    if path.is_dir():
+        raise IsADirectoryError(f"{path} is a folder; name a file in it.")
     packed = path.suffix.lower() == ".gz"
     ending = (path.with_suffix("") if packed else path).suffix.lower()
     if ending not in ENDINGS or (packed and ending == ".parquet"):

@@ -49,7 +49,8 @@ def read_items(
     ----------
     source : str, Path or DataFrame
         A file ending in ``.jsonl``, ``.ndjson``, ``.json``, ``.csv`` or ``.tsv`` (each also
-        with ``.gz``) or ``.parquet``; ``-`` for JSON Lines on standard input.
+        with ``.gz``) or ``.parquet``; ``-`` for JSON Lines on standard input; ``sample`` for
+        the rated texts that come with the package.
     columns : ColumnMap, mapping, str or None
         Which columns hold what, as in ``source=article,response=summary,score=rating``. What
         it leaves out is recognised by common names, and the set's notes say so.
