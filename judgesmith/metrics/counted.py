@@ -210,7 +210,7 @@ def _kendall_by_pairs(rows: ScoredRows) -> OfCounts:
     """Sum the signs of all pairs once per pair of sources; then tau-b is three quadratic forms."""
     by_source = np.argsort(rows.sources, kind="stable")
     starts = np.flatnonzero(np.diff(rows.sources[by_source], prepend=-1))
-    ends = np.append(starts[1:], len(by_source))
+    ends = np.append(starts, len(by_source))[1:]
     x, y = (column.codes[by_source] for column in (rows.predicted, rows.human))
     forms = np.empty((3, len(starts), len(starts)))
     for source, (start, end) in enumerate(zip(starts, ends, strict=True)):
