@@ -23,6 +23,8 @@ from judgesmith.programs.models.waiting import BLOCKING, SUSPENDING, Waiting, dr
 
 # Seconds between two looks at something that another process, or a reservation, holds up.
 _POLL = 0.02
+# A server that was never heard of gets this many attempts, not the patience of a passing fault.
+_FIRST_CONTACT = 3
 
 
 class Stack:
@@ -107,6 +109,7 @@ class Stack:
         self._reserved_tokens, self._reserved_usd = 0, 0.0
         self._run: int | None = None
         self._began = 0.0
+        self._heard = False
 
     def __deepcopy__(self, memo: object) -> "Stack":
         # Copies of a program share the accounts, or a budget could be had twice.
@@ -255,6 +258,12 @@ class Stack:
                 return await self._attempt(engine, claim, outcome, request, waiting)
             except TransientModelError as fault:
                 failures += 1
+                self._heard = self._heard or fault.status is not None
+                if failures >= _FIRST_CONTACT and not self._heard:
+                    raise ModelError(
+                        f"{fault}. Nothing has answered there so far: check the address "
+                        "(--api-base) and that the server runs."
+                    ) from None
                 wait = self.retry.wait(failures, fault.retry_after, rng=self._rng)
                 if wait is None:
                     raise
@@ -323,6 +332,7 @@ class Stack:
                 free = replace(lost, tokens=0, usd=0.0)
                 await waiting.perform(self._store, free if refused else lost)
                 raise
+            self._heard = True
             answer = replace(answer, seconds=time.perf_counter() - began)
             tokens, usd = self._cost(request, answer)
             unsettled = None
