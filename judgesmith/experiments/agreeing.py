@@ -110,3 +110,17 @@ def unscored(table: JudgedTable) -> Unscored:
             counts[problem] = counts.get(problem, 0) + 1
     ordered = dict(sorted(counts.items(), key=lambda pair: -pair[1]))
     return Unscored(n=table.n_unscored, n_rows=table.n, reasons=ordered)
+
+
+def unscored_text(unscored: Unscored) -> str:
+    """Return how many rows have no score and the three commonest reasons, on one line.
+
+    Examples
+    --------
+    >>> unscored_text(Unscored(n=2, n_rows=9, reasons={"cut off": 2}))
+    '2 of 9 have no score: 2 × cut off'
+    """
+    if not unscored.n:
+        return f"all {unscored.n_rows} have a score"
+    reasons = "; ".join(f"{n} × {reason}" for reason, n in list(unscored.reasons.items())[:3])
+    return f"{unscored.n} of {unscored.n_rows} have no score: {reasons}"

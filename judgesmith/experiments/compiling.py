@@ -1,34 +1,39 @@
-"""Compiling a judge: split, search, fit, then report on rows that nothing was learned from."""
+"""Compiling a judge: split, search, fit, then report on rows that nothing was learned from.
+
+A budget may end all this early. What was found until then is reported and can be saved, marked
+as incomplete, so that the same run again goes on from the answers on record.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from judgesmith.experiments.agreeing import Gain, Report, agreement_report, gain_report, plain
+from judgesmith.experiments.agreeing import (
+    Gain,
+    Report,
+    agreement_report,
+    gain_report,
+    plain,
+    unscored,
+    unscored_text,
+)
 from judgesmith.experiments.dataset import DataSet
-from judgesmith.experiments.parts import Parts, examples_of, parts_of
+from judgesmith.experiments.parts import parts_of
 from judgesmith.experiments.settings import CompileSettings
 from judgesmith.experiments.targets import targets_of
-from judgesmith.optimizers import (
-    FitAggregation,
-    JudgedTable,
-    RandomDemonstrationSearch,
-    parse_objective,
-)
+from judgesmith.experiments.tuning import Progress, Tuning
+from judgesmith.optimizers import JudgedTable
 from judgesmith.optimizers.rows import Rows
-from judgesmith.programs import ActiveCritic, Judge, judge_items
+from judgesmith.programs import ActiveCritic, Judge
 from judgesmith.programs.saved import GoldenItem, SavedJudge
 from judgesmith.signatures import Judgement, RatedItem
 
 if TYPE_CHECKING:
     import dspy
-
-Progress = Callable[[str, int, int], None]
-"""Told a stage's name, items finished since the last call, and items of the stage in all."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -49,6 +54,9 @@ class Compiled:
         A good and a bad response with what people said and what the judge says.
     notes : tuple of str
         What a reader should know, in sentences.
+    complete : bool
+        False where the budget ended before everything was asked. The same run with a larger
+        budget goes on from there; ``saved.settings["complete"]`` says so too.
     """
 
     saved: SavedJudge
@@ -58,6 +66,27 @@ class Compiled:
     selection: Report
     examples: tuple[tuple[RatedItem, float, Judgement], ...]
     notes: tuple[str, ...]
+    complete: bool
+
+
+class NothingScoredError(ValueError):
+    """No row to choose by got a score, so there is nothing to say about any judge.
+
+    Attributes
+    ----------
+    spent : bool
+        True where the budget ended before; not a fault then.
+    rows : dict of str to int
+        How many rows there are for what, and how many have no score.
+    target : str
+        What people rated.
+    """
+
+    def __init__(self, message: str, *, spent: bool, rows: Mapping[str, int], target: str) -> None:
+        super().__init__(message)
+        self.spent = spent
+        self.rows = rows
+        self.target = target
 
 
 def compile_judge(
@@ -87,15 +116,17 @@ def compile_judge(
     ------
     ValueError
         If the data holds too little to learn from; the message says what is missing.
+    NothingScoredError
+        If no row to choose by got a score: the budget was too small, or no answer readable.
+    ModelError, LedgerError
+        If the model cannot be asked at all, or the ledger not used.
 
     Examples
     --------
     >>> from judgesmith.experiments import read_items
-    >>> from judgesmith.experiments.samples import sample_path
-    >>> data = read_items(sample_path())
-    >>> found = compile_judge(data, CompileSettings(n_rounds=2))
-    >>> found.saved.target, found.heldout["dataset"]["q"].n > 0
-    ('overall', True)
+    >>> found = compile_judge(read_items("sample"), CompileSettings(n_rounds=2))
+    >>> found.saved.target, found.heldout["dataset"]["q"].n, found.complete
+    ('overall', 48, True)
     """
     from judgesmith.programs.asking import current_lm
 
@@ -103,29 +134,39 @@ def compile_judge(
     lm = lm or current_lm()
     targets = targets_of(dataset, settings.target, settings.aggregate)
     parts = parts_of(dataset, targets, settings)
-    work = _Work(settings=settings, lm=lm, concurrency=concurrency, progress=progress)
-    plain_judge = ActiveCritic(settings.protocol)
-    judge, history, notes = work.optimized(plain_judge, parts)
+    work = Tuning(settings=settings, lm=lm, concurrency=concurrency, progress=progress)
+    bare = ActiveCritic(settings.protocol)
+    judge = work.optimized(bare, parts)
+    rows = {
+        "train": 0 if parts.pool is None else len(parts.pool),
+        "select": len(parts.selection),
+        "heldout": 0 if parts.heldout is None else len(parts.heldout),
+        "unrated": targets.n_unrated,
+    }
     selection = work.table(judge, parts.selection, "selection rows")
+    tables = [selection]
     rng = np.random.default_rng([settings.seed, 12])
+    if selection.n_unscored == selection.n:
+        why = unscored_text(unscored(selection))
+        raise NothingScoredError(
+            f"no row to choose by was judged, so there is no judge to report: {why}",
+            spent=not work.complete,
+            rows={**rows, "unscored": selection.n + rows["heldout"]},
+            target=targets.name,
+        )
     selection_report = agreement_report(selection, rng=rng)
     uncompiled = heldout = gain = None
     shown: list[tuple[RatedItem, float, Judgement]] = []
-    unscored = selection.n_unscored
     if parts.heldout is not None:
-        before = work.table(plain_judge, parts.heldout, "held-out rows, uncompiled")
+        before = work.table(bare, parts.heldout, "held-out rows, uncompiled")
         judgements = work.judged(judge, parts.heldout, "held-out rows")
         after = parts.heldout.judged(judgements)
+        tables.append(after)
         uncompiled, heldout = agreement_report(before, rng=rng), agreement_report(after, rng=rng)
         gain = gain_report(after, before, rng=rng)
-        unscored += after.n_unscored
         shown = _good_and_bad(parts.heldout, judgements)
-    else:
-        notes.append("no rows were held out, so nothing is known about unseen texts.")
-    if judge.protocol == plain_judge.protocol:
-        notes.append(
-            "nothing that was tried agreed better with people: this is the judge as it was."
-        )
+    rows["unscored"] = sum(table.n_unscored for table in tables)
+    notes = [*work.notes, *_notes(settings, judge, bare, tables, work.complete)]
     saved = SavedJudge(
         protocol=judge.protocol,
         questions=judge.templates(),
@@ -139,13 +180,7 @@ def compile_judge(
             "gain": plain(gain),
             "optimism": _optimism(selection_report, heldout),
         },
-        rows={
-            "train": 0 if parts.pool is None else len(parts.pool),
-            "select": len(parts.selection),
-            "heldout": 0 if parts.heldout is None else len(parts.heldout),
-            "unrated": targets.n_unrated,
-            "unscored": unscored,
-        },
+        rows=rows,
         seen={
             "train": () if parts.pool is None else _keys(parts.pool),
             "select": _keys(parts.selection),
@@ -156,10 +191,11 @@ def compile_judge(
             )
             for item, _, found in (shown if settings.texts else [])
         ),
-        history=tuple(history),
+        history=tuple(work.history),
         settings={
             **settings.model_dump(mode="json", exclude={"protocol"}),
             "run": settings.fingerprint(dataset, str(lm.model)),
+            "complete": work.complete,
         },
     )
     return Compiled(
@@ -170,96 +206,39 @@ def compile_judge(
         selection=selection_report,
         examples=tuple(shown[:2]),
         notes=tuple(notes),
+        complete=work.complete,
     )
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Work:
-    """Asks the model on behalf of one compilation and says how far it is."""
-
-    settings: CompileSettings
-    lm: Any
-    concurrency: int
-    progress: Progress | None
-
-    def judged(self, judge: Judge, rows: Rows, stage: str) -> list[Judgement]:
-        tell = self._tell(stage, len(rows))
-        return judge_items(
-            judge, rows.items, lm=self.lm, concurrency=self.concurrency, progress=tell
+def _notes(
+    settings: CompileSettings,
+    judge: Judge,
+    bare: Judge,
+    tables: Sequence[JudgedTable],
+    complete: bool,
+) -> Iterator[str]:
+    """Yield what a reader of the report should know, beside its numbers."""
+    n_without = sum(table.n_unscored for table in tables)
+    for table, where in zip(tables, ("to choose by", "held out"), strict=False):
+        if table.n_unscored:
+            yield f"of the rows {where}, {unscored_text(unscored(table))}."
+    if n_without and complete:
+        yield "rows without a score count in no agreement."
+    if not complete:
+        yield (
+            "the budget is spent, so this judge is incomplete and its numbers rest on the rows "
+            "that were judged; the same command with a larger budget continues."
         )
-
-    def table(self, judge: Judge, rows: Rows, stage: str) -> JudgedTable:
-        return rows.judged(self.judged(judge, rows, stage))
-
-    def optimized(
-        self, judge: Judge, parts: Parts
-    ) -> tuple[Judge, list[Mapping[str, Any]], list[str]]:
-        """Return the best judge found, what was tried, and what to say about it."""
-        settings = self.settings
-        if settings.optimizer == "none":
-            return judge, [], []
-        objective = parse_objective(settings.objective)
-        history: list[Mapping[str, Any]] = []
-        common = {"objective": objective, "lm": self.lm, "concurrency": self.concurrency}
-        if parts.pool is not None:
-            n_items = settings.n_rounds * len(parts.selection) + len(parts.pool)
-            search = RandomDemonstrationSearch(
-                **common,
-                n_demonstrations=settings.n_demonstrations,
-                n_rounds=settings.n_rounds,
-                seed=settings.seed,
-                progress=self._tell("demonstrations", n_items),
-            )
-            judge = search.compile(
-                judge, trainset=examples_of(parts.pool), valset=examples_of(parts.selection)
-            )
-            history += [_trial("demonstrations", trial) for trial in search.trials_]
-        n_items = sum(len(rows) for rows in parts.tuning)
-        fit = FitAggregation(
-            **common,
-            lexical=self._lexical,
-            seed=settings.seed,
-            progress=self._tell("aggregation", n_items),
-        )
-        judge = fit.compile(
-            judge, trainset=[one for rows in parts.tuning for one in examples_of(rows)]
-        )
-        history += [_trial("aggregation", trial) for trial in fit.trials_]
-        return judge, history, _lexical_note(fit)
-
-    @property
-    def _lexical(self) -> bool:
-        chosen = self.settings.lexical
-        return str(self.lm.model) == "offline" if chosen is None else chosen
-
-    def _tell(self, stage: str, total: int) -> Callable[[int], None] | None:
-        progress = self.progress
-        if progress is None:
-            return None
-        return lambda n: progress(stage, n, total)
+    if len(tables) == 1:
+        yield "no rows were held out, so nothing is known about unseen texts."
+    if settings.optimizer == "none":
+        yield "nothing was searched: this is the judge as it was."
+    elif judge.protocol == bare.protocol:
+        yield "nothing that was tried agreed better with people: this is the judge as it was."
 
 
 def _keys(rows: Rows) -> tuple[str, ...]:
     return tuple(sorted({item.key for item in rows.items}))
-
-
-def _trial(stage: str, trial: Any) -> dict[str, Any]:
-    from dataclasses import asdict
-
-    found = {name: None if value != value else value for name, value in asdict(trial).items()}
-    return {"stage": stage, **found}
-
-
-def _lexical_note(fit: FitAggregation) -> list[str]:
-    by_name = {trial.name: trial for trial in fit.trials_}
-    lexical = by_name.get("lexical")
-    if lexical is None or lexical.allowed:
-        return []
-    add = lexical.value - by_name[fit.chosen_].value
-    return [
-        f"lexical features would change the cross-validated {fit.objective} by {add:+.3f}; "
-        "allow them with --lexical."
-    ]
 
 
 def _optimism(selection: Report, heldout: Report | None) -> dict[str, dict[str, Any]] | None:

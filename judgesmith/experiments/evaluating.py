@@ -11,9 +11,9 @@ import numpy as np
 from judgesmith.experiments.agreeing import Report, Unscored, agreement_report, plain, unscored
 from judgesmith.experiments.dataset import DataSet
 from judgesmith.experiments.score_files import Scores
-from judgesmith.experiments.targets import Targets
+from judgesmith.experiments.targets import Targets, targets_of
 from judgesmith.optimizers.table import JudgedTable, judged_table
-from judgesmith.programs.saved import SavedJudge
+from judgesmith.programs import Judge, SavedJudge, judge_items
 from judgesmith.signatures import Judgement
 
 if TYPE_CHECKING:
@@ -32,6 +32,7 @@ class Evaluation:
         What was evaluated, and against which ratings.
     unseen, seen : Report or None
         On rows that the judge was not made from, and on those it was; None without such rows.
+        Of scores on file nobody knows what made them: all their rows count as unseen.
     unscored : Unscored
         Rows without a score among all rated ones.
     n_unseen, n_seen, n_unrated : int
@@ -65,9 +66,9 @@ class Evaluation:
 
 
 def evaluate_judge(
-    judge: SavedJudge,
+    judge: Judge | SavedJudge,
     dataset: DataSet,
-    targets: Targets,
+    targets: Targets | None = None,
     *,
     lm: dspy.LM | None = None,
     rng: np.random.Generator,
@@ -75,13 +76,46 @@ def evaluate_judge(
     concurrency: int = 32,
     progress: Callable[[int], None] | None = None,
 ) -> Evaluation:
-    """Judge every rated row and report the agreement, rows the judge was made from apart."""
-    from judgesmith.programs import judge_items
+    """Judge every rated row and report the agreement, rows the judge was made from apart.
 
-    rated = targets.rated
-    items = [dataset[i] for i in rated.tolist()]
+    Parameters
+    ----------
+    judge : Judge or SavedJudge
+        Only a saved judge knows which rows it was made from.
+    dataset : DataSet
+        Rated items.
+    targets : Targets or None
+        Which ratings count; None takes what the judge was compiled for, or the set's own default.
+    lm : dspy.LM or None
+        The model; None takes DSPy's current one, or the offline model.
+    rng : Generator
+        Draws the intervals.
+    label : str
+        What the judge is called in the report.
+    concurrency : int
+        Items judged at the same time.
+    progress : callable or None
+        Told how many items were finished since it was last told.
+
+    Raises
+    ------
+    ValueError
+        If nobody rated the target.
+
+    Examples
+    --------
+    >>> from judgesmith.experiments.reading import read_items
+    >>> from judgesmith.programs import ActiveCritic
+    >>> found = evaluate_judge(ActiveCritic(), read_items("sample"), rng=np.random.default_rng(0))
+    >>> found.target, found.n_unseen, found.seen is None
+    ('overall', 160, True)
+    """
+    if targets is None:
+        targets = targets_of(dataset, getattr(judge, "target", "auto"))
+    items = [dataset[i] for i in targets.rated.tolist()]
     judgements = judge_items(judge, items, lm=lm, concurrency=concurrency, progress=progress)
-    seen = np.asarray([item.key in judge.seen_keys for item in items], dtype=bool)
+    known = judge.seen_keys if isinstance(judge, SavedJudge) else frozenset()
+    seen = np.asarray([item.key in known for item in items], dtype=bool)
     return _evaluation(label, dataset, targets, judgements, seen, rng)
 
 

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-import gzip
-import json
-from collections.abc import Iterator, Mapping
+import math
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from judgesmith.experiments.columns import OVERALL
 from judgesmith.experiments.dataset import DataSet
-from judgesmith.experiments.problems import DataError, Problem
+from judgesmith.experiments.formats import open_rows
+from judgesmith.experiments.problems import DataError, Problem, shown
 from judgesmith.optimizers.table import FloatArray
 
 NO_ROW = "there is no score for this row in the file"
+
+Placed = tuple[str, Mapping[str, Any]]
+"""A row of the file, and where it stands."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -30,6 +35,8 @@ class Scores:
         Why there is none.
     label : str
         What the scores come from, for tables.
+    criterion : str or None
+        Which criterion they are on, where the file says so.
     n_unused : int
         Scores in the file that belong to no row.
     """
@@ -37,6 +44,7 @@ class Scores:
     values: FloatArray
     problems: tuple[str | None, ...]
     label: str
+    criterion: str | None
     n_unused: int
 
 
@@ -48,126 +56,119 @@ def read_scores(
     Parameters
     ----------
     path : str or Path
-        JSON Lines (also ``.gz``): rows of ``score`` output with ``source_id``, ``system_id``,
-        ``score`` and ``problem``; or recorded rows with ``source_id``, ``system_id``,
-        ``criterion``, ``judge`` and ``scores``, of which the mean is taken.
+        Rows of ``score`` output with ``source_id``, ``system_id``, ``score`` and ``problem``;
+        or recorded rows with ``source_id``, ``system_id``, ``criterion``, ``judge`` and
+        ``scores``, of which the mean is taken. Any format that ``read_items`` reads.
     dataset : DataSet
-        Whose items the scores are for, matched by source and system.
+        Whose items the scores are for, matched by source and system, and in order where several
+        items share both.
     judge : str or None
         Which of several recorded judges.
     criterion : str or None
-        Which of several recorded criteria.
+        Which of several recorded criteria; None takes ``overall`` where it is one of them.
 
     Raises
     ------
     DataError
-        If a row cannot be read, two rows are for the same item, or the file holds several
-        judges or criteria and none was named.
+        If a row cannot be read, there are more scores for an item than items, or the file holds
+        several judges or criteria and none was named.
+    FileNotFoundError
+        If there is no such file.
     """
-    path = Path(path)
-    rows = list(_rows(path))
-    rows = _only(rows, "judge", judge, path)
-    rows = _only(rows, "criterion", criterion, path)
-    found: dict[tuple[str, str], tuple[float, str | None]] = {}
-    problems = []
+    raw = open_rows(path)
+    rows: list[Placed] = [(raw.where(number), row) for number, row in raw.rows]
+    problems = raw.problems
+    if not rows and not problems:
+        problems = [Problem(where=raw.name, field="file", expected="at least one row", came="none")]
+    if problems:
+        raise DataError(problems)
+    rows = _only(rows, "judge", judge, where=raw.name, hint=f"{path}:NAME")
+    if criterion is None and OVERALL in _names(rows, "criterion"):
+        criterion = OVERALL
+    rows = _only(rows, "criterion", criterion, where=raw.name, hint="--criterion NAME")
+    found: dict[tuple[str, str], list[tuple[float, str | None]]] = defaultdict(list)
+    wanted = [(item.source_id, item.system_id) for item in dataset]
+    n_wanted = Counter(wanted)
     for where, row in rows:
-        key = (str(row.get("source_id", "")), str(row.get("system_id", "")))
+        key = (str(row.get("source_id") or ""), str(row.get("system_id") or ""))
         try:
-            value = _value(row)
+            found[key].append(_value(row))
         except ValueError as fault:
-            problems.append(
-                Problem(where=where, field="score", expected="a number or null", came=str(fault))
-            )
+            expected = "a number, or null with a problem"
+            problems.append(Problem(where=where, field="score", expected=expected, came=str(fault)))
             continue
-        if key in found:
+        if len(found[key]) > max(1, n_wanted[key]):
+            n = f"{n_wanted[key]} scores" if n_wanted[key] > 1 else "one score"
             problems.append(
                 Problem(
                     where=where,
                     field="source_id, system_id",
-                    expected="one score per item",
-                    came=f"a second one for {key[0]!r}, {key[1]!r}",
+                    expected=f"{n} for {key[0]!r}, {key[1]!r}",
+                    came="one more",
                 )
             )
-        found[key] = value
     if problems:
         raise DataError(problems)
-    wanted = [(item.source_id, item.system_id) for item in dataset]
-    if not set(wanted) & set(found):
-        raise DataError(
-            [
-                Problem(
-                    where=str(path),
-                    field="source_id, system_id",
-                    expected="ids that occur in the data",
-                    came="none that does; score the same file that you evaluate on",
-                )
-            ]
-        )
-    values = [found.get(key, (np.nan, NO_ROW)) for key in wanted]
+    if not found.keys() & n_wanted.keys():
+        expected = f"ids that occur in {dataset.name} (score the same file that you evaluate on)"
+        came = f"none that does, the first {shown(', '.join(next(iter(found))))}"
+        at = "source_id, system_id"
+        raise DataError([Problem(where=raw.name, field=at, expected=expected, came=came)])
+    in_order = {key: iter(given) for key, given in found.items()}
+    values = [next(in_order.get(key, iter(())), (np.nan, NO_ROW)) for key in wanted]
+    criteria = _names(rows, "criterion")
     return Scores(
-        values=np.asarray([value for value, _ in values]),
+        values=np.asarray([value for value, _ in values], dtype=float),
         problems=tuple(problem for _, problem in values),
-        label=judge or path.name,
-        n_unused=len(set(found) - set(wanted)),
+        label=judge or raw.name,
+        criterion=criteria[0] if criteria else None,
+        n_unused=sum(len(given) for key, given in found.items() if key not in n_wanted),
     )
 
 
-def _rows(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    opened = gzip.open if path.suffix == ".gz" else open
-    with opened(path, "rt", encoding="utf-8") as file:
-        for number, line in enumerate(file, start=1):
-            if not line.strip():
-                continue
-            try:
-                row = json.loads(line)
-            except ValueError:
-                row = None
-            if not isinstance(row, dict):
-                raise DataError(
-                    [
-                        Problem(
-                            where=f"{path}:{number}",
-                            field="row",
-                            expected="a JSON object with source_id, system_id and score",
-                            came=line.strip()[:60],
-                        )
-                    ]
-                )
-            yield f"{path}:{number}", row
+def _names(rows: Sequence[Placed], field: str) -> list[str]:
+    return sorted({str(row[field]) for _, row in rows if row.get(field) is not None})
 
 
 def _only(
-    rows: list[tuple[str, Mapping[str, Any]]], field: str, wanted: str | None, path: Path
-) -> list[tuple[str, Mapping[str, Any]]]:
-    names = sorted({str(row[field]) for _, row in rows if row.get(field) is not None})
+    rows: list[Placed], field: str, wanted: str | None, *, where: str, hint: str
+) -> list[Placed]:
+    """Return the rows of one judge or criterion; files that name none hold but one."""
+    names = _names(rows, field)
     if wanted is None and len(names) <= 1:
         return rows
     if wanted in names:
-        return [(where, row) for where, row in rows if str(row.get(field)) == wanted]
+        return [(place, row) for place, row in rows if str(row.get(field)) == wanted]
     if not names and field == "criterion":
         return rows
-    hint = f"{path}:NAME" if field == "judge" else "--criterion NAME"
-    raise DataError(
-        [
-            Problem(
-                where=str(path),
-                field=field,
-                expected=f"one of {', '.join(names) or 'none'} (say which with {hint})",
-                came="nothing" if wanted is None else wanted,
-            )
-        ]
-    )
+    expected = f"one of {', '.join(names)} (say which with {hint})" if names else f"no {field}"
+    came = shown(wanted)
+    raise DataError([Problem(where=where, field=field, expected=expected, came=came)])
 
 
 def _value(row: Mapping[str, Any]) -> tuple[float, str | None]:
+    """Return a row's score or why there is none; refuse what is neither."""
     if "scores" in row:
-        numbers = [float(one) for one in row["scores"] if one is not None]
+        given = row["scores"]
+        if not isinstance(given, list):
+            raise ValueError(shown(given))
+        numbers = [_number(one) for one in given if one is not None]
         if not numbers:
-            return np.nan, "the recorded judge gave no readable score"
+            return math.nan, "the recorded judge gave no readable score"
         return float(np.mean(numbers)), None
-    score = row.get("score")
-    if score is None:
-        return np.nan, str(row.get("problem") or "unscored, without a reason")
-    if isinstance(score, bool) or not isinstance(score, int | float):
-        raise ValueError(f"{score!r}")
-    return float(score), None
+    if "score" not in row:
+        raise ValueError(f"a row with {', '.join(row)}")
+    if row["score"] is None or row["score"] == "":
+        return math.nan, str(row.get("problem") or "unscored, without a reason")
+    return _number(row["score"]), None
+
+
+def _number(given: object) -> float:
+    """Return a finite number, also from a cell of a table."""
+    try:
+        number = math.nan if isinstance(given, bool) else float(given)  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        number = math.nan
+    if not math.isfinite(number):
+        raise ValueError(shown(given))
+    return number

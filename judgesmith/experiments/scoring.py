@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import glob
+import hashlib
 import json
 import os
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from itertools import islice
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from judgesmith.experiments.reading import ItemStream
-from judgesmith.programs import judge_each
-from judgesmith.programs.saved import SavedJudge
+from judgesmith.experiments.problems import DataError, Problem
+from judgesmith.programs import SavedJudge, judge_each
 from judgesmith.signatures import Judgement, RatedItem
 
 if TYPE_CHECKING:
@@ -38,7 +40,7 @@ class Scored:
 
 def score_file(
     judge: SavedJudge,
-    items: ItemStream,
+    items: Iterator[RatedItem],
     output: str | Path,
     *,
     lm: dspy.LM | None = None,
@@ -48,91 +50,130 @@ def score_file(
 ) -> Scored:
     """Judge every item and write one JSON line each, in order and in flat memory.
 
-    Rows go to a temporary file beside ``output``, which is renamed when all are written. A run
-    that was stopped starts over from the answers on record and asks only for the rest.
+    Rows go to a draft beside ``output``, which is renamed when all are written: there is a
+    whole file or none. A run that was stopped starts over, finds its answers on record, and
+    asks only for the rest.
 
     Parameters
     ----------
     judge : SavedJudge
         What judges.
-    items : ItemStream
+    items : iterator of RatedItem
         From ``stream_items``; ratings are not read.
     output : str or Path
-        A ``.jsonl`` file.
-    lm, concurrency, progress
-        As in ``judge_items``.
+        A file that ends in ``.jsonl``, in a folder that is there.
+    lm : dspy.LM or None
+        The model; None takes DSPy's current one, or the offline model.
+    concurrency : int
+        Items judged at the same time.
     overwrite : bool
-        Whether rows that another judge wrote may be replaced.
+        Whether rows of another run may be replaced. Another run is one with another judge,
+        another model, or an input that begins with another text.
+    progress : callable or None
+        Told how many items were finished since it was last told.
 
     Raises
     ------
     FileExistsError
-        If ``output`` holds something other than this judge's rows.
+        If ``output`` holds something else than rows of this run.
     DataError
-        If a row of the input cannot be read: all such rows are named, and nothing is written.
+        If there are no items, or a row of the input cannot be read: all such rows are named,
+        and nothing is written.
+    ModelError, LedgerError
+        If the model cannot be asked at all, or the ledger not used.
+    ValueError
+        If ``output`` is named as something else than JSON Lines.
     """
+    from judgesmith.programs.asking import current_lm
+
     output = Path(output)
-    fingerprint = judge.fingerprint
+    if output.suffix != ".jsonl":
+        raise ValueError(f"rows are written as JSON Lines; name a file in .jsonl, not {output}.")
+    lm = lm or current_lm()
+    first = next(items, None)
+    if first is None:
+        came = Problem(where="input", field="file", expected="at least one row", came="none")
+        raise DataError([came])
+    marks = {"judge": judge.fingerprint, "run": _run(judge, str(lm.model), first)}
     if output.exists() and not overwrite:
-        _refuse_others(output, fingerprint)
-    output.parent.mkdir(parents=True, exist_ok=True)
+        _refuse_others(output, marks)
+    _remove_orphans(output)
     draft = output.with_name(f".{output.name}.{os.getpid()}.part")
-    n_rows, reasons = 0, dict[str, int]()
+    n_rows, reasons = 0, Counter[str]()
     try:
         with draft.open("w", encoding="utf-8", newline="\n") as file:
-            judged = judge_each(judge, items, lm=lm, concurrency=concurrency, progress=progress)
-            for item, judgement in judged:
-                file.write(json.dumps(score_row(item, judgement, fingerprint)) + "\n")
+            for item, judgement in judge_each(
+                judge, chain([first], items), lm=lm, concurrency=concurrency, progress=progress
+            ):
+                row = score_row(item, judgement) | marks
+                file.write(json.dumps(row, allow_nan=False) + "\n")
                 n_rows += 1
                 if judgement.problem is not None:
-                    reasons[judgement.problem] = reasons.get(judgement.problem, 0) + 1
+                    reasons[judgement.problem] += 1
             file.flush()
             os.fsync(file.fileno())
         draft.replace(output)
     finally:
         draft.unlink(missing_ok=True)
-    ordered = dict(sorted(reasons.items(), key=lambda pair: -pair[1]))
-    return Scored(n_rows=n_rows, n_unscored=sum(reasons.values()), reasons=ordered)
+    return Scored(n_rows=n_rows, n_unscored=reasons.total(), reasons=dict(reasons.most_common()))
 
 
-def score_row(item: RatedItem, judgement: Judgement, judge: str) -> dict[str, Any]:
-    """Return the row that is written for one judged item.
+def score_row(item: RatedItem, judgement: Judgement) -> dict[str, Any]:
+    """Return what is written of one judged item.
 
     Examples
     --------
     >>> item = RatedItem(source_id="a", response="r")
-    >>> row = score_row(item, Judgement(score=3.5), "0123456789ab")
-    >>> row["source_id"], row["score"], row["problem"], row["judge"]
-    ('a', 3.5, None, '0123456789ab')
+    >>> row = score_row(item, Judgement(score=3.5))
+    >>> row["source_id"], row["score"], row["problem"]
+    ('a', 3.5, None)
     """
-    plain = judgement.model_dump(
-        mode="json", include={"score", "explanation", "criteria", "errors"}
-    )
-    return {
-        "source_id": item.source_id,
-        "system_id": item.system_id,
-        **plain,
-        "problem": judgement.problem,
-        "judge": judge,
-    }
+    fields = {"score", "explanation", "criteria", "errors", "problem"}
+    plain = judgement.model_dump(mode="json", include=fields)
+    return {"source_id": item.source_id, "system_id": item.system_id, **plain}
 
 
-def _refuse_others(output: Path, fingerprint: str) -> None:
-    found = next(_first_rows(output), {}).get("judge")
-    if found != fingerprint:
-        raise FileExistsError(
-            f"{output} exists and holds rows of "
-            + (f"the judge {found}, not of {fingerprint}" if found else "something else")
-            + "; name another file, or replace it with --force."
-        )
+def _run(judge: SavedJudge, model: str, first: RatedItem) -> str:
+    """Return twelve hex digits that tell runs apart which must not replace each other's rows.
+
+    Of the input only the first text counts: a file that has grown since is still the same run.
+    """
+    whole = json.dumps([judge.fingerprint, model, first.source_id, first.system_id, first.key])
+    return hashlib.sha256(whole.encode()).hexdigest()[:12]
 
 
-def _first_rows(path: Path) -> Iterator[dict[str, Any]]:
-    with path.open(encoding="utf-8", errors="replace") as file:
-        for line in islice(file, 1):
-            try:
-                row = json.loads(line)
-            except ValueError:
-                return
-            if isinstance(row, dict):
-                yield row
+def _refuse_others(output: Path, marks: Mapping[str, str]) -> None:
+    with output.open(encoding="utf-8", errors="replace") as file:
+        line = file.readline()
+    try:
+        row = json.loads(line) if line else dict(marks)
+    except ValueError:
+        row = None
+    found = row if isinstance(row, dict) else {}
+    if found.get("run") == marks["run"]:
+        return
+    if found.get("judge") == marks["judge"]:
+        holds = "this judge's rows for another input or model"
+    elif found.get("judge"):
+        holds = f"rows of the judge {found['judge']}, and this is {marks['judge']}"
+    else:
+        holds = "something else than scores"
+    raise FileExistsError(f"{output} holds {holds}; name another file, or replace it with --force.")
+
+
+def _remove_orphans(output: Path) -> None:
+    """Remove drafts of this file whose process was killed."""
+    for draft in output.parent.glob(f".{glob.escape(output.name)}.*.part"):
+        pid = draft.name.removeprefix(f".{output.name}.").removesuffix(".part")
+        if pid.isdecimal() and not _alive(int(pid)):
+            draft.unlink(missing_ok=True)
+
+
+def _alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True
+    return True

@@ -1,0 +1,142 @@
+"""Making one judge better: which optimizers run on which rows, what they tried, how far it got."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from judgesmith.experiments.parts import Parts, examples_of
+from judgesmith.experiments.settings import CompileSettings
+from judgesmith.optimizers import (
+    FitAggregation,
+    JudgedTable,
+    RandomDemonstrationSearch,
+    parse_objective,
+)
+from judgesmith.optimizers.rows import Rows
+from judgesmith.programs import Judge, judge_items
+from judgesmith.programs.running import NOT_ASKED
+from judgesmith.signatures import Judgement
+
+Progress = Callable[[str, int, int], None]
+"""Told a stage's name, items finished since the last call, and items of the stage in all."""
+
+
+@dataclass(kw_only=True)
+class Tuning:
+    """Asks the model on behalf of one compilation and keeps account of it.
+
+    Attributes
+    ----------
+    history : list of dict
+        What was tried, oldest first, ready for JSON.
+    notes : list of str
+        What a reader should know, in sentences.
+    complete : bool
+        False as soon as the budget left anything unasked.
+    """
+
+    settings: CompileSettings
+    lm: Any
+    concurrency: int
+    progress: Progress | None
+    history: list[Mapping[str, Any]] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    complete: bool = True
+
+    def judged(self, judge: Judge, rows: Rows, stage: str) -> list[Judgement]:
+        """Return the judgement of every row."""
+        tell = self._tell(stage, len(rows))
+        found = judge_items(
+            judge, rows.items, lm=self.lm, concurrency=self.concurrency, progress=tell
+        )
+        if any((one.problem or "").startswith(NOT_ASKED) for one in found):
+            self.complete = False
+        return found
+
+    def table(self, judge: Judge, rows: Rows, stage: str) -> JudgedTable:
+        """Return the judgements of every row beside what people said."""
+        return rows.judged(self.judged(judge, rows, stage))
+
+    def optimized(self, judge: Judge, parts: Parts) -> Judge:
+        """Return the best judge found."""
+        if self.settings.optimizer == "none":
+            return judge
+        if parts.pool is not None:
+            judge = self._with_demonstrations(judge, parts.pool, parts.selection)
+        return self._with_aggregation(judge, parts)
+
+    def _with_demonstrations(self, judge: Judge, pool: Rows, selection: Rows) -> Judge:
+        settings = self.settings
+        search = RandomDemonstrationSearch(
+            **self._common("demonstrations", settings.n_rounds * len(selection) + len(pool)),
+            n_demonstrations=settings.n_demonstrations,
+            n_rounds=settings.n_rounds,
+        )
+        best = search.compile(judge, trainset=examples_of(pool), valset=examples_of(selection))
+        n_tried = len(search.trials_)
+        if n_tried < settings.n_rounds:
+            self.complete = False
+            self.notes.append(
+                f"the budget ended after {n_tried} of {settings.n_rounds} sets of demonstrations."
+            )
+        self.history += [_trial("demonstrations", trial) for trial in search.trials_]
+        return best
+
+    def _with_aggregation(self, judge: Judge, parts: Parts) -> Judge:
+        n_items = sum(len(rows) for rows in parts.tuning)
+        fit = FitAggregation(**self._common("aggregation", n_items), lexical=self._lexical)
+        rated = [one for rows in parts.tuning for one in examples_of(rows)]
+        fitted = fit.compile(judge, trainset=rated)
+        self.history += [_trial("aggregation", trial) for trial in fit.trials_]
+        self.notes += _lexical_note(fit)
+        if self._limited and parts.pool is not None:
+            # Whether the budget let the fit see the pool: its answers are on record if it did.
+            shown = [one.key for many in judge.protocol.demonstrations.values() for one in many]
+            self.judged(judge, parts.pool.without(shown), "aggregation")
+        return fitted
+
+    def _common(self, stage: str, n_items: int) -> dict[str, Any]:
+        return {
+            "objective": parse_objective(self.settings.objective),
+            "lm": self.lm,
+            "concurrency": self.concurrency,
+            "seed": self.settings.seed,
+            "progress": self._tell(stage, n_items),
+        }
+
+    @property
+    def _limited(self) -> bool:
+        from judgesmith.programs.models import Budget, stack_of
+
+        stack = stack_of(self.lm)
+        return stack is not None and stack.budget != Budget()
+
+    @property
+    def _lexical(self) -> bool:
+        chosen = self.settings.lexical
+        return str(self.lm.model) == "offline" if chosen is None else chosen
+
+    def _tell(self, stage: str, total: int) -> Callable[[int], None] | None:
+        progress = self.progress
+        if progress is None:
+            return None
+        return lambda n: progress(stage, n, total)
+
+
+def _trial(stage: str, trial: Any) -> dict[str, Any]:
+    found = {name: None if value != value else value for name, value in asdict(trial).items()}
+    return {"stage": stage, **found}
+
+
+def _lexical_note(fit: FitAggregation) -> list[str]:
+    by_name = {trial.name: trial for trial in fit.trials_}
+    lexical = by_name.get("lexical")
+    if lexical is None or lexical.allowed:
+        return []
+    add = lexical.value - by_name[fit.chosen_].value
+    return [
+        f"lexical features would change the cross-validated {fit.objective} by {add:+.3f}; "
+        "allow them with --lexical."
+    ]
