@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from judgesmith.cli.options import data_options, json_option, load_data, target_options
-from judgesmith.cli.printing import print_json, print_table
+from judgesmith.cli.printing import print_json, print_table, say
 
 
 @click.command("check")
@@ -42,7 +42,9 @@ def command(
     header, *measures = zip(*found.criteria_table(), strict=True)
     if len(header) > 1:
         print_table("Ratings", measures, header=header)
+    if found.warnings or found.notes:
+        say()
     for warning in found.warnings:
-        click.echo(f"! {warning}")
+        say(f"! {warning}")
     for note in found.notes:
-        click.echo(f"note: {note}")
+        say(f"note: {note}")

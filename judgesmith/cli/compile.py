@@ -15,18 +15,23 @@ from judgesmith.cli.options import (
     model_options,
     target_options,
 )
+from judgesmith.cli.places import check_place
 from judgesmith.cli.printing import (
-    agreement_rows,
     basis_text,
+    print_agreement,
     print_json,
-    print_table,
+    say,
+    say_notes,
     shortened,
     stage_progress,
     usage_text,
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from judgesmith.experiments import Compiled, CompileSettings, DataSet
+    from judgesmith.experiments.compiling import NothingScoredError
     from judgesmith.programs.models import Usage
     from judgesmith.programs.saved import SavedJudge
 
@@ -112,40 +117,58 @@ def command(
     """Make a judge that agrees with the ratings in DATA, and save it in a folder.
 
     The same command again continues where an interrupted one was: no answer on record is
-    asked for again. DATA is described under 'judgesmith check --help'.
+    asked for again. When the budget ends early, the best judge so far is saved, marked as
+    incomplete. DATA is described under 'judgesmith check --help'.
     """
     from judgesmith.experiments import CompileSettings, compile_judge
+    from judgesmith.experiments.compiling import NothingScoredError
+    from judgesmith.programs.models import stack_of
     from judgesmith.signatures import Protocol, Rubric
 
+    folder = _place(output)
     names = set(ModelChoice.__dataclass_fields__)
     choice = ModelChoice(**{name: rest.pop(name) for name in names})
-    dataset = load_data(data, columns, scales)
     start = {"variant": variant} | ({"rubric": Rubric.load(rubric)} if rubric else {})
     settings = CompileSettings(protocol=Protocol(**start), texts=not no_texts, **rest)
+    dataset = load_data(data, columns, scales)
     run = settings.fingerprint(dataset, choice.model_name or "offline")
     lm = choice.lm(run_id=f"compile {run}")
-    folder = Path(output)
     if dry_run:
         _print_estimate(dataset, settings, lm, as_json=as_json)
         return
-    finished = _finished(folder, run, force=force)
-    if finished is not None:
-        _print_again(finished, folder, as_json=as_json)
+    earlier = _earlier(folder, run, force=force)
+    if earlier is not None and earlier.settings.get("complete"):
+        _print_again(earlier, folder, as_json=as_json)
         return
-    from judgesmith.programs.models import stack_of
-
-    with stage_progress(quiet=as_json) as progress:
-        found = compile_judge(dataset, settings, lm=lm, concurrency=concurrency, progress=progress)
-    found.saved.save(folder, overwrite=True)
     stack = stack_of(lm)
     assert stack is not None
+    try:
+        with stage_progress(quiet=as_json) as progress:
+            found = compile_judge(
+                dataset, settings, lm=lm, concurrency=concurrency, progress=progress
+            )
+    except NothingScoredError as fault:
+        if not fault.spent:
+            raise
+        _print_nothing(fault, dataset, stack.usage, as_json=as_json)
+        return
+    found.saved.save(folder, overwrite=True)
     if as_json:
         print_json(_summary(found.saved, folder, stack.usage))
+        say_notes((*dataset.notes, *found.notes), as_json=True)
     else:
         _print(found, dataset, folder, stack.usage)
 
 
-def _finished(folder: Path, run: str, *, force: bool) -> SavedJudge | None:
+def _place(output: str) -> Path:
+    """Return the folder for the judge, refusing one that holds something else."""
+    folder = check_place(output)
+    if folder.exists() and not (folder / "judge.json").is_file():
+        raise click.UsageError(f"{folder} is there and holds no judge; name another folder.")
+    return folder
+
+
+def _earlier(folder: Path, run: str, *, force: bool) -> SavedJudge | None:
     """Return the judge that this very run has made before, and refuse to replace another."""
     from judgesmith.programs.saved import SavedJudge
 
@@ -166,9 +189,13 @@ def _summary(saved: SavedJudge, folder: Path, usage: Usage | None) -> dict[str, 
         "target": saved.target,
         "calls": usage.calls if usage else 0,
         "cost_usd": usage.cost_usd if usage else 0.0,
-        "rows": dict(saved.rows),
+        "rows": _rows(saved.rows),
         **saved.agreement,
     }
+
+
+def _rows(counts: Mapping[str, int]) -> dict[str, int]:
+    return {name: counts[name] for name in ("train", "select", "heldout", "unscored")}
 
 
 def _print_again(saved: SavedJudge, folder: Path, *, as_json: bool) -> None:
@@ -177,8 +204,30 @@ def _print_again(saved: SavedJudge, folder: Path, *, as_json: bool) -> None:
         return
     from judgesmith.programs.card import judge_card
 
-    click.echo(f"{folder} holds the result of this very run; nothing was asked.\n")
-    click.echo(judge_card(saved))
+    say(f"{folder} holds the result of this very run; nothing was asked.\n")
+    say(judge_card(saved))
+
+
+def _print_nothing(
+    fault: NothingScoredError, dataset: DataSet, usage: Usage, *, as_json: bool
+) -> None:
+    """Say that the budget ended before there was anything to report."""
+    notes = [*dataset.notes, f"{fault}.", "nothing was saved; a larger budget continues from here."]
+    if as_json:
+        parts = ("uncompiled", "selection", "heldout", "gain", "optimism")
+        print_json(
+            {
+                "judge": None,
+                "target": fault.target,
+                "calls": usage.calls,
+                "cost_usd": usage.cost_usd,
+                "rows": _rows(fault.rows),
+                **dict.fromkeys(parts),
+            }
+        )
+    say_notes(notes, as_json=as_json)
+    if not as_json:
+        say(usage_text(usage))
 
 
 def _print_estimate(dataset: DataSet, settings: CompileSettings, lm: Any, *, as_json: bool) -> None:
@@ -189,9 +238,10 @@ def _print_estimate(dataset: DataSet, settings: CompileSettings, lm: Any, *, as_
         print_json(estimate.to_dict())
         return
     cost = "unknown (give --price)" if estimate.cost_usd is None else f"${estimate.cost_usd:.2f}"
-    click.echo(
-        f"at most {estimate.calls} calls, about {estimate.input_tokens} tokens in and "
-        f"{estimate.output_tokens} out, cost {cost}; nothing was asked."
+    say(
+        f"{estimate.calls} calls if every answer can be read, at most {estimate.max_calls}; about "
+        f"{estimate.input_tokens} tokens in and {estimate.output_tokens} out, cost {cost}.\n"
+        "Nothing was asked. Answers on record are not counted off."
     )
 
 
@@ -200,43 +250,43 @@ def _print(found: Compiled, dataset: DataSet, folder: Path, usage: Usage) -> Non
 
     saved = found.saved
     rows = saved.rows
-    for note in dataset.notes:
-        click.echo(f"note: {note}")
-    click.echo(
+    say(
         f"{dataset.name}: {saved.target} on {saved.human_scale}; rows: {rows['train']} to show, "
         f"{rows['select']} to choose by, {rows['heldout']} held out, {rows['unrated']} unrated, "
         f"{rows['unscored']} unscored"
     )
     if found.heldout is not None:
-        title = f"Agreement with people, held out: {basis_text(found.heldout)}"
-        header = ["level", "", "uncompiled", "compiled", "gain"]
-        reports = [found.uncompiled, found.heldout]
-        print_table(title, agreement_rows(reports, found.gain), header=header, left=2)
+        print_agreement(
+            f"Agreement with people, held out: {basis_text(found.heldout)}",
+            {"uncompiled": found.uncompiled, "compiled": found.heldout},
+            gain=found.gain,
+        )
         chosen = found.selection["dataset"]["q"].value
         optimism = chosen - found.heldout["dataset"]["q"].value
-        click.echo(f"Q on the rows it was chosen by: {chosen:.3f}, {optimism:+.3f} above held out")
+        if optimism == optimism:
+            say(f"\nQ on the rows it was chosen by: {chosen:.3f}, {optimism:+.3f} above held out")
     else:
-        title = f"Agreement on the rows it was chosen by: {basis_text(found.selection)}"
-        print_table(
-            title, agreement_rows([found.selection]), header=["level", "", "chosen by"], left=2
+        print_agreement(
+            f"Agreement on the rows it was chosen by: {basis_text(found.selection)}",
+            {"chosen by": found.selection},
         )
-    n_shown = sum(len(shown) for shown in saved.protocol.demonstrations.values())
-    click.echo(f"score: {aggregation_text(saved.protocol.aggregation)}")
-    click.echo(f"demonstrations: {n_shown}; model: {saved.model}; {usage_text(usage)}")
-    for note in found.notes:
-        click.echo(f"note: {note}")
+        say()
+    say(f"score: {aggregation_text(saved.protocol.aggregation)}")
+    shown = [f"{len(many)} in {name}" for name, many in saved.protocol.demonstrations.items()]
+    say(f"demonstrations: {', '.join(shown) or 'none'}")
+    say(f"model: {saved.model}; {usage_text(usage)}")
+    say_notes((*dataset.notes, *found.notes), as_json=False)
     _print_examples(found)
-    click.echo(f"\nsaved in {folder} (fingerprint {saved.fingerprint}); try:")
-    click.echo(f"  judgesmith score {folder} INPUT.jsonl -o SCORES.jsonl")
+    say(f"\nsaved in {folder} (fingerprint {saved.fingerprint}); try:")
+    say(f"  judgesmith score {folder} INPUT.jsonl -o SCORES.jsonl")
 
 
 def _print_examples(found: Compiled) -> None:
     if not found.examples:
         return
-    click.echo("\nTwo judgements on texts it has not seen:")
+    say("\nTwo judgements on texts it has not seen:")
     for item, human, judgement in found.examples:
-        scale = found.saved.protocol.aggregation.scale
-        score = "no score" if judgement.score is None else f"{judgement.score:.1f}"
-        click.echo(f"\n  {score} on {scale} (people: {human:.1f} on {found.saved.human_scale})")
-        click.echo(f"  response: {shortened(item.response)}")
-        click.echo(f"  because:  {shortened(judgement.explanation, 400)}")
+        scale, people = found.saved.protocol.aggregation.scale, found.saved.human_scale
+        say(f"\n  {judgement.score:.1f} on {scale} (people: {human:.1f} on {people})")
+        say(f"  response: {shortened(item.response)}")
+        say(f"  because:  {shortened(judgement.explanation, 400)}")

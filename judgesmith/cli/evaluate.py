@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -16,13 +16,18 @@ from judgesmith.cli.options import (
     target_options,
 )
 from judgesmith.cli.printing import (
-    agreement_rows,
     basis_text,
+    print_agreement,
     print_json,
-    print_table,
+    say,
+    say_notes,
     stage_progress,
-    unscored_text,
 )
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from judgesmith.experiments import DataSet, Evaluation
 
 
 @click.command("evaluate")
@@ -54,53 +59,100 @@ def command(
     """
     import numpy as np
 
-    from judgesmith.experiments import evaluate_judge, evaluate_scores, read_scores, targets_of
-    from judgesmith.programs.saved import SavedJudge
+    from judgesmith.experiments.agreeing import unscored_text
 
+    path, recorded = _scores_path(judge)
+    if path is None and not Path(judge).exists():
+        raise click.UsageError(
+            f"there is no judge and no file of scores called {judge}; name a folder that compile "
+            "made, or a file of scores."
+        )
     dataset = load_data(data, columns, scales)
     rng = np.random.default_rng(seed)
-    path, recorded = _scores_path(judge)
     if path is None:
-        saved = SavedJudge.load(judge)
-        wanted = saved.target if target == "auto" else target
-        targets = targets_of(dataset, wanted, aggregate)  # type: ignore[arg-type]
-        lm = ModelChoice(**choice).lm(default=saved.model)
-        with stage_progress(quiet=as_json) as progress:
-            tell = None
-            if progress is not None:
-                n_rated = len(targets.rated)
-                tell = lambda n: progress("rows", n, n_rated)  # noqa: E731
-            found = evaluate_judge(
-                saved,
-                dataset,
-                targets,
-                lm=lm,
-                rng=rng,
-                label=judge,
-                concurrency=concurrency,
-                progress=tell,
-            )
+        found = _of_judge(
+            judge,
+            dataset,
+            target,
+            aggregate,
+            choice=ModelChoice(**choice),
+            rng=rng,
+            concurrency=concurrency,
+            quiet=as_json,
+        )
+        notes = [*dataset.notes]
     else:
-        if target == "auto" and criterion in dataset.criteria:
-            target = criterion
-        targets = targets_of(dataset, target, aggregate)  # type: ignore[arg-type]
-        named = criterion or (targets.name if target != "auto" else None)
-        scores = read_scores(path, dataset, judge=recorded, criterion=named)
-        found = evaluate_scores(scores, dataset, targets, rng=rng)
+        found, notes = _of_scores(
+            path, recorded, dataset, target, aggregate, criterion=criterion, rng=rng
+        )
     if as_json:
         print_json(found.to_dict())
+        say_notes(notes, as_json=True)
         return
-    click.echo(f"{found.label} on {dataset.name}: {found.target} on {targets.scale}")
-    for title, report in (
-        ("Rows it has not seen", found.unseen),
-        ("Rows it was made from", found.seen),
-    ):
+    say(f"{found.label} on {dataset.name}: {found.target}")
+    unseen = "Rows it has not seen" if path is None else "All rows"
+    for title, report in ((unseen, found.unseen), ("Rows it was made from", found.seen)):
         if report is not None:
-            rows = agreement_rows([report])
-            print_table(
-                f"{title}: {basis_text(report)}", rows, header=["level", "", "agreement"], left=2
-            )
-    click.echo(unscored_text(found.unscored))
+            print_agreement(f"{title}: {basis_text(report)}", {"agreement": report})
+    say(f"\nof the rated rows, {unscored_text(found.unscored)}; {found.n_unrated} are unrated")
+    say_notes(notes, as_json=False)
+
+
+def _of_judge(
+    folder: str,
+    dataset: DataSet,
+    target: str,
+    aggregate: str,
+    *,
+    choice: ModelChoice,
+    rng: np.random.Generator,
+    concurrency: int,
+    quiet: bool,
+) -> Evaluation:
+    from judgesmith.experiments import evaluate_judge, targets_of
+    from judgesmith.programs.saved import SavedJudge
+
+    saved = SavedJudge.load(folder)
+    targets = targets_of(dataset, saved.target if target == "auto" else target, aggregate)  # type: ignore[arg-type]
+    run_id = f"evaluate {saved.fingerprint} {dataset.digest} {targets.name}"
+    lm = choice.lm(default=saved.model, run_id=run_id)
+    n_rated = len(targets.rated)
+    with stage_progress(quiet=quiet) as progress:
+        tell = None if progress is None else (lambda n: progress("rows", n, n_rated))
+        return evaluate_judge(
+            saved,
+            dataset,
+            targets,
+            lm=lm,
+            rng=rng,
+            label=folder,
+            concurrency=concurrency,
+            progress=tell,
+        )
+
+
+def _of_scores(
+    path: Path,
+    recorded: str | None,
+    dataset: DataSet,
+    target: str,
+    aggregate: str,
+    *,
+    criterion: str | None,
+    rng: np.random.Generator,
+) -> tuple[Evaluation, list[str]]:
+    from judgesmith.experiments import evaluate_scores, read_scores, targets_of
+
+    wanted = criterion or (None if target == "auto" else target)
+    scores = read_scores(path, dataset, judge=recorded, criterion=wanted)
+    if target == "auto" and scores.criterion in dataset.criteria:
+        target = scores.criterion
+    targets = targets_of(dataset, target, aggregate)  # type: ignore[arg-type]
+    notes = [*dataset.notes]
+    if scores.n_unused:
+        notes.append(f"{scores.n_unused} scores in {path.name} belong to no row of {dataset.name}.")
+    notes.append("scores on file do not say which rows their judge was made from.")
+    return evaluate_scores(scores, dataset, targets, rng=rng), notes
 
 
 def _scores_path(text: str) -> tuple[Path | None, str | None]:

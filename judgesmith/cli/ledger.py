@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 import sys
 from dataclasses import asdict
-from pathlib import Path
 
 import click
 
 from judgesmith.cli.options import json_option
-from judgesmith.cli.printing import print_json, print_table
+from judgesmith.cli.places import check_place
+from judgesmith.cli.printing import print_json, print_table, say
 
 _ledger = click.option(
     "--ledger",
@@ -39,7 +39,7 @@ def stats(path: str, as_json: bool) -> None:
     if as_json:
         print_json(asdict(found))
         return
-    click.echo(
+    say(
         f"{found.path}: {found.answers} answers from {found.calls} calls, "
         f"{found.size_bytes / 1e6:.1f} MB"
     )
@@ -48,51 +48,57 @@ def stats(path: str, as_json: bool) -> None:
         for one in found.models
     ]
     header = ["model", "endpoint", "answers", "tokens in", "tokens out"]
-    print_table("", rows, header=header, left=2)
+    if rows:
+        print_table("", rows, header=header, left=2)
 
 
 @command.command("prune")
 @_ledger
-@click.option("--older-than-days", type=float, help="Only answers older than this.")
-@click.option("--model", help="Only answers of this model.")
-@click.option("--all", "everything", is_flag=True, help="All answers.")
+@click.option(
+    "--older-than-days", type=click.FloatRange(min=0), help="Only answers older than this."
+)
+@click.option("--model", metavar="NAME", help="Only answers of this provider/model.")
 @json_option
-def prune(
-    path: str,
-    older_than_days: float | None,
-    model: str | None,
-    everything: bool,
-    as_json: bool,
-) -> None:
-    """Take answers out; what they answered will be asked, and paid for, again."""
+def prune(path: str, older_than_days: float | None, model: str | None, as_json: bool) -> None:
+    """Take answers out; what they answered will be asked, and paid for, again.
+
+    What runs have spent stays on record. To start anew, delete the file.
+    """
     from judgesmith.programs.models import Ledger
     from judgesmith.programs.models.housekeeping import prune as pruned
 
-    if older_than_days is None and model is None and not everything:
-        raise click.UsageError("say which answers: --older-than-days, --model, or --all.")
+    if older_than_days is None and model is None:
+        raise click.UsageError("say which answers: --older-than-days, --model or both.")
     n = pruned(Ledger(path), older_than_days=older_than_days, model=model)
     if as_json:
         print_json({"ledger": path, "removed": n})
     else:
-        click.echo(f"{n} answers taken out of {path}")
+        say(f"{n} answers taken out of {path}")
 
 
 @command.command("export")
 @_ledger
 @click.option("-o", "--output", metavar="FILE", help="JSON Lines [default: standard output].")
-def export(path: str, output: str | None) -> None:
+@json_option
+def export(path: str, output: str | None, as_json: bool) -> None:
     """Write every answer as JSON Lines."""
     from judgesmith.programs.models import Ledger
     from judgesmith.programs.models.housekeeping import export as exported
 
     if output is None:
+        if as_json:
+            raise click.UsageError("--json leaves no room for the answers; name a file with -o.")
         exported(Ledger(path), sys.stdout)
         return
-    draft = Path(f"{output}.{os.getpid()}.part")
+    place = check_place(output)
+    draft = place.with_name(f".{place.name}.{os.getpid()}.part")
     try:
         with draft.open("w", encoding="utf-8") as file:
             n = exported(Ledger(path), file)
-        draft.replace(output)
+        draft.replace(place)
     finally:
         draft.unlink(missing_ok=True)
-    click.echo(f"{n} answers in {output}")
+    if as_json:
+        print_json({"ledger": path, "output": output, "answers": n})
+    else:
+        say(f"{n} answers in {output}")

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import importlib
+import io
 import json
+import os
 import sys
 from collections.abc import Sequence
 
 import click
+
+from judgesmith.cli.faults import described, is_expected
+from judgesmith.cli.printing import say
 
 COMMANDS = {
     "check": "validate rated texts and describe them",
@@ -17,8 +22,8 @@ COMMANDS = {
     "evaluate": "measure agreement with people",
     "ledger": "look at, trim or export the answers on record",
 }
-_BAD_INPUT = 2
-_INTERRUPTED = 130
+BAD_INPUT = 2
+INTERRUPTED = 130
 
 
 class _Lazy(click.Group):
@@ -51,45 +56,37 @@ def main(argv: Sequence[str] | None = None) -> int:
     0 is done, 1 a check that failed, 2 bad input or set-up, 130 an interruption.
     """
     arguments = list(sys.argv[1:] if argv is None else argv)
-    as_json = "--json" in arguments
+    for stream in (sys.stdout, sys.stderr):
+        # Where the terminal has no such letter, an escape is better than no table at all.
+        if isinstance(stream, io.TextIOWrapper) and stream.errors == "strict":
+            stream.reconfigure(errors="backslashreplace")
     try:
         status = judgesmith.main(arguments, prog_name="judgesmith", standalone_mode=False)
+        sys.stdout.flush()
     except click.exceptions.NoArgsIsHelpError as fault:
-        click.echo(fault.ctx.get_help() if fault.ctx else str(fault), err=True)
-        return _BAD_INPUT
-    except click.ClickException as fault:
-        context = getattr(fault, "ctx", None)
-        hint = f"see '{context.command_path} --help'" if context else ""
-        return _failed(fault.format_message(), hint=hint, as_json=as_json)
+        click.echo(fault.format_message(), err=True)
+        return BAD_INPUT
     except click.exceptions.Exit as end:
         return end.exit_code
     except (click.Abort, KeyboardInterrupt):
-        click.echo("stopped; the same command continues where it was.", err=True)
-        return _INTERRUPTED
+        say("stopped; the same command again continues where it was.", err=True)
+        return INTERRUPTED
     except BrokenPipeError:
-        sys.stderr.close()
+        # Whoever read our output has seen enough. Nothing may be left to write at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except Exception as fault:
-        if not _expected(fault):
+        if not (isinstance(fault, click.ClickException) or is_expected(fault)):
             raise
-        return _failed(str(fault), as_json=as_json)
+        _tell(described(fault), as_json="--json" in arguments)
+        return BAD_INPUT
     return status if isinstance(status, int) else 0
 
 
-def _expected(fault: Exception) -> bool:
-    """Say whether ``fault`` is one that the caller can mend."""
-    if isinstance(fault, ValueError | OSError):
-        return True
-    # Only what has been loaded can have raised; nothing is imported just to look.
-    errors = sys.modules.get("judgesmith.programs.models.errors")
-    known = (errors.LedgerError, errors.ModelError, errors.BudgetSpent) if errors else ()
-    return isinstance(fault, known)
-
-
-def _failed(message: str, *, hint: str = "", as_json: bool) -> int:
+def _tell(fault: dict[str, str | None], *, as_json: bool) -> None:
     if as_json:
-        where = message.split(": ", 1)[0] if ": " in message.split("\n")[0] else ""
-        click.echo(json.dumps({"error": message, "where": where, "hint": hint}), err=True)
-    else:
-        click.echo(f"error: {message}" + (f"\n({hint})" if hint else ""), err=True)
-    return _BAD_INPUT
+        click.echo(json.dumps(fault), err=True)
+        return
+    say(f"error: {fault['error']}", err=True)
+    if fault["hint"] and fault["hint"] not in str(fault["error"]):
+        say(f"({fault['hint']})", err=True)

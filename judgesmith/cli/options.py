@@ -15,9 +15,6 @@ if TYPE_CHECKING:
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
-SAMPLE = "sample"
-"""A DATA argument that names the rated texts that come with the package."""
-
 
 def data_options(command: Command) -> Command:
     """Add the options that say how DATA is read."""
@@ -145,10 +142,8 @@ def load_data(data: str, columns: str | None, scales: tuple[str, ...]) -> DataSe
         If they cannot be read.
     """
     from judgesmith.experiments import read_items
-    from judgesmith.experiments.samples import sample_path
 
-    path = sample_path() if data == SAMPLE else data
-    return read_items(path, columns=columns, scale=scales_of(scales))
+    return read_items(data, columns=columns, scale=scales_of(scales))
 
 
 def scales_of(given: tuple[str, ...]) -> str | dict[str, str] | None:

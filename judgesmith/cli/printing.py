@@ -1,8 +1,9 @@
-"""What people see: tables, estimates and progress."""
+"""What people see: sentences, tables and progress, with nothing in them that moves a cursor."""
 
 from __future__ import annotations
 
 import json
+import shutil
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -13,13 +14,44 @@ import click
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from rich.console import Console
-
-    from judgesmith.experiments.agreeing import Gain, Report, Unscored
+    from judgesmith.experiments.agreeing import Gain, Report
     from judgesmith.programs.models import Usage
 
 LEVELS = ("dataset", "sample", "system")
 STATISTICS = ("pearson", "spearman", "kendall", "q")
+_GAP = "  "
+
+
+def visible(text: str) -> str:
+    r"""Return ``text`` with every character that a terminal might obey written as an escape.
+
+    Line ends and tabs stay; odd spaces become plain ones.
+
+    Examples
+    --------
+    >>> print(visible("a\x1b[31mb\u202ec\xa0d"))
+    a\x1b[31mb\u202ec d
+    """
+    if text.isascii() and text.isprintable():
+        return text
+    return "".join(c if c.isprintable() or c in "\n\t" else _escaped(c) for c in text)
+
+
+def _escaped(character: str) -> str:
+    if character.isspace() and character not in "\r\v\f\x1c\x1d\x1e\x1f\x85":
+        return " "
+    return character.encode("unicode_escape").decode()
+
+
+def say(text: str = "", *, err: bool = False) -> None:
+    """Print text for people, whatever is in it."""
+    click.echo(visible(text), err=err)
+
+
+def say_notes(notes: Sequence[str], *, as_json: bool) -> None:
+    """Print notes: beside the report, or on standard error where that is one JSON object."""
+    for note in notes:
+        say(f"note: {note}", err=as_json)
 
 
 def print_json(value: Mapping[str, Any]) -> None:
@@ -27,34 +59,54 @@ def print_json(value: Mapping[str, Any]) -> None:
     click.echo(json.dumps(value, indent=2, allow_nan=False))
 
 
-def console() -> Console:
-    """Return where tables go: standard output, plain text where it is no terminal."""
-    from rich.console import Console
-
-    width = None if sys.stdout.isatty() else 100
-    return Console(file=sys.stdout, width=width, highlight=False, markup=False, emoji=False)
-
-
 def print_table(
     title: str, rows: Sequence[Sequence[str]], *, header: Sequence[str] = (), left: int = 1
 ) -> None:
-    """Print a table under its title; cells are shown as they are, the first ``left`` flush left."""
-    from rich import box
-    from rich.table import Table
+    """Print a table under its title, the first ``left`` columns flush left.
 
+    Columns that do not fit the terminal (80 characters where there is none) follow below, each
+    time beside the first column.
+    """
     if title:
-        click.echo(f"\n{title}")
-    table = Table(
-        box=box.SIMPLE,
-        pad_edge=False,
-        show_header=bool(header),
-    )
-    for place in range(len(rows[0]) if rows else len(header)):
-        name = header[place] if header else ""
-        table.add_column(name, justify="left" if place < left else "right", overflow="fold")
-    for row in rows:
-        table.add_row(*row)
-    console().print(table)
+        say(f"\n{title}")
+    lines = [[visible(cell) for cell in line] for line in ([header] if header else [])]
+    lines += [[visible(cell) for cell in row] for row in rows]
+    if not lines:
+        return
+    widths = [max(map(_width, column)) for column in zip(*lines, strict=True)]
+    for columns in _blocks(widths, shutil.get_terminal_size((80, 24)).columns):
+        click.echo()
+        for number, line in enumerate(lines):
+            cells = [_padded(line[i], widths[i], flush_left=i < left) for i in columns]
+            click.echo(_GAP.join(cells).rstrip())
+            if header and number == 0:
+                click.echo(_GAP.join("-" * widths[i] for i in columns))
+
+
+def _blocks(widths: Sequence[int], room: int) -> Iterator[list[int]]:
+    """Yield the columns that fit side by side; the first one leads every block."""
+    block, used = [0], widths[0]
+    for column in range(1, len(widths)):
+        used += len(_GAP) + widths[column]
+        if used > room and len(block) > 1:
+            yield block
+            block, used = [0], widths[0] + len(_GAP) + widths[column]
+        block.append(column)
+    yield block
+
+
+def _width(text: str) -> int:
+    """Return how many columns of a terminal ``text`` takes."""
+    if text.isascii():
+        return len(text)
+    from rich.cells import cell_len
+
+    return cell_len(text)
+
+
+def _padded(text: str, width: int, *, flush_left: bool) -> str:
+    space = " " * (width - _width(text))
+    return text + space if flush_left else space + text
 
 
 def estimate_text(estimate: Any, *, signed: bool = False) -> str:
@@ -65,13 +117,14 @@ def estimate_text(estimate: Any, *, signed: bool = False) -> str:
     value = f"{estimate.value:{sign}.3f}"
     if estimate.low != estimate.low:
         return f"{value} [no interval]"
-    return f"{value} [{estimate.low:{sign}.3f}, {estimate.high:{sign}.3f}]"
+    return f"{value} [{estimate.low:{sign}.2f}, {estimate.high:{sign}.2f}]"
 
 
 def agreement_rows(reports: Sequence[Report | None], gain: Gain | None = None) -> list[list[str]]:
-    """Return one row per level and statistic; rows without any defined number are left out."""
+    """Return one row per level and statistic; a level without any defined number is left out."""
     rows = []
     for level in LEVELS:
+        found = []
         for statistic in STATISTICS:
             cells = [
                 estimate_text(None if report is None else report[level][statistic])  # type: ignore[index]
@@ -80,27 +133,31 @@ def agreement_rows(reports: Sequence[Report | None], gain: Gain | None = None) -
             if gain is not None:
                 cells.append(estimate_text(gain[level][statistic], signed=True))  # type: ignore[index]
             if any(cell != "undefined" for cell in cells):
-                rows.append([level, statistic, *cells])
+                found.append([f"  {statistic}", *cells])
+        if found:
+            rows += [[level, *[""] * (len(found[0]) - 1)], *found]
     return rows
 
 
-def basis_text(report: Report | None) -> str:
+def print_agreement(
+    title: str, columns: Mapping[str, Report | None], *, gain: Gain | None = None
+) -> None:
+    """Print agreement with people: a column per report, and one for the gain between them."""
+    rows = agreement_rows(list(columns.values()), gain)
+    if not rows:
+        say(f"\n{title}: undefined, because no two rows have different scores")
+        return
+    names = [*columns, *(["gain"] if gain is not None else [])]
+    print_table(title, rows, header=["", *names])
+
+
+def basis_text(report: Report) -> str:
     """Return what the intervals of a report rest on, in words."""
-    if report is None:
-        return "no rows"
     estimate = report["dataset"]["pearson"]
     return (
         f"{estimate.n} scored rows of {estimate.n_groups} sources, "
         f"{estimate.confidence:.0%} intervals over sources"
     )
-
-
-def unscored_text(unscored: Unscored) -> str:
-    """Return how many rows have no score, and why."""
-    if not unscored.n:
-        return f"all {unscored.n_rows} rows scored"
-    reasons = "; ".join(f"{n} × {reason}" for reason, n in list(unscored.reasons.items())[:3])
-    return f"{unscored.n} of {unscored.n_rows} rows unscored: {reasons}"
 
 
 def usage_text(usage: Usage) -> str:
@@ -111,8 +168,8 @@ def usage_text(usage: Usage) -> str:
 
 
 def shortened(text: str, length: int = 160) -> str:
-    """Return ``text`` on one line, cut to ``length``, without control characters."""
-    line = " ".join("".join(c if c.isprintable() else " " for c in text).split())
+    """Return ``text`` on one line, cut to ``length``."""
+    line = " ".join(text.split())
     return line if len(line) <= length else f"{line[: length - 1]}…"
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import click
 
-from judgesmith.cli.options import SAMPLE, ModelChoice, json_option, model_options
-from judgesmith.cli.printing import print_json, stage_progress, usage_text
+from judgesmith.cli.options import ModelChoice, json_option, model_options
+from judgesmith.cli.places import check_place
+from judgesmith.cli.printing import print_json, say, say_notes, stage_progress, usage_text
 
 
 @click.command("score")
@@ -40,26 +42,24 @@ def command(
     why in 'problem'. The same command again continues where an interrupted one was.
     """
     from judgesmith.experiments import stream_items
-    from judgesmith.experiments.samples import sample_path
     from judgesmith.experiments.scoring import score_file
     from judgesmith.programs.models import stack_of
     from judgesmith.programs.saved import SavedJudge
 
+    place = check_place(output)
+    if place.exists() and Path(data).exists() and place.samefile(data):
+        raise click.UsageError(f"{output} is the input itself; name another file.")
     saved = SavedJudge.load(judge)
-    items = stream_items(sample_path() if data == SAMPLE else data, columns=columns)
+    items = stream_items(data, columns=columns)
     lm = ModelChoice(**choice).lm(default=saved.model, run_id=f"score {saved.fingerprint} {data}")
     with stage_progress(quiet=as_json) as progress:
         tell = None if progress is None else (lambda n: progress("rows", n, None))
         found = score_file(
-            saved, items, output, lm=lm, concurrency=concurrency, overwrite=force, progress=tell
+            saved, items, place, lm=lm, concurrency=concurrency, overwrite=force, progress=tell
         )
     stack = stack_of(lm)
     assert stack is not None
-    too_many = found.n_rows > 0 and (
-        max_unscored is not None and found.n_unscored / found.n_rows > max_unscored
-    )
     if as_json:
-        usage = stack.usage
         print_json(
             {
                 "output": output,
@@ -67,15 +67,15 @@ def command(
                 "rows": found.n_rows,
                 "unscored": found.n_unscored,
                 "problems": dict(found.reasons),
-                "calls": usage.calls,
-                "cost_usd": usage.cost_usd,
+                "calls": stack.usage.calls,
+                "cost_usd": stack.usage.cost_usd,
             }
         )
     else:
-        for note in items.notes:
-            click.echo(f"note: {note}")
-        click.echo(f"{found.n_rows} rows in {output}, {found.n_unscored} without a score")
+        say(f"{found.n_rows} rows in {output}, {found.n_unscored} without a score")
         for problem, n in list(found.reasons.items())[:5]:
-            click.echo(f"  {n} × {problem}")
-        click.echo(usage_text(stack.usage))
+            say(f"  {n} × {problem}")
+        say(usage_text(stack.usage))
+    say_notes(items.notes, as_json=as_json)
+    too_many = max_unscored is not None and found.n_unscored > max_unscored * found.n_rows
     return 1 if too_many else 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from judgesmith.cli.options import json_option
-from judgesmith.cli.printing import print_json
+from judgesmith.cli.printing import print_json, say
 
 
 @click.command("show")
@@ -26,12 +26,12 @@ def command(judge: str, other: str | None, prompts: bool, as_json: bool) -> None
         if as_json:
             print_json({"judge": judge, "other": other, "differences": lines})
         else:
-            click.echo("\n".join(lines) if lines else "the two judges are the same.")
+            say("\n".join(lines) if lines else "the two judges are the same.")
         return
     if as_json:
         print_json({"fingerprint": saved.fingerprint, **saved.model_dump(mode="json")})
         return
-    click.echo(judge_card(saved))
+    say(judge_card(saved))
     if prompts:
         for name, question in saved.questions.items():
-            click.echo(f"\n===== {name} =====\n\n{question.as_text()}")
+            say(f"\n===== {name} =====\n\n{question.as_text()}")

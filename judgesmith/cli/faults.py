@@ -1,0 +1,68 @@
+"""What goes wrong, as people and machines are told: what, where, and what to do."""
+
+from __future__ import annotations
+
+import re
+import sys
+
+import click
+
+_ADVICE = re.compile(
+    r"(?:check|choose|compile|convert|did|give|leave|make|name|rate|restore|say|set|take|use|wait)\b",
+    re.IGNORECASE,
+)
+"""What opens the part of a message that says what to do."""
+
+
+def is_expected(fault: Exception) -> bool:
+    """Say whether ``fault`` is one that the caller can mend, rather than one of ours."""
+    if isinstance(fault, ValueError | OSError | ImportError):
+        return True
+    # Only what has been loaded can have raised; nothing is imported just to look.
+    errors = sys.modules.get("judgesmith.programs.models.errors")
+    known = (errors.LedgerError, errors.ModelError, errors.BudgetSpent) if errors else ()
+    return isinstance(fault, known)
+
+
+def described(fault: Exception) -> dict[str, str | None]:
+    """Return ``error``, ``where`` and ``hint`` of a fault, each None where there is none.
+
+    Examples
+    --------
+    >>> described(ValueError("a.yaml: not YAML; give a mapping."))
+    {'error': 'a.yaml: not YAML; give a mapping.', 'where': 'a.yaml', 'hint': 'give a mapping.'}
+    """
+    message = _message(fault)
+    return {"error": message, "where": _where(fault, message), "hint": _hint(fault, message)}
+
+
+def _message(fault: Exception) -> str:
+    if isinstance(fault, click.ClickException):
+        return fault.format_message()
+    if isinstance(fault, OSError) and fault.filename is not None and fault.strerror:
+        return f"{fault.filename}: {fault.strerror}"
+    return str(fault)
+
+
+def _where(fault: Exception, message: str) -> str | None:
+    problems = getattr(fault, "problems", ())
+    if problems:
+        return str(problems[0].where)
+    if isinstance(fault, OSError) and fault.filename is not None:
+        return str(fault.filename)
+    if isinstance(fault, click.BadParameter) and fault.param is not None:
+        return max(fault.param.opts, key=len)
+    head, separator, _ = message.partition(": ")
+    return head if separator and " " not in head else None
+
+
+def _hint(fault: Exception, message: str) -> str | None:
+    context = getattr(fault, "ctx", None)
+    if isinstance(fault, click.UsageError) and context is not None:
+        return f"see '{context.command_path} --help'"
+    sentence = message.splitlines()[-1] if message else ""
+    for end in ("; ", ". ", " ("):
+        advice = sentence.rpartition(end)[2]
+        if advice != sentence and _ADVICE.match(advice):
+            return advice
+    return None
