@@ -3,11 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated
+from typing import Annotated, Self
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    FiniteFloat,
+    PlainSerializer,
+    model_validator,
+)
 
-from judgesmith.signatures.points import read_points
+from judgesmith.signatures.points import read_points, whole
+
+# A demonstration shows an answer as it would be written: 85, not 85.0.
+_Points = Annotated[float, BeforeValidator(read_points), PlainSerializer(whole)]
 
 
 class CriterionScore(BaseModel):
@@ -23,7 +34,7 @@ class CriterionScore(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    score: float | None
+    score: FiniteFloat | None
     explanation: str = ""
 
 
@@ -32,9 +43,7 @@ class Assessment(BaseModel):
 
     criterion: str = Field(description="the criterion's name, as given")
     explanation: str = Field(description="one or two sentences that point at the response")
-    score: Annotated[float, BeforeValidator(read_points)] = Field(
-        description="a whole number from 0 to 100"
-    )
+    score: _Points = Field(description="a whole number from 0 to 100")
 
 
 class ErrorSpan(BaseModel):
@@ -81,6 +90,11 @@ class Judgement(BaseModel):
     raw : float or None
         The model's own overall score, 0 to 100, before any learned aggregation.
 
+    Raises
+    ------
+    ValueError
+        If there is neither a score nor a problem, or both, or the score is not finite.
+
     Examples
     --------
     >>> Judgement.unscored("the model's answer could not be read").score is None
@@ -89,13 +103,22 @@ class Judgement(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    score: float | None
+    score: FiniteFloat | None
     explanation: str = ""
     criteria: Mapping[str, CriterionScore] = Field(default_factory=dict)
     errors: tuple[ErrorSpan, ...] = ()
     problem: str | None = None
     calls: tuple[str, ...] = ()
-    raw: float | None = None
+    raw: FiniteFloat | None = None
+
+    @model_validator(mode="after")
+    def _a_score_or_a_reason(self) -> Self:
+        if (self.score is None) != (self.problem is not None):
+            raise ValueError(
+                "a judgement has a score or a problem, and not both; got "
+                f"score={self.score} and problem={self.problem!r}."
+            )
+        return self
 
     @classmethod
     def unscored(

@@ -7,7 +7,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, model_validator
 
 from judgesmith.signatures.default_rubric import DEFAULT_RUBRIC
 from judgesmith.signatures.rated import text_key
@@ -64,6 +64,12 @@ class Aggregation(BaseModel):
     scale : Scale
         What the score is measured in; sums outside are limited to its ends.
 
+    Raises
+    ------
+    ValueError
+        If numbers and terms do not pair up, a number is not finite, a spread is not above zero,
+        or a term is of no known kind or stands twice.
+
     Examples
     --------
     >>> learned = Aggregation(
@@ -78,10 +84,10 @@ class Aggregation(BaseModel):
 
     kind: Literal["overall", "mean", "linear"] = "overall"
     terms: tuple[str, ...] = ()
-    centers: tuple[float, ...] = ()
-    spreads: tuple[float, ...] = ()
-    weights: tuple[float, ...] = ()
-    intercept: float = 0.0
+    centers: tuple[FiniteFloat, ...] = ()
+    spreads: tuple[FiniteFloat, ...] = ()
+    weights: tuple[FiniteFloat, ...] = ()
+    intercept: FiniteFloat = 0.0
     scale: Scale = PERCENT
 
     @model_validator(mode="after")
@@ -96,7 +102,21 @@ class Aggregation(BaseModel):
             raise ValueError("a linear aggregation has terms and the others have none.")
         if any(spread <= 0 for spread in self.spreads):
             raise ValueError(f"spreads must be above zero; got {list(self.spreads)}.")
+        if len(set(self.terms)) != len(self.terms):
+            raise ValueError(f"every term is weighed once; got {list(self.terms)}.")
+        for term in self.terms:
+            kind, _, name = term.partition(":")
+            if term != "overall" and not (kind in ("criterion", "lexical") and name):
+                raise ValueError(
+                    f"a term is overall, criterion:NAME or lexical:NAME; got {term!r}."
+                )
         return self
+
+    @property
+    def criteria(self) -> tuple[str, ...]:
+        """The criteria among the terms."""
+        parts = (term.partition(":") for term in self.terms)
+        return tuple(name for kind, _, name in parts if kind == "criterion")
 
     def apply(self, values: Sequence[float]) -> float:
         """Return the score that a linear aggregation makes of its terms' values, in points."""
@@ -123,11 +143,16 @@ class Protocol(BaseModel):
     samples : int
         Answers asked for per question; their scores are averaged.
     temperature : float
-        Of every call.
+        Of every call, 0 or more. Models that were made without a temperature are sent none.
     max_tokens : int or None
         Most tokens in one answer; None leaves it to the model.
     aggregation : Aggregation
         From the model's numbers to the score.
+
+    Raises
+    ------
+    ValueError
+        If a value is out of its range, or the aggregation needs criteria that are not asked for.
 
     Examples
     --------
@@ -143,9 +168,22 @@ class Protocol(BaseModel):
     instructions: Mapping[str, str] = Field(default_factory=dict)
     demonstrations: Mapping[str, tuple[Demonstration, ...]] = Field(default_factory=dict)
     samples: int = Field(default=1, ge=1)
-    temperature: float = Field(default=0.0, ge=0.0)
+    temperature: FiniteFloat = Field(default=0.0, ge=0.0)
     max_tokens: int | None = Field(default=None, ge=1)
     aggregation: Aggregation = Field(default_factory=Aggregation)
+
+    @model_validator(mode="after")
+    def _has_the_criteria_it_weighs(self) -> Self:
+        asked = () if self.variant == "vanilla" else self.rubric.names
+        if self.aggregation.kind == "mean" and not asked:
+            raise ValueError("the mean of the criteria needs criteria; this judge asks for none.")
+        unknown = [name for name in self.aggregation.criteria if name not in asked]
+        if unknown:
+            raise ValueError(
+                f"the aggregation weighs {', '.join(unknown)}; this judge asks for "
+                f"{', '.join(asked) or 'no criteria'}."
+            )
+        return self
 
     @property
     def fingerprint(self) -> str:

@@ -5,8 +5,19 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, Self
 
-import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    JsonValue,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
+
+from judgesmith.signatures.plain_yaml import read_yaml, write_yaml
+
+_MARKER = "[[ ##"  # how questions name their fields
 
 
 class Criterion(BaseModel):
@@ -15,11 +26,17 @@ class Criterion(BaseModel):
     Parameters
     ----------
     name : str
-        A short name, unique in its rubric.
+        A short name on one line, without a colon, unique in its rubric.
     definition : str
         What the criterion asks, in one sentence.
     worst, best : str
         What the lowest and the highest score mean; may be empty.
+
+    Raises
+    ------
+    ValueError
+        If the name or the definition is empty, the name is not one that can stand before a
+        colon, or a text contains the marker ``[[ ##`` that questions are laid out with.
 
     Examples
     --------
@@ -33,6 +50,18 @@ class Criterion(BaseModel):
     definition: str = Field(min_length=1)
     worst: str = ""
     best: str = ""
+
+    @field_validator("name")
+    @classmethod
+    def _stands_before_a_colon(cls, name: str) -> str:
+        if ":" in name or len(name.splitlines()) > 1 or not folded(name):
+            raise ValueError(f"expected a few words on one line, without a colon; got {name!r}.")
+        return name
+
+    @field_validator("*")
+    @classmethod
+    def _no_marker(cls, text: str) -> str:
+        return _unmarked(text)
 
 
 class Rubric(BaseModel):
@@ -52,7 +81,7 @@ class Rubric(BaseModel):
     Raises
     ------
     ValueError
-        If two criteria share a name.
+        If two criteria share a name; upper and lower case, ``_`` and blanks make no difference.
 
     Examples
     --------
@@ -70,22 +99,37 @@ class Rubric(BaseModel):
     task: str = ""
     task_type: str = ""
     criteria: tuple[Criterion, ...] = ()
-    provenance: dict[str, Any] = Field(default_factory=dict)
+    provenance: dict[str, JsonValue] = Field(default_factory=dict)
 
     @model_validator(mode="before")
     @classmethod
     def _from_short_forms(cls, value: Any) -> Any:
-        if isinstance(value, dict) and isinstance(value.get("criteria"), dict):
-            named = value["criteria"].items()
-            value = value | {"criteria": [_criterion(name, body) for name, body in named]}
-        return value
+        if not isinstance(value, dict) or "criteria" not in value:
+            return value
+        criteria = value["criteria"]
+        if isinstance(criteria, dict):
+            criteria = [_criterion(name, body) for name, body in criteria.items()]
+        elif not isinstance(criteria, list | tuple):
+            raise ValueError(
+                f"criteria are written as name: definition, one per line; got {criteria!r}."
+            )
+        return value | {"criteria": criteria}
+
+    @field_validator("task", "task_type")
+    @classmethod
+    def _no_marker(cls, text: str) -> str:
+        return _unmarked(text)
 
     @model_validator(mode="after")
     def _names_differ(self) -> Self:
-        names = [criterion.name for criterion in self.criteria]
-        twice = sorted({name for name in names if names.count(name) > 1})
-        if twice:
-            raise ValueError(f"every criterion needs its own name; twice: {', '.join(twice)}.")
+        by_folded: dict[str, str] = {}
+        for name in self.names:
+            if folded(name) in by_folded:
+                other = by_folded[folded(name)]
+                raise ValueError(
+                    f"every criterion needs a name of its own; got {other!r} and {name!r}."
+                )
+            by_folded[folded(name)] = name
         return self
 
     @property
@@ -101,7 +145,7 @@ class Rubric(BaseModel):
         plain["criteria"] = {criterion.name: _body(criterion) for criterion in self.criteria}
         if self.provenance:
             plain["provenance"] = self.provenance
-        return yaml.safe_dump(plain, sort_keys=False, allow_unicode=True, width=88)
+        return write_yaml(plain)
 
     @classmethod
     def from_yaml(cls, text: str, *, where: str = "rubric") -> Self:
@@ -120,22 +164,16 @@ class Rubric(BaseModel):
             If the text is not YAML, or not a rubric; the message says where and what was expected.
         """
         try:
-            plain = yaml.safe_load(text)
-        except yaml.YAMLError as fault:
-            raise ValueError(f"{where}: not YAML: {fault}") from None
-        if not isinstance(plain, dict):
-            raise ValueError(
-                f"{where}: expected a mapping with task and criteria; got {type(plain).__name__}."
-            )
-        try:
-            return cls(**plain)
+            plain = read_yaml(text)
+            if not isinstance(plain, dict):
+                got = "nothing" if plain is None else repr(plain)[:80]
+                raise ValueError(f"expected a mapping with task and criteria; got {got}.")
+            return cls.model_validate(plain)
         except ValidationError as fault:
-            faults = "; ".join(
-                f"{'.'.join(map(str, one['loc'])) or 'rubric'}: {one['msg']}"
-                for one in fault.errors(include_url=False)
-            )
-            raise ValueError(f"{where}: {faults}") from None
-        except TypeError as fault:
+            faults = fault.errors(include_url=False, include_input=False)
+            said = "; ".join(_said(one["loc"], one["msg"], plain) for one in faults)
+            raise ValueError(f"{where}: {said}") from None
+        except ValueError as fault:
             raise ValueError(f"{where}: {fault}") from None
 
     @classmethod
@@ -154,10 +192,29 @@ class Rubric(BaseModel):
         return cls.from_yaml(text, where=str(path))
 
 
+def folded(name: str) -> str:
+    """Return a criterion's name as it is recognised: ``**Fact_Check**`` is ``fact check``.
+
+    Examples
+    --------
+    >>> folded("Fact_Check ") == folded("**fact  check**")
+    True
+    """
+    return " ".join(name.strip(" \t\r\n*_`\"'").casefold().replace("_", " ").split())
+
+
+def _unmarked(text: str) -> str:
+    if _MARKER in text:
+        raise ValueError(f"{_MARKER!r} marks the fields of a question; write it another way.")
+    return text
+
+
 def _criterion(name: Any, body: Any) -> dict[str, Any]:
-    if isinstance(body, dict):
-        return {"name": str(name), **body}
-    return {"name": str(name), "definition": body}
+    if not isinstance(body, dict):
+        return {"name": name, "definition": body}
+    if "name" in body:
+        raise ValueError(f"the criterion {name} is given a second name, {body['name']!r}.")
+    return {"name": name, **body}
 
 
 def _body(criterion: Criterion) -> str | dict[str, str]:
@@ -165,3 +222,13 @@ def _body(criterion: Criterion) -> str | dict[str, str]:
         return criterion.definition
     ends = {"worst": criterion.worst, "best": criterion.best}
     return {"definition": criterion.definition, **{k: v for k, v in ends.items() if v}}
+
+
+def _said(place: tuple[int | str, ...], message: str, plain: dict[str, Any]) -> str:
+    """Return a fault with its place, criteria by name where they have one."""
+    names = [str(part) for part in place]
+    criteria = plain.get("criteria")
+    if len(place) > 1 and isinstance(place[1], int) and isinstance(criteria, dict):
+        names[1] = str(list(criteria)[place[1]])
+    said = message.removeprefix("Value error, ")
+    return f"{'.'.join(names)}: {said}" if names else said

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 import re
+from numbers import Real
 from typing import Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-_RANGE = re.compile(r"\s*(-?\d+(?:\.\d+)?)\s*(?:\.\.|:|to|,)\s*(-?\d+(?:\.\d+)?)\s*")
+_NUMBER = r"(-?\d+(?:\.\d+)?(?:e[+-]?\d+)?)"
+_RANGE = re.compile(rf"\s*{_NUMBER}\s*(?:\.\.|:|to|,)\s*{_NUMBER}\s*", re.IGNORECASE)
 
 
 class Scale(BaseModel):
@@ -28,7 +30,8 @@ class Scale(BaseModel):
     Raises
     ------
     ValueError
-        If the bounds are not finite and in order, or labels and kind disagree.
+        If the bounds are not finite and in order, not whole where points are, or labels and
+        kind disagree.
 
     Examples
     --------
@@ -62,10 +65,17 @@ class Scale(BaseModel):
 
     @model_validator(mode="after")
     def _something_to_choose_between(self) -> Self:
-        if not (math.isfinite(self.low) and math.isfinite(self.high)) or self.low >= self.high:
-            raise ValueError(f"low must be below high; got {self.low:g} and {self.high:g}.")
         if (self.kind == "categorical") != bool(self.labels):
             raise ValueError("a categorical scale has labels and other scales have none.")
+        if not math.isfinite(self.high - self.low) or self.low >= self.high:
+            raise ValueError(
+                f"a scale needs two ends, the low one first; got {self.low:g} and {self.high:g}."
+            )
+        if self.kind != "numeric" and not (self.low.is_integer() and self.high.is_integer()):
+            raise ValueError(
+                f"the ends of a scale of whole points are whole; got {self.low:g} and "
+                f"{self.high:g}."
+            )
         if self.labels:
             if len(set(self.labels)) != len(self.labels):
                 raise ValueError(f"labels must differ from each other; got {list(self.labels)}.")
@@ -89,20 +99,27 @@ class Scale(BaseModel):
 
     @classmethod
     def categorical(cls, *labels: str) -> Self:
-        """Return a scale of named points 0, 1, …, the worst name first."""
+        """Return a scale of named points 0, 1, …, the worst name first.
+
+        Raises
+        ------
+        ValueError
+            If there are fewer than two labels, or one twice.
+        """
+        if len(labels) < 2:
+            raise ValueError(f"a categorical scale needs two labels or more; got {list(labels)}.")
         return cls(low=0, high=len(labels) - 1, kind="categorical", labels=labels)
 
     def __str__(self) -> str:
         """Return the scale as ``low..high``, the form that :meth:`parse` reads."""
-        return f"{self.low:g}..{self.high:g}"
+        return f"{_shortest(self.low)}..{_shortest(self.high)}"
 
     def __contains__(self, points: object) -> bool:
         """Say whether ``points`` is an answer that this scale allows."""
-        if isinstance(points, bool) or not isinstance(points, int | float):
+        number = _number(points)
+        if not self.low <= number <= self.high:
             return False
-        if not self.low <= points <= self.high:
-            return False
-        return self.kind == "numeric" or float(points - self.low).is_integer()
+        return self.kind == "numeric" or number.is_integer()
 
     def read(self, answer: object) -> float:
         """Return the points of a label or a number.
@@ -115,8 +132,8 @@ class Scale(BaseModel):
         if isinstance(answer, str) and answer in self.labels:
             return self.low + self.labels.index(answer)
         try:
-            points = float(answer)  # type: ignore[arg-type]
-        except (TypeError, ValueError):
+            points = float(answer) if isinstance(answer, str) else _number(answer)
+        except ValueError:
             points = math.nan
         if points not in self:
             allowed = ", ".join(self.labels) if self.labels else str(self)
@@ -136,6 +153,21 @@ class Scale(BaseModel):
 
 PERCENT = Scale(low=0, high=100)
 """What a raw judge answers on: 0 is worst, 100 is best."""
+
+
+def _number(value: object) -> float:
+    """Return a real number of any type as float; nan for everything else."""
+    if isinstance(value, bool) or not isinstance(value, Real):
+        return math.nan
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf
+
+
+def _shortest(number: float) -> str:
+    """Return the shortest text that reads as ``number`` again: 5 rather than 5.0."""
+    return repr(number).removesuffix(".0")
 
 
 def _range_of(text: str) -> dict[str, float]:

@@ -1,0 +1,95 @@
+"""YAML as people write and read it: nothing given twice is overwritten, no word is a date."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import yaml
+
+
+class _Loader(yaml.SafeLoader):
+    """The safe loader, strict about keys and without dates."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+        given: dict[str, yaml.Mark] = {}
+        for key, _ in node.value:
+            if key.tag == "tag:yaml.org,2002:merge":
+                continue
+            if key.tag != "tag:yaml.org,2002:str":
+                raise yaml.MarkedYAMLError(
+                    problem=f"expected a text as key; got {key.value}. Put it in quotes",
+                    problem_mark=key.start_mark,
+                )
+            if key.value in given:
+                raise yaml.MarkedYAMLError(
+                    problem=f"the key {key.value!r} stands twice, first on line "
+                    f"{given[key.value].line + 1}. Keep one of the two",
+                    problem_mark=key.start_mark,
+                )
+            given[key.value] = key.start_mark
+        return super().construct_mapping(node, deep)
+
+
+# A date would come back as something other than the text that was written.
+_Loader.yaml_implicit_resolvers = {
+    first: [(tag, pattern) for tag, pattern in resolvers if not tag.endswith(":timestamp")]
+    for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
+}
+
+
+class _Dumper(yaml.SafeDumper):
+    """The safe dumper, with texts of several lines as blocks."""
+
+
+def _text(dumper: _Dumper, text: str) -> yaml.ScalarNode:
+    # Of these PyYAML reads some back as plain line ends unless they are spelled as escapes.
+    style = '"' if _ODD_LINE_END.search(text) else "|" if "\n" in text else None
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
+
+
+_ODD_LINE_END = re.compile("[\r\x85\u2028\u2029]")
+_Dumper.add_representer(str, _text)
+
+
+def read_yaml(text: str) -> Any:
+    r"""Return the plain data that ``text`` spells out.
+
+    Raises
+    ------
+    ValueError
+        If the text is not YAML, a key stands twice or is no text, or it is nested too deeply.
+
+    Examples
+    --------
+    >>> read_yaml("made: 2025-01-31")
+    {'made': '2025-01-31'}
+    >>> read_yaml("brevity: Is it short?\nbrevity: Is it long?")
+    Traceback (most recent call last):
+    ValueError: line 2: the key 'brevity' stands twice, first on line 1. Keep one of the two.
+    """
+    try:
+        # A subclass of the safe loader: it makes plain data and nothing else.
+        return yaml.load(text, Loader=_Loader)  # noqa: S506
+    except yaml.MarkedYAMLError as fault:
+        mark = fault.problem_mark or fault.context_mark
+        where = "" if mark is None else f"line {mark.line + 1}: "
+        raise ValueError(f"{where}{fault.problem or fault.context}.") from None
+    except yaml.YAMLError as fault:
+        raise ValueError(f"not YAML: {fault}") from None
+    except RecursionError:
+        raise ValueError("not YAML that can be read: it is nested too deeply.") from None
+
+
+def write_yaml(plain: Any) -> str:
+    r"""Return plain data as YAML that ``read_yaml`` reads back the same.
+
+    Examples
+    --------
+    >>> print(write_yaml({"task": "Two\nlines.", "made": "2025-01-31"}).strip())
+    task: |-
+      Two
+      lines.
+    made: '2025-01-31'
+    """
+    return str(yaml.dump(plain, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=88))

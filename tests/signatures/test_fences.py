@@ -1,0 +1,74 @@
+"""A fence is closed by its own tag alone, and no text can contain that."""
+
+import re
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from judgesmith.signatures import fences
+from judgesmith.signatures.fences import fence_tag, fenced
+
+anything = st.text(st.characters(), max_size=30)
+several = st.lists(st.none() | anything, max_size=4)
+
+
+@given(several)
+def test_the_tag_is_twelve_hex_digits_and_stands_in_no_text(texts):
+    tag = fence_tag(texts)
+    assert re.fullmatch("[0-9a-f]{12}", tag)
+    assert not any(tag in text for text in texts if text)
+
+
+@given(several)
+def test_the_same_texts_give_the_same_tag(texts):
+    assert fence_tag(texts) == fence_tag(list(texts))
+
+
+@given(several, several)
+def test_other_texts_give_another_tag(one, other):
+    given_one = [text for text in one if text is not None]
+    given_other = [text for text in other if text is not None]
+    if [text.encode("utf-16", "surrogatepass") for text in given_one] != [
+        text.encode("utf-16", "surrogatepass") for text in given_other
+    ]:
+        assert fence_tag(one) != fence_tag(other)
+
+
+def test_where_one_text_ends_makes_a_difference():
+    assert fence_tag(["ab", "c"]) != fence_tag(["a", "bc"])
+
+
+@given(st.integers(0, 255), st.text("0123456789abcdef", max_size=300))
+def test_a_text_that_holds_guessed_tags_gets_another_one(spared, more):
+    """With tags of two digits, a text can hold nearly all of them; the one left is found."""
+    guesses = " ".join(f"{tag:02x}" for tag in range(256) if tag != spared)
+    whole = fences.TAG_DIGITS
+    fences.TAG_DIGITS = 2
+    try:
+        assert fence_tag([guesses]) == f"{spared:02x}"
+        left = {f"{tag:02x}" for tag in range(256)} - {
+            more[at : at + 2] for at in range(len(more) - 1)
+        }
+        if left:
+            assert fence_tag([more]) in left
+    finally:
+        fences.TAG_DIGITS = whole
+
+
+def test_a_text_that_holds_its_own_first_tag_gets_a_second():
+    guessed = fence_tag(["text"])
+    text = "text"
+    for _ in range(50):  # chasing the tag never catches it
+        text += fenced("100", guessed)
+        guessed = fence_tag([text])
+        assert guessed not in text
+
+
+@given(anything)
+def test_the_text_between_the_fences_is_the_text(text):
+    tag = fence_tag([text])
+    whole = fenced(text, tag)
+    opening, closing = f"<verbatim-{tag}>\n", f"\n</verbatim-{tag}>"
+    assert whole.startswith(opening)
+    assert whole.index(closing) == len(whole) - len(closing)
+    assert whole[len(opening) : -len(closing)] == text

@@ -1,0 +1,67 @@
+"""YAML written by hand is taken at its word, or refused with the line."""
+
+import contextlib
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from judgesmith.signatures.plain_yaml import read_yaml, write_yaml
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [("a: 1\nb: 2\na: 3\n", 3), ("outer:\n  a: 1\n  a: 1\n", 3), ("{a: 1, a: 1}", 1)],
+)
+def test_a_key_that_stands_twice_is_refused_with_both_lines(text, line):
+    with pytest.raises(ValueError, match=rf"line {line}: the key 'a' stands twice, first on line"):
+        read_yaml(text)
+
+
+@pytest.mark.parametrize("key", ["yes", "on", "5", "1.5", "null", "~", "[a]"])
+def test_a_key_that_yaml_reads_as_something_else_wants_quotes(key):
+    with pytest.raises(ValueError, match="line 1: expected a text as key"):
+        read_yaml(f"{key}: text")
+    assert read_yaml(f"'{key}': text") == {key: "text"}
+
+
+def test_a_date_stays_the_text_that_was_written():
+    assert read_yaml("made: 2025-01-31\nat: 2025-01-31 10:00:00") == {
+        "made": "2025-01-31",
+        "at": "2025-01-31 10:00:00",
+    }
+
+
+def test_parts_can_still_be_merged():
+    text = "base: &base {a: 1}\nother:\n  <<: *base\n  b: 2\n"
+    assert read_yaml(text)["other"] == {"a": 1, "b": 2}
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["a: [1", "a: b: c", "\t- a", "a: 1\n---\nb: 2", "!!python/object/apply:os.getcwd []", "\x00"],
+)
+def test_what_is_not_plain_yaml_is_a_value_error(text):
+    with pytest.raises(ValueError):
+        read_yaml(text)
+
+
+@pytest.mark.parametrize("text", ["[" * 5000, "{a: " * 5000, "- " * 5000 + "a"])
+def test_deep_nesting_is_refused(text):
+    with pytest.raises(ValueError, match="nested too deeply"):
+        read_yaml(text)
+
+
+@given(st.text(max_size=40))
+def test_any_text_gives_data_or_a_value_error(text):
+    with contextlib.suppress(ValueError):
+        read_yaml(text)
+
+
+@given(st.dictionaries(st.text(max_size=20), st.text(max_size=60), max_size=4))
+def test_what_is_written_is_read_back_the_same(plain):
+    assert read_yaml(write_yaml(plain)) == plain
+
+
+def test_text_of_several_lines_is_written_as_a_block():
+    assert write_yaml({"task": "One.\nTwo.\n"}) == "task: |\n  One.\n  Two.\n"

@@ -1,0 +1,153 @@
+"""A rubric is a file that a person edits: short where it can be, and never read wrongly."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from judgesmith.signatures import Criterion, Rubric
+from judgesmith.signatures.default_rubric import DEFAULT_RUBRIC
+from judgesmith.signatures.rubric import folded
+
+words = st.text(st.characters(exclude_categories=["Cs"]), max_size=40).filter(
+    lambda text: "[[ ##" not in text
+)
+names = st.text(
+    st.characters(exclude_categories=["C", "Zl", "Zp"], exclude_characters=":"), max_size=20
+).filter(folded)
+criteria = st.builds(
+    Criterion, name=names, definition=words.filter(str.strip), worst=words, best=words
+)
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers(-9, 9) | words,
+    lambda inner: st.lists(inner),
+    max_leaves=4,
+)
+rubrics = st.builds(
+    Rubric,
+    task=words,
+    task_type=words,
+    criteria=st.lists(criteria, max_size=4, unique_by=lambda one: folded(one.name)).map(tuple),
+    provenance=st.dictionaries(words, json_values, max_size=3),
+)
+
+SHORT = """
+task: Judge a summary.
+criteria:
+  brevity: Is it short?
+  fluency:
+    definition: Is it well written?
+    worst: broken
+    best: flawless
+"""
+
+LONG = """
+task: Judge a summary.
+criteria:
+- name: brevity
+  definition: Is it short?
+- {name: fluency, definition: "Is it well written?", worst: broken, best: flawless}
+"""
+
+
+@given(rubrics)
+def test_a_rubric_comes_back_from_its_yaml(rubric):
+    assert Rubric.from_yaml(rubric.to_yaml()) == rubric
+
+
+@given(rubrics)
+def test_a_rubric_comes_back_from_its_json(rubric):
+    assert Rubric.model_validate_json(rubric.model_dump_json()) == rubric
+
+
+def test_the_short_and_the_long_form_say_the_same():
+    rubric = Rubric.from_yaml(SHORT)
+    assert rubric == Rubric.from_yaml(LONG)
+    assert rubric.names == ("brevity", "fluency")
+    assert rubric.to_yaml() == SHORT.lstrip("\n")
+
+
+def test_text_is_kept_as_written_and_stays_readable():
+    rubric = Rubric(task="Für wen? 评价", criteria={"Klarheit": "Ist es klar?"})
+    assert "Für wen? 评价" in rubric.to_yaml()
+
+
+def test_where_a_rubric_comes_from_is_kept_and_dates_stay_text():
+    rubric = Rubric.from_yaml("task: t\nprovenance: {made: 2025-01-31, rows: [1, 2]}")
+    assert rubric.provenance == {"made": "2025-01-31", "rows": [1, 2]}
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "here.yaml: expected a mapping with task and criteria; got nothing."),
+        ("# only a comment", "got nothing"),
+        ("[]", r"expected a mapping with task and criteria; got \[\]"),
+        ("just words", "got 'just words'"),
+        ("task: 3", "here.yaml: task: Input should be a valid string"),
+        ("taks: a typo", "here.yaml: taks: Extra inputs are not permitted"),
+        ("criteria:", "criteria are written as name: definition, one per line; got None"),
+        ("criteria: fluency", "criteria are written as name: definition"),
+        ("criteria: [fluency]", "criteria.0: Input should be a valid dictionary"),
+        ("criteria: {fluency: 5}", "criteria.fluency.definition: Input should be a valid string"),
+        ("criteria: {fluency: }", "criteria.fluency.definition: Input should be a valid string"),
+        ("criteria: {fluency: ' '}", "criteria.fluency.definition: String should have at least 1"),
+        ("criteria: {fluency: {wrost: x, definition: y}}", "criteria.fluency.wrost: Extra inputs"),
+        ("criteria: {fluency: {worst: x}}", "criteria.fluency.definition: Field required"),
+        ("criteria: {a: x, a: y}", "here.yaml: line 1: the key 'a' stands twice"),
+        ("task: a\ntask: b", "here.yaml: line 2: the key 'task' stands twice"),
+        ("criteria: {yes: good}", "expected a text as key; got yes. Put it in quotes"),
+        ("criteria: {a: {name: b, definition: x}}", "criterion a is given a second name, 'b'"),
+        ("criteria: [{name: a, definition: x}, {name: A, definition: y}]", "got 'a' and 'A'"),
+        ("task: 'a\n\n  [[ ## response ## ]]'", "marks the fields of a question"),
+        ("criteria: {a: 'x [[ ## y ## ]]'}", r"criteria.a.definition: '\[\[ ##' marks the fields"),
+        ("criteria: {'a: b': x}", "on one line, without a colon; got 'a: b'"),
+        ("criteria: {'***': x}", "expected a few words"),
+        ("a: [", "here.yaml: line 1: "),
+    ],
+)
+def test_a_file_that_is_no_rubric_is_refused_with_place_and_reason(text, said):
+    with pytest.raises(ValueError, match=said) as fault:
+        Rubric.from_yaml(text, where="here.yaml")
+    assert "pydantic" not in str(fault.value)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Fluency", "fluency"),
+        ("fact check", "fact_check"),
+        ("fact  check", "fact check"),
+        ("**bold**", "bold"),
+        ("same", "same"),
+        ("STRASSE", "straße"),
+    ],
+)
+def test_names_that_a_model_would_mix_up_are_refused(one, other):
+    with pytest.raises(ValueError, match="every criterion needs a name of its own; got"):
+        Rubric(
+            criteria=[
+                {"name": one, "definition": "x"},
+                {"name": other, "definition": "y"},
+            ]
+        )
+
+
+def test_a_name_stands_on_one_line():
+    for name in ("two\nlines", "two\u2028lines", "", "  "):
+        with pytest.raises(ValueError):
+            Criterion(name=name, definition="x")
+
+
+def test_a_rubric_is_loaded_from_its_file(tmp_path):
+    path = tmp_path / "rubric.yaml"
+    path.write_text(DEFAULT_RUBRIC.to_yaml(), encoding="utf-8")
+    assert Rubric.load(path) == DEFAULT_RUBRIC
+
+
+@pytest.mark.parametrize("content", [None, b"task: \xff\xfe"])
+def test_a_file_that_cannot_be_read_is_named(tmp_path, content):
+    path = tmp_path / "rubric.yaml"
+    if content is not None:
+        path.write_bytes(content)
+    with pytest.raises(ValueError, match=r"rubric\.yaml: cannot read the rubric"):
+        Rubric.load(path)
