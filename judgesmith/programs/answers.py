@@ -14,9 +14,12 @@ from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
-from judgesmith.signatures.points import read_points
+from judgesmith.signatures.points import read_points, whole
 
 _HEADER = re.compile(r"\s*\[\[ ## (\w+) ## \]\](.*)")
+
+_MARKS = "\"'`“”[]{}:,\\#/*"
+_MENDABLE = 10_000_000  # marks times characters: an answer on 20 criteria has some 5,000,000
 
 
 def split_answer(text: str, names: Collection[str]) -> dict[str, str]:
@@ -27,7 +30,7 @@ def split_answer(text: str, names: Collection[str]) -> dict[str, str]:
     text : str
         An answer in DSPy's chat layout: ``[[ ## name ## ]]`` headers on lines of their own.
     names : collection of str
-        The sections wanted; others are passed over, as is everything after ``completed``.
+        The sections wanted; others, such as ``completed``, are passed over.
 
     Raises
     ------
@@ -58,38 +61,61 @@ def split_answer(text: str, names: Collection[str]) -> dict[str, str]:
 
 
 def read_field(text: str, annotation: Any) -> Any:
-    """Return the value that ``text`` gives for a field of type ``annotation``.
+    r"""Return the value that ``text`` gives for a field of type ``annotation``.
 
     Whole numbers are read leniently ("85/100", "85.5"), lists and records as JSON, with
-    markdown fences and small faults mended.
+    markdown fences, text around them and small faults mended.
 
     Raises
     ------
     ValueError
-        If the text is no such value.
+        If the text is no such value, or gives two where one was asked for.
 
     Examples
     --------
-    >>> read_field("**85/100**", int), read_field("[1, 2]", list[int])
-    (85.0, [1, 2])
+    >>> read_field("**85/100**", int), read_field("```json\n[1, 2,]\n```", list[int])
+    (85, [1, 2])
     """
     if annotation is str:
         return text
     if annotation in (int, float):
-        return read_points(text)
-    adapter = _type_adapter(annotation)
+        return whole(read_points(text))
     try:
-        return adapter.validate_python(json.loads(text))
-    except ValueError:
+        return _type_adapter(annotation).validate_python(_read_json(text))
+    except ValidationError as fault:
+        first = fault.errors(include_url=False, include_input=False)[0]
+        where = ".".join(map(str, first["loc"])) or "the value"
+        raise ValueError(f"{where}: {first['msg'].removeprefix('Value error, ')}") from None
+
+
+def _read_json(text: str) -> Any:
+    start = min((place for mark in "[{" if (place := text.find(mark)) >= 0), default=0)
+    end = max(text.rfind("]"), text.rfind("}")) + 1
+    core = text[start:end] if end > start else text[start:]
+    try:
+        return json.loads(core, object_pairs_hook=_each_once, strict=False)
+    except json.JSONDecodeError:
         pass
+    except RecursionError:
+        raise ValueError("the JSON is nested too deeply to be read.") from None
+    # Mending can take time in the square of what it is given, where marks are many.
+    n_marks = sum(core.count(mark) for mark in _MARKS)
+    if n_marks * len(core) > _MENDABLE:
+        raise ValueError(f"no JSON, and too long to be mended: {len(core)} characters.")
     import json_repair
 
     try:
-        return adapter.validate_python(json_repair.loads(text))
-    except ValidationError as fault:
-        first = fault.errors(include_url=False)[0]
-        where = ".".join(map(str, first["loc"])) or "the value"
-        raise ValueError(f"{where}: {first['msg']}") from None
+        # Strict: two values, or a key that is given twice, are refused rather than chosen from.
+        return json_repair.loads(core, skip_json_loads=True, strict=True)
+    except RecursionError:
+        raise ValueError("the JSON is nested too deeply to be read.") from None
+
+
+def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError(f"the JSON gives a key twice among {', '.join(found)[:200]}.")
+    return found
 
 
 @functools.lru_cache(maxsize=64)
