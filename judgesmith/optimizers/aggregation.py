@@ -10,21 +10,17 @@ import dspy
 import numpy as np
 from dspy.teleprompt import Teleprompter
 
-from judgesmith.metrics import paired_interval
-from judgesmith.optimizers.objectives import Agreement
-from judgesmith.optimizers.ridge import LinearFit, fit_by_folds
+from judgesmith.optimizers.crossing import Halves
+from judgesmith.optimizers.objectives import Agreement, Objective
 from judgesmith.optimizers.rows import Rows, rows_of
-from judgesmith.optimizers.splitting import folds_by_source
-from judgesmith.optimizers.table import FloatArray, JudgedTable
-from judgesmith.programs.aggregating import terms_of
-from judgesmith.programs.features import FEATURE_NAMES
+from judgesmith.optimizers.ways import Way, WayName, ways_of
 from judgesmith.programs.judge import Judge
 from judgesmith.programs.running import CONCURRENCY, judge_items
 from judgesmith.signatures.judgement import Judgement
 from judgesmith.signatures.protocol import Aggregation
 from judgesmith.signatures.scale import Scale
 
-FEWEST_ROWS = 10
+FEWEST_ROWS = 20
 FEWEST_SOURCES = 5
 """With fewer scored rows or sources nothing is learned: the model's own score stays."""
 
@@ -35,19 +31,19 @@ class AggregationTrial:
 
     Attributes
     ----------
-    name : str
-        ``overall``, ``mean``, ``criteria`` or ``lexical``.
+    name : {"overall", "mean", "criteria", "lexical"}
+        See ``FitAggregation``.
     value : float
         Cross-validated objective, nan where undefined.
     behind : float
-        How far it lies behind the best one.
+        How far it lies behind the best way that is allowed.
     standard_error : float
-        Of that distance, from resampled sources.
+        Of that distance, by a jackknife over sources.
     allowed : bool
         False for a way that is only reported.
     """
 
-    name: str
+    name: WayName
     value: float
     behind: float
     standard_error: float
@@ -64,32 +60,39 @@ class FitAggregation(Teleprompter):
 
     Parameters
     ----------
-    objective : Agreement
+    objective : Objective
         What the cross-validated predictions are compared by.
     lexical : bool
         Whether lexical features may enter. Where they may not, what they would add is reported.
     n_folds, n_repeats : int
-        Of the cross-validation over sources.
+        Of the cross-validation over sources. Halves compare ways on the most rows that no fit
+        has seen; ten repeats average out how they are drawn.
     seed : int
-        Of folds and resampling.
+        Of the folds.
     scale, lm, concurrency, progress
         As in ``RandomDemonstrationSearch``.
 
     Attributes
     ----------
     trials_ : tuple of AggregationTrial
-        The ways that competed, simplest first; set by ``compile``.
+        The ways that competed, simplest first; set by ``compile``. Empty where there was too
+        little to learn from.
     chosen_ : str
         The one taken.
+
+    References
+    ----------
+    Breiman et al. (1984), "Classification and Regression Trees", section 3.4.3, for the rule of
+    one standard error; here it is the error of the distance to the best, as ways share rows.
     """
 
     def __init__(
         self,
-        objective: Agreement | None = None,
+        objective: Objective | None = None,
         *,
         lexical: bool = False,
-        n_folds: int = 5,
-        n_repeats: int = 3,
+        n_folds: int = 2,
+        n_repeats: int = 10,
         seed: int = 0,
         scale: Scale | None = None,
         lm: dspy.LM | None = None,
@@ -140,145 +143,59 @@ class FitAggregation(Teleprompter):
 
     def choose(self, rows: Rows, judgements: Sequence[Judgement]) -> Aggregation:
         """Return the aggregation that raw judgements of rated rows support."""
-        scored = [place for place, one in enumerate(judgements) if one.raw is not None]
+        n_criteria = max((len(one.criteria) for one in judgements), default=0)
+        scored = [
+            place
+            for place, one in enumerate(judgements)
+            if one.raw is not None and len(one.criteria) == n_criteria
+        ]
         rows, judgements = rows.take(scored), [judgements[place] for place in scored]
         self.trials_: tuple[AggregationTrial, ...] = ()
-        self.chosen_ = "overall"
-        n_groups = len(np.unique(rows.groups))
-        if len(rows) < FEWEST_ROWS or n_groups < FEWEST_SOURCES or np.ptp(rows.human) == 0:
+        self.chosen_: WayName = "overall"
+        n_sources = len(np.unique(rows.groups))
+        if len(rows) < FEWEST_ROWS or n_sources < FEWEST_SOURCES or np.ptp(rows.human) == 0:
             return Aggregation()
-        ways = self._ways(rows, judgements)
-        predictions = {way.name: way.left_out(self._folds(rows)) for way in ways}
-        values = {name: self._value(rows, one) for name, one in predictions.items()}
-        allowed = [way.name for way in ways if way.allowed and not math.isnan(values[way.name])]
-        if not allowed:
-            return Aggregation()
-        best = max(allowed, key=lambda name: values[name])
+        ways = ways_of(rows, judgements)
+        self.trials_ = self._compared(rows, judgements, ways)
+        self.chosen_ = simplest_within_an_error(self.trials_)
+        return next(way for way in ways if way.name == self.chosen_).aggregation()
+
+    def _compared(
+        self, rows: Rows, judgements: Sequence[Judgement], ways: Sequence[Way]
+    ) -> tuple[AggregationTrial, ...]:
+        halves = Halves.of(
+            rows.judged(judgements),
+            n_folds=self.n_folds,
+            n_repeats=self.n_repeats,
+            rng=np.random.default_rng([self.seed, 2]),
+        )
+        found = {way.name: halves.agreement(way.predictions, self.objective) for way in ways}
+        allowed = [way.name for way in ways if way.name != "lexical" or self.lexical]
+        best = max(allowed, key=lambda name: -math.inf if math.isnan(v := found[name].value) else v)
         trials = []
-        for way in ways:
-            behind, error = self._distance(rows, predictions[best], predictions[way.name])
+        for name, crossed in found.items():
+            behind, error = crossed.behind(found[best])
             trials.append(
                 AggregationTrial(
-                    name=way.name,
-                    value=values[way.name],
+                    name=name,
+                    value=crossed.value,
                     behind=behind,
                     standard_error=error,
-                    allowed=way.allowed,
+                    allowed=name in allowed,
                 )
             )
-        self.trials_ = tuple(trials)
-        self.chosen_ = next(
-            one.name
-            for one in trials
-            if one.name in allowed and (one.name == best or one.behind <= one.standard_error)
-        )
-        chosen = next(way for way in ways if way.name == self.chosen_)
-        return chosen.aggregation(self._folds(rows)[0])
-
-    def _ways(self, rows: Rows, judgements: Sequence[Judgement]) -> list[_Way]:
-        criteria = [f"criterion:{name}" for name in judgements[0].criteria]
-        lexical = [f"lexical:{name}" for name in FEATURE_NAMES]
-        names = ["overall", *criteria, *lexical]
-        terms = np.asarray(
-            [
-                [term(name) for name in names]
-                for item, one in zip(rows.items, judgements, strict=True)
-                for term in [terms_of(one, item.source, item.context, item.response)]
-            ]
-        )
-        n_criteria = 1 + len(criteria)
-        ways = [_Way("overall", True, rows, terms[:, :1], names[:1])]
-        if criteria:
-            ways.append(_Way("mean", True, rows, terms[:, 1:n_criteria], names[1:n_criteria]))
-            ways.append(_Way("criteria", True, rows, terms[:, :n_criteria], names[:n_criteria]))
-        ways.append(_Way("lexical", self.lexical, rows, terms, names))
-        return ways
-
-    def _folds(self, rows: Rows) -> list[np.ndarray]:
-        rng = np.random.default_rng([self.seed, 2])
-        k = min(self.n_folds, len(np.unique(rows.groups)))
-        return [folds_by_source(rows.groups, k, rng=rng) for _ in range(self.n_repeats)]
-
-    def _value(self, rows: Rows, predictions: FloatArray) -> float:
-        values = [self.objective.value(self._table(rows, one)) for one in predictions]
-        return float(np.mean(values))
-
-    def _distance(self, rows: Rows, best: FloatArray, other: FloatArray) -> tuple[float, float]:
-        """Return how far ``other`` lies behind and the standard error of that distance."""
-        found = paired_interval(
-            best.mean(axis=0),
-            other.mean(axis=0),
-            rows.human,
-            sources=rows.groups,
-            systems=rows.systems,
-            statistic=self.objective.statistic,
-            level=self.objective.level,
-            rng=np.random.default_rng([self.seed, 3]),
-            n_resamples=400,
-            confidence=ONE_STANDARD_ERROR,
-        )
-        return found.value, (found.high - found.low) / 2
-
-    def _table(self, rows: Rows, predicted: FloatArray) -> JudgedTable:
-        return JudgedTable(
-            predicted=predicted, human=rows.human, sources=rows.groups, systems=rows.systems
-        )
+        return tuple(trials)
 
 
-ONE_STANDARD_ERROR = math.erf(1 / math.sqrt(2))
-"""Confidence of an interval that reaches one standard error to either side."""
+def simplest_within_an_error(trials: Sequence[AggregationTrial]) -> WayName:
+    """Return the first allowed way that is no more than a standard error behind the best.
 
-
-@dataclass(frozen=True, eq=False)
-class _Way:
-    """One way to aggregate: its terms, and how it predicts rows it was not fitted on."""
-
-    name: str
-    allowed: bool
-    rows: Rows
-    terms: FloatArray
-    names: Sequence[str]
-
-    @property
-    def learned(self) -> bool:
-        return self.name in ("criteria", "lexical")
-
-    @property
-    def free(self) -> FloatArray:
-        return np.asarray([name == "overall" for name in self.names])
-
-    def left_out(self, repeats: Sequence[np.ndarray]) -> FloatArray:
-        """Return predictions of rows by fits without them, shape (n_repeats, n)."""
-        if not self.learned:
-            plain = self.terms.mean(axis=1)
-            return np.tile(plain, (len(repeats), 1))
-        return np.asarray([self._left_out(folds) for folds in repeats])
-
-    def _left_out(self, folds: np.ndarray) -> FloatArray:
-        predicted = np.full(len(folds), np.nan)
-        for fold in np.unique(folds):
-            inside, outside = folds != fold, folds == fold
-            fit = self._fit(inside, folds[inside])
-            predicted[outside] = fit.predict(self.terms[outside])
-        return predicted
-
-    def _fit(self, inside: np.ndarray, folds: np.ndarray) -> LinearFit:
-        return fit_by_folds(
-            self.terms[inside], self.rows.human[inside], free=self.free, folds=folds
-        )
-
-    def aggregation(self, folds: np.ndarray) -> Aggregation:
-        """Return the aggregation fitted on all rows."""
-        if not self.learned:
-            return Aggregation(kind="overall" if self.name == "overall" else "mean")
-        fit = self._fit(np.ones(len(folds), dtype=bool), folds)
-        used = np.flatnonzero(fit.weights).tolist()
-        return Aggregation(
-            kind="linear",
-            terms=tuple(self.names[i] for i in used),
-            centers=tuple(float(fit.centers[i]) for i in used),
-            spreads=tuple(float(fit.spreads[i]) for i in used),
-            weights=tuple(float(fit.weights[i]) for i in used),
-            intercept=fit.intercept,
-            scale=self.rows.scale,
-        )
+    A way whose value is undefined is never taken, unless all are: then the first. A distance
+    whose error is undefined counts as within.
+    """
+    for trial in trials:
+        if trial.allowed and not math.isnan(trial.value):
+            beyond = trial.behind > trial.standard_error
+            if not beyond:
+                return trial.name
+    return trials[0].name

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -65,6 +65,10 @@ class JudgedTable:
     def share_scored(self) -> float:
         """Fraction of rows with a score; 1 for a table without rows."""
         return 1.0 - self.n_unscored / self.n if self.n else 1.0
+
+    def predicting(self, predicted: FloatArray) -> JudgedTable:
+        """Return the same rows with other predictions."""
+        return replace(self, predicted=predicted, problems=())
 
     def take(self, indices: NDArray[np.intp]) -> JudgedTable:
         """Return the rows at ``indices``, in that order."""

@@ -43,7 +43,9 @@ def aggregation_text(aggregation: Aggregation) -> str:
     )
     shown = ", ".join(f"{weight:+.3f} {term}" for term, weight in strongest[:8])
     more = f" and {len(strongest) - 8} more" if len(strongest) > 8 else ""
-    return f"learned weights per standard deviation: {shown}{more}"
+    limit = aggregation.limit
+    within = "" if limit is None else f", each within {limit:g} of them,"
+    return f"learned weights per standard deviation{within}: {shown}{more}"
 
 
 def _lines(judge: SavedJudge) -> Iterator[str]:

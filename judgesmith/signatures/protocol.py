@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, Self
 
@@ -59,6 +60,8 @@ class Aggregation(BaseModel):
         What is weighed: ``overall``, ``criterion:NAME`` or ``lexical:NAME``.
     centers, spreads, weights : tuple of float
         One per term: the term minus its center, over its spread, times its weight, is summed.
+    limit : float or None
+        How many spreads from its center a term counts at most; None is no limit.
     intercept : float
         Added to the sum, in points of ``scale``.
     scale : Scale
@@ -87,6 +90,7 @@ class Aggregation(BaseModel):
     centers: tuple[FiniteFloat, ...] = ()
     spreads: tuple[FiniteFloat, ...] = ()
     weights: tuple[FiniteFloat, ...] = ()
+    limit: FiniteFloat | None = Field(default=None, gt=0.0)
     intercept: FiniteFloat = 0.0
     scale: Scale = PERCENT
 
@@ -121,7 +125,9 @@ class Aggregation(BaseModel):
     def apply(self, values: Sequence[float]) -> float:
         """Return the score that a linear aggregation makes of its terms' values, in points."""
         numbers = zip(values, self.centers, self.spreads, self.weights, strict=True)
-        total = sum((value - c) / s * w for value, c, s, w in numbers) + self.intercept
+        most = math.inf if self.limit is None else self.limit
+        steps = ((min(max((v - c) / s, -most), most), w) for v, c, s, w in numbers)
+        total = sum(step * weight for step, weight in steps) + self.intercept
         return min(max(total, self.scale.low), self.scale.high)
 
 

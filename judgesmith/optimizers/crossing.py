@@ -1,0 +1,126 @@
+"""How well a way of predicting agrees with people it was not fitted on, and how sure that is.
+
+Sources are halved at random, many times; what is fitted on one half predicts the other.
+Agreement is taken within each predicted half: predictions of two different fits, put in one
+list, agree worse than either of them does, because each fit has seen the other's rows.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from judgesmith.optimizers.objectives import Objective
+from judgesmith.optimizers.splitting import IntArray, folds_by_source
+from judgesmith.optimizers.table import FloatArray, JudgedTable
+
+MOST_BLOCKS = 20
+"""Sources are left out of the comparison in this many blocks at most, to see how much it moves."""
+
+FEWEST_COMPARED = 3
+"""Smaller parts of halves are not compared on; Q needs three rows."""
+
+Fitted = Callable[[IntArray, IntArray], FloatArray]
+"""From rows to fit on and rows to predict to the predictions of the latter."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class CrossedAgreement:
+    """Cross-validated agreement of one way, comparable with that of others on the same halves.
+
+    Attributes
+    ----------
+    value : float
+        Mean over the halves in which people's scores differ, nan where it is undefined on any.
+    without : array, shape (n_blocks,)
+        The same with one block of sources left out of the comparison.
+    """
+
+    value: float
+    without: FloatArray
+
+    def behind(self, best: CrossedAgreement) -> tuple[float, float]:
+        """Return how far this way lies behind ``best``, and the standard error of that.
+
+        The standard error is the jackknife's over blocks of sources. An undefined value lies
+        infinitely far behind; where only the error is undefined it is nan.
+        """
+        if np.isnan(self.value):
+            return float("inf"), float("nan")
+        moved = best.without - self.without
+        n = len(moved)
+        spread = np.sum((moved - moved.mean()) ** 2)
+        return best.value - self.value, float(np.sqrt((n - 1) / n * spread))
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Halves:
+    """The halves that every way is compared on.
+
+    Attributes
+    ----------
+    table : JudgedTable
+        What people said; its predictions are not read.
+    parts : array of int, shape (n_repeats, n)
+        Which half each row is in.
+    blocks : array of int, shape (n,)
+        Which block of sources each row is in.
+    """
+
+    table: JudgedTable
+    parts: IntArray
+    blocks: IntArray
+
+    @classmethod
+    def of(
+        cls, table: JudgedTable, *, n_folds: int, n_repeats: int, rng: np.random.Generator
+    ) -> Halves:
+        """Return random folds and blocks, by source.
+
+        Parameters
+        ----------
+        table : JudgedTable
+            The rows, of at least two sources.
+        n_folds : int
+            Two make halves; more make each fit see more rows, and each agreement fewer.
+        n_repeats : int
+            How often the folds are drawn anew.
+        rng : Generator
+            Draws them.
+        """
+        n_sources = len(np.unique(table.sources))
+        k = min(n_folds, n_sources)
+        parts = [folds_by_source(table.sources, k, rng=rng) for _ in range(n_repeats)]
+        blocks = folds_by_source(table.sources, min(MOST_BLOCKS, n_sources), rng=rng)
+        return cls(table=table, parts=np.asarray(parts), blocks=blocks)
+
+    def agreement(self, fitted: Fitted, objective: Objective) -> CrossedAgreement:
+        """Return the cross-validated agreement of ``fitted``."""
+        predicted = np.asarray([self._left_out(fitted, parts) for parts in self.parts])
+        everything = np.ones(self.table.n, dtype=bool)
+        blocks = range(int(self.blocks.max()) + 1)
+        without = [self._value(predicted, self.blocks != block, objective) for block in blocks]
+        return CrossedAgreement(
+            value=self._value(predicted, everything, objective), without=np.asarray(without)
+        )
+
+    def _left_out(self, fitted: Fitted, parts: IntArray) -> FloatArray:
+        predicted = np.full(len(parts), np.nan)
+        for part in np.unique(parts):
+            outside = np.flatnonzero(parts == part)
+            predicted[outside] = fitted(np.flatnonzero(parts != part), outside)
+        return predicted
+
+    def _value(self, predicted: FloatArray, used: np.ndarray, objective: Objective) -> float:
+        values = []
+        for row, parts in zip(predicted, self.parts, strict=True):
+            for part in np.unique(parts):
+                inside = np.flatnonzero(used & (parts == part))
+                # Where people do not differ, or hardly anybody is left, no way can show anything.
+                if len(inside) >= FEWEST_COMPARED and np.ptp(self.table.human[inside]) > 0:
+                    table = self.table.take(inside)
+                    values.append(objective.value(table.predicting(row[inside])))
+        return float(np.mean(values)) if values else math.nan
