@@ -7,6 +7,7 @@ from typing import Any
 
 import dspy
 
+from judgesmith.programs.aggregating import check_terms
 from judgesmith.programs.critic_steps import criteria_text, critic_steps
 from judgesmith.programs.judge import Judge
 from judgesmith.programs.judging import Steps
@@ -49,6 +50,7 @@ class ActiveCritic(Judge):
         super().__init__(protocol)
         if protocol.judge != "active-critic":
             raise ValueError(f"expected an active-critic protocol; got one of {protocol.judge}.")
+        check_terms(protocol.aggregation)
         if protocol.variant == "vanilla":
             self.grade = dspy.Predict(GradeResponse)
         else:

@@ -68,12 +68,15 @@ class FencedAdapter(dspy.ChatAdapter):
     ) -> list[dict[str, Any]]:
         """Return a question and an answer per demonstration, in the order given.
 
-        Outputs that a demonstration lacks are said to be left out.
+        Outputs that a demonstration lacks are said to be left out; one that lacks them all, as
+        optimizers hand to every predictor alike, shows nothing and is passed over.
         """
         messages = []
         for demo in demos:
             inputs = {name: demo.get(name) for name in signature.input_fields}
             outputs = {name: demo.get(name) for name in signature.output_fields}
+            if all(value is None for value in outputs.values()):
+                continue
             partial = any(value is None for value in outputs.values())
             shown = {name: LEFT_OUT if value is None else value for name, value in outputs.items()}
             question = self.format_user_message_content(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from statistics import fmean
 
-from judgesmith.programs.features import FeatureVector, lexical_features
+from judgesmith.programs.features import FEATURE_INDEX, FeatureVector, lexical_features
 from judgesmith.signatures.judgement import Judgement
 from judgesmith.signatures.protocol import Aggregation
 
@@ -38,6 +38,23 @@ def aggregate(
     except ValueError as fault:
         return judgement.model_copy(update={"score": None, "problem": str(fault)})
     return judgement.model_copy(update={"score": score})
+
+
+def check_terms(aggregation: Aggregation) -> None:
+    """Refuse an aggregation that weighs lexical features this version does not count.
+
+    Raises
+    ------
+    ValueError
+        If there is such a term.
+    """
+    parts = (term.partition(":") for term in aggregation.terms)
+    unknown = [name for kind, _, name in parts if kind == "lexical" and name not in FEATURE_INDEX]
+    if unknown:
+        raise ValueError(
+            f"the aggregation weighs lexical features that this version of judgesmith does not "
+            f"count: {', '.join(unknown)}. Compile the judge again."
+        )
 
 
 def terms_of(

@@ -5,13 +5,22 @@ from __future__ import annotations
 import asyncio
 import contextvars
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 from typing import Protocol as Interface
 
 from judgesmith.programs.judging import Ask, Reply, Steps
-from judgesmith.programs.models import ContextWindowExceeded, ModelRequest, Settings, Stack
+from judgesmith.programs.models import (
+    ContextWindowExceeded,
+    ModelError,
+    ModelRequest,
+    Settings,
+    Stack,
+    TransientModelError,
+)
+from judgesmith.programs.models.redaction import redacted
 from judgesmith.programs.templates import Template
 from judgesmith.signatures.judgement import Judgement
 from judgesmith.signatures.protocol import Protocol
@@ -43,7 +52,7 @@ class Asker(ABC):
         """Return the judgement of one item."""
 
     async def aclose(self) -> None:  # noqa: B027 - most askers own nothing
-        """Let go of what only this asker uses."""
+        """Let go of what belongs to the running event loop; the asker can be used again."""
 
     @staticmethod
     def of(judge: Askable, lm: dspy.LM | None = None) -> Asker:
@@ -55,13 +64,15 @@ class Asker(ABC):
             As it is now: later changes to it do not reach the asker.
         lm : dspy.LM or None
             None takes DSPy's current model, or the offline model where there is none. A model
-            from ``judgesmith.model`` is asked through its stack; any other as DSPy would.
+            from ``judgesmith.model`` is asked through its stack, which DSPy's callbacks and
+            histories do not see; any other as DSPy would, and so is every model where a
+            predictor of the judge has a model or settings of its own.
         """
         from judgesmith.programs.models import stack_of
 
         lm = lm or current_lm()
         stack = stack_of(lm)
-        if stack is None or _own_models(judge):
+        if stack is None or _has_own_ways(judge):
             return _DspyAsker(judge, lm)
         return _StackAsker(judge, lm, stack)
 
@@ -75,22 +86,34 @@ def current_lm() -> dspy.LM:
     return dspy.settings.lm or model("offline", ledger=None)
 
 
-def _own_models(judge: Askable) -> bool:
+def call_config(protocol: Protocol, lm: dspy.LM) -> dict[str, Any]:
+    """Return the sampling settings of every call to ``lm``, as DSPy names them.
+
+    A model of ours that was made without a temperature, because it refuses one, is sent none.
+    """
+    from judgesmith.programs.models import stack_of
+
+    config: dict[str, Any] = {}
+    if stack_of(lm) is None or lm.kwargs.get("temperature") is not None:
+        config["temperature"] = protocol.temperature
+    if protocol.max_tokens is not None:
+        config["max_tokens"] = protocol.max_tokens
+    return config
+
+
+def _has_own_ways(judge: Askable) -> bool:
     named = getattr(judge, "named_predictors", None)
-    return named is not None and any(predictor.lm is not None for _, predictor in named())
+    return named is not None and any(one.lm is not None or one.config for _, one in named())
 
 
 class _StackAsker(Asker):
     def __init__(self, judge: Askable, lm: dspy.LM, stack: Stack) -> None:
         from judgesmith.programs.models import request_settings
 
-        protocol = judge.protocol
         self._steps = judge.steps
         self._stack = stack
         self._model = str(lm.model)
-        self._settings: Settings = request_settings(
-            lm, temperature=protocol.temperature, max_tokens=protocol.max_tokens
-        )
+        self._settings: Settings = request_settings(lm, **call_config(judge.protocol, lm))
         templates = judge.templates()
         self._templates = {name: (one, one.prefix()) for name, one in templates.items()}
 
@@ -133,24 +156,49 @@ class _DspyAsker(Asker):
     def __init__(self, judge: Any, lm: dspy.LM) -> None:
         self._judge = judge.program() if hasattr(judge, "program") else judge.deepcopy()
         self._lm = lm
-        self._threads = ThreadPoolExecutor(256, thread_name_prefix="judgesmith")
+        self._threads: ThreadPoolExecutor | None = None
         self._context = contextvars.copy_context()
 
     async def judge(self, item: RatedItem) -> Judgement:
         loop = asyncio.get_running_loop()
         context = self._context.copy()
+        if self._threads is None:
+            self._threads = ThreadPoolExecutor(256, thread_name_prefix="judgesmith")
         return await loop.run_in_executor(self._threads, context.run, self._judged, item)
 
     async def aclose(self) -> None:
-        self._threads.shutdown(wait=False, cancel_futures=True)
+        threads, self._threads = self._threads, None
+        if threads is not None:
+            threads.shutdown(wait=False, cancel_futures=True)
 
     def _judged(self, item: RatedItem) -> Judgement:
         import dspy
 
-        with dspy.context(lm=self._lm):
+        with dspy.context(lm=self._lm), _our_errors():
             found = self._judge(source=item.source, response=item.response, context=item.context)
         names = ("score", "explanation", "criteria", "errors", "problem", "calls", "raw")
         return Judgement(**{name: found[name] for name in names})
+
+
+@contextmanager
+def _our_errors() -> Iterator[None]:
+    """Raise the errors of a model that is not ours as what they mean here."""
+    from dspy.utils import exceptions as theirs
+
+    passing = (
+        theirs.LMRateLimitError,
+        theirs.LMServerError,
+        theirs.LMTimeoutError,
+        theirs.LMTransportError,
+    )
+    try:
+        yield
+    except passing as fault:
+        raise TransientModelError(redacted(str(fault)), status=fault.status) from fault
+    except theirs.LMUnsupportedModelError:
+        raise
+    except theirs.LMInvalidRequestError as fault:
+        raise ModelError(redacted(str(fault)), status=fault.status or 400) from fault
 
 
 def too_long(fault: Exception) -> Reply:

@@ -40,6 +40,8 @@ def _flat(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
         for name, part in value.items():
             yield from _flat(part, f"{path}.{name}" if path else str(name))
     elif isinstance(value, list) and any(isinstance(part, Mapping) for part in value):
+        if all(isinstance(part, Mapping) and "name" in part for part in value):
+            yield path, [part["name"] for part in value]  # their order is shown to the model
         for place, part in enumerate(value):
             name = part.get("name", place) if isinstance(part, Mapping) else place
             yield from _flat(part, f"{path}[{name}]")

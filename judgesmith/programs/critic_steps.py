@@ -13,7 +13,7 @@ from judgesmith.programs.aggregating import aggregate
 from judgesmith.programs.judging import Ask, Calls, Reply, Steps, asked
 from judgesmith.signatures.judgement import Assessment, CriterionScore, Judgement
 from judgesmith.signatures.protocol import Protocol
-from judgesmith.signatures.rubric import Rubric
+from judgesmith.signatures.rubric import Rubric, folded
 from judgesmith.signatures.scale import PERCENT
 
 Text = str | None
@@ -22,7 +22,16 @@ Text = str | None
 def critic_steps(
     protocol: Protocol, *, source: str, response: str, context: str | None = None
 ) -> Steps:
-    """Judge one response by ``protocol``: a generator of questions that returns a judgement."""
+    """Judge one response by ``protocol``: a generator of questions that returns a judgement.
+
+    Raises
+    ------
+    TypeError
+        At the first step, if source or response is no text.
+    """
+    for name, text in (("source", source), ("response", response), ("context", context or "")):
+        if not isinstance(text, str):
+            raise TypeError(f"{name} must be a text; got {type(text).__name__}.")
     calls = Calls()
     texts: dict[str, Text] = {"source": source, "context": context, "response": response}
     judge_once = _vanilla if protocol.variant == "vanilla" else _fine
@@ -102,16 +111,18 @@ def _explained_score(fields: Mapping[str, Any]) -> tuple[float, str]:
 
 
 def _by_criterion(fields: Mapping[str, Any], names: Sequence[str]) -> dict[str, CriterionScore]:
+    wanted = {folded(name): name for name in names}
     given: dict[str, Assessment] = {}
     for one in fields["assessments"]:
-        name = _folded(one.criterion)
+        name = wanted.get(folded(one.criterion))
         if name in given:
-            raise ValueError(f"the criterion {one.criterion} is assessed twice.")
-        given[name] = one
-    missing = [name for name in names if _folded(name) not in given]
+            raise ValueError(f"the criterion {name} is assessed twice.")
+        if name is not None:
+            given[name] = one
+    missing = [name for name in names if name not in given]
     if missing:
         raise ValueError(f"no assessment of {', '.join(missing)}.")
-    found = {name: given[_folded(name)] for name in names}
+    found = {name: given[name] for name in names}
     return {
         name: CriterionScore(score=_in_range(one.score), explanation=one.explanation)
         for name, one in found.items()
@@ -138,10 +149,6 @@ def _averaged(found: Sequence[Judgement], calls: tuple[str, ...]) -> Judgement:
     }
     update = {"score": raw, "raw": raw, "criteria": criteria, "calls": calls}
     return scored[0].model_copy(update=update)
-
-
-def _folded(name: str) -> str:
-    return name.strip().strip("*_`\"'").casefold().replace("_", " ")
 
 
 def _one_line(text: str) -> str:

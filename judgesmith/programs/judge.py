@@ -7,12 +7,12 @@ from collections.abc import Mapping
 from typing import Any, Self
 
 import dspy
-from dspy.utils.exceptions import AdapterParseError
+from dspy.utils.exceptions import AdapterParseError, ContextWindowExceededError
 
 from judgesmith.programs.adapter import FencedAdapter
-from judgesmith.programs.asking import current_lm, too_long, unreadable
+from judgesmith.programs.asking import call_config, current_lm, too_long, unreadable
 from judgesmith.programs.judging import Ask, Reply, Steps
-from judgesmith.programs.models import ContextWindowExceeded, sampling
+from judgesmith.programs.models import ModelRequest, request_settings, sampling, stack_of
 from judgesmith.programs.templates import Template
 from judgesmith.programs.templating import template_of
 from judgesmith.signatures.judgement import Judgement
@@ -62,9 +62,12 @@ class Judge(dspy.Module):
     def with_protocol(self, protocol: Protocol) -> Self:
         """Return a judge of the same kind that follows ``protocol``, with the same models."""
         other = type(self)(protocol)
-        models = {name: predictor.lm for name, predictor in self.named_predictors()}
+        own = dict(self.named_predictors())
+        models = {id(one.lm): one.lm for one in own.values()}
+        shared = next(iter(models.values())) if len(models) == 1 else None
         for name, predictor in other.named_predictors():
-            predictor.lm = models.get(name)
+            predictor.lm = own[name].lm if name in own else shared
+            predictor.config = dict(own[name].config) if name in own else {}
         other.callbacks = list(self.callbacks)
         return other
 
@@ -129,8 +132,12 @@ class Judge(dspy.Module):
         ValueError
             If the state is of another kind of judge, or of another variant.
         """
-        predictors = {name: one for name, one in state.items() if name != "protocol"}
+        if "protocol" not in state:
+            raise ValueError("the state has no protocol: it was not saved by a judge.")
+        predictors = {k: one for k, one in state.items() if k not in ("protocol", "metadata")}
         settings = Protocol.model_validate(state["protocol"])
+        if settings.judge != self._settings.judge:
+            raise ValueError(f"the state is of a judge of the kind {settings.judge}.")
         names = {name for name, _ in self.named_predictors()}
         if names != set(predictors):
             raise ValueError(
@@ -159,25 +166,41 @@ class Judge(dspy.Module):
         predictor = getattr(self, ask.predictor)
         try:
             with sampling(sample=ask.sample):
-                answer = predictor(**self._inputs(ask, predictor), config=self._config())
-        except ContextWindowExceeded as fault:
+                answer = predictor(**self._inputs(ask, predictor), config=self._config(predictor))
+        except ContextWindowExceededError as fault:
             return too_long(fault)
         except AdapterParseError as fault:
-            return unreadable(_reason(fault))
-        return Reply(fields=dict(answer.items()))
+            return unreadable(_reason(fault), call=self._call(ask, predictor))
+        return Reply(fields=dict(answer.items()), call=self._call(ask, predictor))
 
     async def _aasked(self, ask: Ask) -> Reply:
         predictor = getattr(self, ask.predictor)
         try:
             with sampling(sample=ask.sample):
                 answer = await predictor.acall(
-                    **self._inputs(ask, predictor), config=self._config()
+                    **self._inputs(ask, predictor), config=self._config(predictor)
                 )
-        except ContextWindowExceeded as fault:
+        except ContextWindowExceededError as fault:
             return too_long(fault)
         except AdapterParseError as fault:
-            return unreadable(_reason(fault))
-        return Reply(fields=dict(answer.items()))
+            return unreadable(_reason(fault), call=self._call(ask, predictor))
+        return Reply(fields=dict(answer.items()), call=self._call(ask, predictor))
+
+    def _call(self, ask: Ask, predictor: dspy.Predict) -> str:
+        """Return the identity of a call; empty for models without a ledger of ours."""
+        lm = predictor.lm or dspy.settings.lm
+        stack = stack_of(lm)
+        if stack is None or predictor.config:
+            return ""
+        template = template_of(ask.predictor, predictor, self.fixed_inputs())
+        request = ModelRequest(
+            model=str(lm.model),
+            prefix=template.prefix(),
+            user=template.render(ask.inputs),
+            settings=request_settings(lm, **call_config(self._settings, lm)),
+            sample=ask.sample,
+        )
+        return stack.identity(request).hex()
 
     def _inputs(self, ask: Ask, predictor: dspy.Predict) -> dict[str, str | None]:
         wanted = predictor.signature.input_fields
@@ -185,11 +208,8 @@ class Judge(dspy.Module):
             name: v for name, v in {**self.fixed_inputs(), **ask.inputs}.items() if name in wanted
         }
 
-    def _config(self) -> dict[str, Any]:
-        config: dict[str, Any] = {"temperature": self._settings.temperature}
-        if self._settings.max_tokens is not None:
-            config["max_tokens"] = self._settings.max_tokens
-        return config
+    def _config(self, predictor: dspy.Predict) -> dict[str, Any]:
+        return call_config(self._settings, predictor.lm or dspy.settings.lm)
 
     def _prediction(self, judgement: Judgement) -> dspy.Prediction:
         return dspy.Prediction(

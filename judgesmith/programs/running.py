@@ -7,13 +7,14 @@ away. Here a failed item is a judgement without a score that says why.
 from __future__ import annotations
 
 import asyncio
+import contextvars
 from collections import deque
 from collections.abc import Callable, Coroutine, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Self, TypeVar
 
 from judgesmith.programs.asking import Askable, Asker
-from judgesmith.programs.models import BudgetSpent, TransientModelError
+from judgesmith.programs.models import BudgetSpent, ModelError, TransientModelError
 from judgesmith.signatures.judgement import Judgement
 from judgesmith.signatures.rated import RatedItem
 
@@ -28,6 +29,8 @@ CONCURRENCY = 32
 NOT_ASKED = "not asked: "
 """Opens the problem of an item that the budget did not reach."""
 
+_REFUSED = (400, 413, 422)  # statuses that speak of one request, not of the set-up
+_ENOUGH_REFUSED = 20  # failed requests without one answer after which it is the set-up
 _AHEAD = 4  # how many times the concurrency may be finished but not yet handed out
 _BATCH = 64  # results handed from the event loop to the caller at a time
 
@@ -58,7 +61,8 @@ def judge_items(
     Raises
     ------
     ModelError
-        If the model cannot be asked at all: wrong key, unknown model.
+        If the model cannot be asked at all: wrong key, unknown model, or nothing but refusals
+        from the start. A request that is refused by itself leaves its item unscored.
     LedgerError
         If the ledger cannot be written.
 
@@ -83,13 +87,19 @@ def judge_each(
 ) -> Iterator[tuple[RatedItem, Judgement]]:
     """Yield items with their judgements, in order, reading ``items`` only as far as needed.
 
-    See ``judge_items``. May be called where an event loop is already running.
+    See ``judge_items``. The judge and the model are those of the moment of the call. May be
+    called, and iterated, where an event loop is already running.
     """
     if concurrency < 1:
         raise ValueError(f"concurrency must be 1 or more; got {concurrency}.")
     asker = judge if isinstance(judge, Asker) else Asker.of(judge, lm)
+    return _each(_Run(asker, iter(items), concurrency), progress)
+
+
+def _each(
+    run: _Run, progress: Callable[[int], None] | None
+) -> Iterator[tuple[RatedItem, Judgement]]:
     with _Loop() as loop:
-        run = _Run(asker, iter(items), concurrency)
         try:
             while batch := loop(run.batch()):
                 if progress is not None:
@@ -109,6 +119,8 @@ class _Run:
         self.under_way: deque[tuple[RatedItem, asyncio.Task[Judgement]]] = deque()
         self.busy = 0
         self.exhausted = False
+        self.n_answered = 0
+        self.n_refused = 0
         self.moved: asyncio.Event | None = None
 
     async def batch(self) -> list[tuple[RatedItem, Judgement]]:
@@ -124,6 +136,8 @@ class _Run:
                     break
                 await self._movement()
                 continue
+            if done and (task.cancelled() or task.exception() is not None):
+                break  # a fault ends the run after everything before it was handed out
             self.under_way.popleft()
             done.append((item, task.result()))
         return done
@@ -163,11 +177,23 @@ class _Run:
 
     async def _judged(self, item: RatedItem) -> Judgement:
         try:
-            return await self.asker.judge(item)
+            judgement = await self.asker.judge(item)
         except BudgetSpent as spent:
             return Judgement.unscored(f"{NOT_ASKED}{spent}")
         except TransientModelError as fault:
-            return Judgement.unscored(f"the model could not be reached: {fault}")
+            return self._without_answer("the model could not be reached", fault)
+        except ModelError as fault:
+            if fault.status not in _REFUSED:
+                raise
+            return self._without_answer("the model refused the request", fault)
+        self.n_answered += 1
+        return judgement
+
+    def _without_answer(self, what: str, fault: ModelError) -> Judgement:
+        self.n_refused += 1
+        if self.n_answered == 0 and self.n_refused >= _ENOUGH_REFUSED:
+            raise fault
+        return Judgement.unscored(f"{what}: {fault}")
 
 
 class _Loop:
@@ -175,20 +201,20 @@ class _Loop:
 
     def __enter__(self) -> Self:
         self._loop = asyncio.new_event_loop()
-        try:
-            asyncio.get_running_loop()
-        except RuntimeError:
-            self._thread = None
-        else:
-            # One loop cannot run inside another: the second one gets a thread of its own.
-            self._thread = ThreadPoolExecutor(1, thread_name_prefix="judgesmith-loop")
+        self._thread: ThreadPoolExecutor | None = None
         return self
 
     def __call__(self, coroutine: Coroutine[None, None, Result]) -> Result:
         """Return the coroutine's result."""
-        if self._thread is None:
+        try:
+            asyncio.get_running_loop()
+        except RuntimeError:
             return self._loop.run_until_complete(coroutine)
-        return self._thread.submit(self._loop.run_until_complete, coroutine).result()
+        # One loop cannot run inside another: the second one gets a thread of its own.
+        if self._thread is None:
+            self._thread = ThreadPoolExecutor(1, thread_name_prefix="judgesmith-loop")
+        context = contextvars.copy_context()
+        return self._thread.submit(context.run, self._loop.run_until_complete, coroutine).result()
 
     def __exit__(self, *exc_info: object) -> None:
         """Close the loop."""

@@ -7,16 +7,25 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import os
 import shutil
 import tempfile
 from collections.abc import Mapping
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Annotated, Any, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    field_validator,
+)
 
+from judgesmith.programs.aggregating import check_terms
 from judgesmith.programs.critic_steps import critic_steps
 from judgesmith.programs.judging import Steps
 from judgesmith.programs.templates import Template
@@ -32,6 +41,7 @@ SCHEMA = 1
 
 JUDGE_FILE = "judge.json"
 _FAMILIES = {"active-critic": critic_steps}
+_OWN_FILES = {JUDGE_FILE, "README.md", "prompts"}
 
 
 class SavedJudgeError(ValueError):
@@ -47,6 +57,21 @@ class GoldenItem(BaseModel):
     context: str | None = None
     response: str
     judgement: Judgement
+
+
+def _as_loaded(value: object) -> Any:
+    """Return plain data as it comes back from a file: lists for tuples, None for nan."""
+    if isinstance(value, Mapping):
+        return {str(name): _as_loaded(one) for name, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [_as_loaded(one) for one in value]
+    if isinstance(value, float):
+        return float(value) if math.isfinite(value) else None
+    return value
+
+
+Plain = Annotated[Mapping[str, Any], BeforeValidator(_as_loaded)]
+PredictorName = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")]  # names a file, too
 
 
 class SavedJudge(BaseModel):
@@ -82,16 +107,24 @@ class SavedJudge(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     protocol: Protocol
-    questions: Mapping[str, Template]
+    questions: Mapping[PredictorName, Template]
     model: str
     target: str
     human_scale: Scale
-    agreement: Mapping[str, Any] = Field(default_factory=dict)
+    agreement: Plain = Field(default_factory=dict)
     rows: Mapping[str, int] = Field(default_factory=dict)
     seen: Mapping[str, tuple[str, ...]] = Field(default_factory=dict)
     golden: tuple[GoldenItem, ...] = ()
-    history: tuple[Mapping[str, Any], ...] = ()
-    settings: Mapping[str, Any] = Field(default_factory=dict)
+    history: tuple[Plain, ...] = ()
+    settings: Plain = Field(default_factory=dict)
+
+    @field_validator("protocol")
+    @classmethod
+    def _of_a_known_family(cls, protocol: Protocol) -> Protocol:
+        if protocol.judge not in _FAMILIES:
+            raise ValueError(f"this version knows {', '.join(_FAMILIES)}; got {protocol.judge}.")
+        check_terms(protocol.aggregation)
+        return protocol
 
     @property
     def fingerprint(self) -> str:
@@ -136,14 +169,12 @@ class SavedJudge(BaseModel):
         Raises
         ------
         FileExistsError
-            If the folder exists, and is not an earlier judge that may be overwritten.
+            If the folder exists, and is not an earlier judge, and nothing else, that may be
+            overwritten.
         """
-        folder = Path(folder)
-        if folder.exists() and not (overwrite and (folder / JUDGE_FILE).is_file()):
-            raise FileExistsError(
-                f"{folder} exists; name another folder"
-                + (", or overwrite the judge in it." if (folder / JUDGE_FILE).is_file() else ".")
-            )
+        folder = Path(folder).resolve()  # through a link, to the folder that it names
+        if folder.exists():
+            _refuse_to_lose(folder, overwrite=overwrite)
         folder.parent.mkdir(parents=True, exist_ok=True)
         draft = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
         try:
@@ -152,7 +183,11 @@ class SavedJudge(BaseModel):
             if folder.exists():
                 old = draft.with_name(f"{draft.name}-old")
                 folder.rename(old)
-                draft.rename(folder)
+                try:
+                    draft.rename(folder)
+                except BaseException:
+                    old.rename(folder)
+                    raise
                 shutil.rmtree(old)
             else:
                 draft.rename(folder)
@@ -171,7 +206,7 @@ class SavedJudge(BaseModel):
             "content_hash": content_hash(content),
             **content,
         }
-        text = json.dumps(document, ensure_ascii=True, indent=1)
+        text = json.dumps(document, ensure_ascii=True, indent=1, allow_nan=False)
         _write_synced(folder / JUDGE_FILE, text + "\n")
         prompts = folder / "prompts"
         prompts.mkdir()
@@ -192,7 +227,7 @@ class SavedJudge(BaseModel):
         path = path if path.is_file() else path / JUDGE_FILE
         try:
             document = json.loads(path.read_text(encoding="utf-8"))
-        except FileNotFoundError:
+        except (FileNotFoundError, NotADirectoryError):
             raise SavedJudgeError(f"{folder}: no judge there; expected a {JUDGE_FILE}.") from None
         except (OSError, UnicodeDecodeError, ValueError, RecursionError) as fault:
             raise SavedJudgeError(f"{path}: cannot be read as a judge: {fault}") from None
@@ -215,7 +250,7 @@ class SavedJudge(BaseModel):
         try:
             return cls.model_validate(content)
         except ValidationError as fault:
-            first = fault.errors(include_url=False)[0]
+            first = fault.errors(include_url=False, include_input=False)[0]
             where = ".".join(map(str, first["loc"]))
             raise SavedJudgeError(f"{path}: {where}: {first['msg']}") from None
 
@@ -230,6 +265,20 @@ def load_judge(folder: str | Path) -> Judge:
         differently; ``SavedJudge.load`` still scores with the words it was compiled with.
     """
     return SavedJudge.load(folder).program()
+
+
+def _refuse_to_lose(folder: Path, *, overwrite: bool) -> None:
+    """Refuse to replace anything but a judge, or a judge that may not be overwritten."""
+    is_judge = folder.is_dir() and (folder / JUDGE_FILE).is_file()
+    if not (overwrite and is_judge):
+        way_out = ", or overwrite the judge in it." if is_judge else "."
+        raise FileExistsError(f"{folder} exists; name another folder{way_out}")
+    others = sorted({path.name for path in folder.iterdir()} - _OWN_FILES)
+    if others:
+        raise FileExistsError(
+            f"{folder} holds more than a judge, such as {others[0]}; move that, or name another "
+            "folder."
+        )
 
 
 def content_hash(content: Mapping[str, Any]) -> str:

@@ -70,7 +70,7 @@ class Template(BaseModel):
     ...     question=("Rate: ", Slot(name="response", fenced=False)),
     ... )
     >>> template.render({"response": "4"}), template.read("[[ ## score ## ]]\n90")
-    ('Rate: 4', {'score': 90.0})
+    ('Rate: 4', {'score': 90})
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")

@@ -68,9 +68,7 @@ class Scale(BaseModel):
         if (self.kind == "categorical") != bool(self.labels):
             raise ValueError("a categorical scale has labels and other scales have none.")
         if not math.isfinite(self.high - self.low) or self.low >= self.high:
-            raise ValueError(
-                f"a scale needs two ends, the low one first; got {self.low:g} and {self.high:g}."
-            )
+            raise ValueError(f"low must be below high; got {self.low:g} and {self.high:g}.")
         if self.kind != "numeric" and not (self.low.is_integer() and self.high.is_integer()):
             raise ValueError(
                 f"the ends of a scale of whole points are whole; got {self.low:g} and "
