@@ -83,3 +83,7 @@ __getattr__ = front_door(
         "read": "judgesmith.experiments:read_items",
     },
 )
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -95,7 +95,7 @@ if TYPE_CHECKING:
 )
 @click.option("--split-rows", is_flag=True, help="Split rows, not sources, as some papers do.")
 @click.option("--no-texts", is_flag=True, help="Keep no judged texts in the artifact.")
-@click.option("--seed", type=int, default=0, show_default=True)
+@click.option("--seed", type=int, default=0, show_default=True, help="Of all that is drawn.")
 @model_options
 @click.option("--dry-run", is_flag=True, help="Say what it would cost, and ask nothing.")
 @click.option("--force", is_flag=True, help="Replace a judge that another run made.")

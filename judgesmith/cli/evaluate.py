@@ -143,8 +143,8 @@ def _of_scores(
 ) -> tuple[Evaluation, list[str]]:
     from judgesmith.experiments import evaluate_scores, read_scores, targets_of
 
-    wanted = criterion or (None if target == "auto" else target)
-    scores = read_scores(path, dataset, judge=recorded, criterion=wanted)
+    options = {} if target == "auto" else {"target": target}
+    scores = read_scores(path, dataset, judge=recorded, criterion=criterion, **options)
     if target == "auto" and scores.criterion in dataset.criteria:
         target = scores.criterion
     targets = targets_of(dataset, target, aggregate)  # type: ignore[arg-type]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib
 import io
 import json
-import os
 import sys
 from collections.abc import Sequence
 
@@ -62,7 +61,6 @@ def main(argv: Sequence[str] | None = None) -> int:
             stream.reconfigure(errors="backslashreplace")
     try:
         status = judgesmith.main(arguments, prog_name="judgesmith", standalone_mode=False)
-        sys.stdout.flush()
     except click.exceptions.NoArgsIsHelpError as fault:
         click.echo(fault.format_message(), err=True)
         return BAD_INPUT
@@ -71,9 +69,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     except (click.Abort, KeyboardInterrupt):
         say("stopped; the same command again continues where it was.", err=True)
         return INTERRUPTED
-    except BrokenPipeError:
-        # Whoever read our output has seen enough. Nothing may be left to write at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except SystemExit:
+        # Click's way to end when whoever read our output has seen enough of it.
         return 0
     except Exception as fault:
         if not (isinstance(fault, click.ClickException) or is_expected(fault)):

@@ -1,0 +1,170 @@
+import json
+
+import pytest
+
+from judgesmith.cli.evaluate import _scores_path
+
+
+def test_rows_that_the_judge_was_made_from_are_reported_apart(run, judge, data):
+    found = run("evaluate", judge, data, "--json").json
+    assert found["rows"] == {"unseen": 12, "seen": 28, "unscored": 0, "unrated": 0}
+    made = json.loads((judge / "judge.json").read_text())
+    for statistic in ("pearson", "spearman", "kendall", "q"):
+        held = made["agreement"]["heldout"]["dataset"][statistic]
+        assert found["heldout"]["dataset"][statistic]["value"] == pytest.approx(held["value"])
+    text = run("evaluate", judge, data).out
+    assert "Rows it has not seen: 12 scored rows of 3 sources" in text
+    assert "Rows it was made from: 28 scored rows of 7 sources" in text
+
+
+def test_a_file_of_scores_agrees_as_the_judge_that_wrote_it(run, judge, data):
+    run("score", judge, data, "-o", "out.jsonl")
+    of_scores = run("evaluate", "out.jsonl", data, "--json").json
+    assert (of_scores["rows"]["unseen"], of_scores["seen"]) == (40, None)
+    unseen = data.with_name("new.jsonl")
+    lines = [json.loads(line) for line in data.read_text().splitlines()]
+    unseen.write_text(
+        "".join(json.dumps(row | {"source": row["source"] + " "}) + "\n" for row in lines)
+    )
+    of_judge = run("evaluate", judge, unseen, "--json").json
+    assert of_judge["rows"]["seen"] == 0
+    text = run("evaluate", "out.jsonl", data).out
+    assert "All rows: 40 scored rows of 10 sources" in text
+    assert "scores on file do not say which rows their judge was made from." in text
+
+
+def test_the_target_of_the_judge_is_taken_unless_told_otherwise(run, judge, data):
+    assert run("evaluate", judge, data, "--json").json["target"] == "overall"
+    assert run("evaluate", judge, data, "--json", "--target", "fluency").json["target"] == "fluency"
+
+
+def test_a_budget_holds_over_restarts_and_its_end_is_stated(run, judge, data):
+    options = ["--ledger", "fresh.sqlite", "--max-calls", "20", "--json"]
+    first = run("evaluate", judge, data, *options)
+    assert first.status == 0
+    assert first.json["rows"]["unscored"] >= 30
+    assert all(reason.startswith("not asked: ") for reason in first.json["problems"])
+    assert run("evaluate", judge, data, *options).json == first.json
+    assert "20 answers from 20 calls" in run("ledger", "stats", "--ledger", "fresh.sqlite").out
+
+
+def test_scores_that_nothing_can_be_said_about_are_undefined_not_zero(run, data, sample_rows):
+    rows = [
+        {"source_id": row["source_id"], "system_id": row["system_id"], "score": 3}
+        for row in sample_rows
+    ]
+    data.with_name("flat.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    found = run("evaluate", "flat.jsonl", data, "--json").json
+    assert found["heldout"]["dataset"]["pearson"]["value"] is None
+    assert found["rows"]["unscored"] == 0
+    assert "All rows: 40 scored rows" in run("evaluate", "flat.jsonl", data).out
+    assert "undefined" in run("evaluate", "flat.jsonl", data).out
+
+
+def test_ids_and_reasons_cannot_move_the_cursor(run, data, sample_rows):
+    rows = [
+        {"source_id": row["source_id"], "system_id": row["system_id"], "score": None}
+        | {"problem": "\x1b[31mno"}
+        for row in sample_rows
+    ]
+    data.with_name("none.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    done = run("evaluate", "none.jsonl", data)
+    assert done.status == 0
+    assert "40 × \\x1b[31mno" in done.out
+    assert "\x1b" not in done.out
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("s.jsonl", ("s.jsonl", None)),
+        ("s.jsonl:UniEval", ("s.jsonl", "UniEval")),
+        ("s.jsonl:metric:bleu", ("s.jsonl", "metric:bleu")),
+        ("a:b.jsonl", ("a:b.jsonl", None)),
+        ("a:b.jsonl:x", ("a:b.jsonl", "x")),
+        ("folder", None),
+        ("folder:x", None),
+        ("nothing:at:all", None),
+    ],
+)
+def test_a_file_is_told_from_the_judge_in_it(folder, text, found):
+    (folder / "s.jsonl").touch()
+    (folder / "a:b.jsonl").touch()
+    (folder / "folder").mkdir()
+    path, name = _scores_path(text)
+    assert (None if path is None else (str(path), name)) == found
+
+
+STATISTICS = ("pearson", "spearman", "kendall")
+OPINSUMMEVAL = ["aspect_relevance", "self_coherence", "sentiment_consistency", "readability"]
+
+
+@pytest.fixture(scope="module")
+def checks(data_folder):
+    """Published numbers by id."""
+    checks = json.loads((data_folder / "checks.json").read_text())["checks"]
+    return {one["id"]: one for one in checks}
+
+
+@pytest.fixture
+def evaluate(run, data_folder):
+    """Evaluate recorded scores against rated texts, by name."""
+
+    def found(recorded, rated, *options, judge=""):
+        scores = f"{data_folder / 'recorded' / recorded}.jsonl.gz{judge}"
+        done = run("evaluate", scores, data_folder / f"{rated}.jsonl.gz", *options, "--json")
+        assert done.status == 0, done.err
+        return done.json["heldout"]
+
+    return found
+
+
+@pytest.mark.parametrize("rated", ["topical_chat", "sfres"])
+def test_published_agreement_of_unieval_is_reproduced(evaluate, checks, rated):
+    wanted = [one for one in checks.values() if one["id"].startswith(f"unieval/{rated}/")]
+    assert len(wanted) >= 3
+    for one in wanted:
+        found = evaluate("unieval", rated, "--criterion", one["id"].rpartition("/")[2])["dataset"]
+        values = [found[statistic]["value"] for statistic in STATISTICS]
+        assert values == pytest.approx(one["published"], abs=one["tolerance"])
+
+
+def test_scores_of_other_sets_in_the_same_file_are_none_of_ours(evaluate):
+    assert evaluate("unieval", "qags_cnndm")["dataset"]["pearson"]["n"] == 235
+
+
+@pytest.mark.parametrize("variant", ["geval", "analyze_rate"])
+def test_published_agreement_of_sampled_judges_is_reproduced(evaluate, checks, variant):
+    one = checks[f"closer_look/topical_chat/{variant}"]
+    values = []
+    for criterion in ("naturalness", "coherence", "engagingness", "groundedness"):
+        found = evaluate(
+            "topical_chat_chatgpt_20samples",
+            "topical_chat",
+            *("--target", criterion),
+            judge=f":gpt-3.5-turbo {variant}",
+        )
+        values += [found["dataset"]["pearson"]["value"], found["sample"]["kendall"]["value"]]
+    assert values == pytest.approx(one["published"], abs=one["tolerance"])
+
+
+def test_published_agreement_across_criteria_is_reproduced(evaluate, checks):
+    one = checks["opinsummeval/cot/readability"]
+    options = ["--criterion", "readability", "--target"]
+    judge = ":gpt-3.5-turbo G-Eval-style prompt"
+    values = [
+        evaluate("opinsummeval_chatgpt", "opinsummeval", *options, target, judge=judge)
+        for target in OPINSUMMEVAL
+    ]
+    values = [found["sample"]["kendall"]["value"] for found in values]
+    assert values == pytest.approx(one["published"], abs=one["tolerance"])
+
+
+def test_a_metric_that_is_on_no_criterion_is_compared_with_any(evaluate):
+    found = evaluate(
+        "opinsummeval_chatgpt",
+        "opinsummeval",
+        *("--target", "readability"),
+        judge=":metric:bert_score_f1",
+    )
+    assert found["dataset"]["pearson"]["n"] == 1400

@@ -1,0 +1,44 @@
+import click
+import pytest
+
+from judgesmith.cli.faults import described, is_expected
+from judgesmith.experiments import DataError, Problem
+from judgesmith.programs.models import BudgetSpent, LedgerError, ModelError
+
+
+@pytest.mark.parametrize(
+    ("fault", "where", "hint"),
+    [
+        (ValueError("no luck"), None, None),
+        (ValueError("a.yaml: no rubric"), "a.yaml", None),
+        (ValueError("a sentence: with a colon"), None, None),
+        (ValueError("nobody rated 'x'; did you mean y?"), None, "did you mean y?"),
+        (ValueError("need 2 rows; got 1."), None, None),
+        (FileNotFoundError(2, "No such file", "a.csv"), "a.csv", None),
+        (click.UsageError("what?"), None, None),
+    ],
+)
+def test_a_fault_says_where_and_what_to_do_if_it_can(fault, where, hint):
+    found = described(fault)
+    assert (found["where"], found["hint"]) == (where, hint)
+
+
+def test_a_fault_of_the_system_is_a_sentence():
+    assert (
+        described(PermissionError(13, "Permission denied", "a"))["error"] == "a: Permission denied"
+    )
+
+
+def test_bad_data_says_where_the_first_problem_is():
+    problems = [
+        Problem(where=f"a.csv:{n}", field="score", expected="a number", came="'x'") for n in (3, 9)
+    ]
+    found = described(DataError(problems))
+    assert found["where"] == "a.csv:3"
+    assert "a.csv:9" in found["error"]
+
+
+def test_faults_of_users_and_models_are_expected_and_others_are_not():
+    spent = BudgetSpent("spent", ceiling="max_calls", calls=1, tokens=0, usd=0.0, minutes=0.0)
+    assert all(map(is_expected, [ValueError(), OSError(), ModelError(""), LedgerError(), spent]))
+    assert not any(map(is_expected, [KeyError(), AssertionError(), RuntimeError(), TypeError()]))

@@ -1,0 +1,159 @@
+import os
+import signal
+import subprocess
+import sys
+import time
+from importlib import import_module
+from importlib.metadata import version
+
+import click
+import pytest
+
+from judgesmith.cli.main import COMMANDS
+
+HEAVY = ["dspy", "pandas", "scipy", "numpy", "litellm", "optuna", "rich", "pydantic", "asyncio"]
+REPORT = """
+import sys
+from judgesmith.cli import main
+status = main(sys.argv[1:])
+sys.stderr.write(" ".join(name for name in %r if name in sys.modules))
+sys.exit(status)
+"""
+
+
+def fresh(*arguments, program=REPORT % HEAVY, **options):
+    """Run a program in a new process; return its status, output and errors."""
+    call = [sys.executable, "-W", "error", "-c", program, *arguments]
+    done = subprocess.run(call, capture_output=True, text=True, timeout=60, **options)
+    return done.returncode, done.stdout, done.stderr
+
+
+@pytest.mark.parametrize("command", [[], *([name] for name in COMMANDS), ["ledger", "stats"]])
+def test_help_imports_nothing_heavy(command):
+    status, out, loaded = fresh(*command, "--help")
+    assert (status, loaded) == (0, "")
+    assert "Usage: judgesmith" in out
+
+
+def test_the_help_lists_every_command(run):
+    out = run("-h").out
+    assert all(f"\n  {name} " in out for name in COMMANDS)
+
+
+def options_of(command):
+    if isinstance(command, click.Group):
+        return [one for name in command.commands for one in options_of(command.commands[name])]
+    return [one for one in command.params if isinstance(one, click.Option)]
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_option_says_what_it_is_for(name):
+    options = options_of(import_module(f"judgesmith.cli.{name}").command)
+    assert [one.name for one in options if not one.help] == []
+
+
+def test_the_version_is_that_of_the_package(run):
+    assert run("--version").out.split()[-1] == version("judgesmith")
+
+
+def test_without_a_command_the_help_is_shown_as_a_mistake(run):
+    done = run()
+    assert (done.status, done.out) == (2, "")
+    assert done.err.startswith("Usage: judgesmith")
+
+
+def test_an_unknown_command_is_a_mistake(run):
+    done = run("judge")
+    assert done.status == 2
+    assert "No such command 'judge'" in done.err
+
+
+def test_python_dash_m_is_the_same_command(start):
+    process = start("--version")
+    out, err = process.communicate(timeout=60)
+    assert (process.returncode, err) == (0, "")
+    assert out.startswith("judgesmith")
+
+
+def test_with_json_an_error_is_one_object_on_standard_error(run):
+    done = run("check", "missing.jsonl", "--json")
+    assert (done.status, done.out) == (2, "")
+    assert done.fault == {"error": "there is no file missing.jsonl.", "where": None, "hint": None}
+
+
+def test_with_json_a_wrong_option_says_where_to_look(run):
+    done = run("check", "sample", "--json", "--seed", "x")
+    assert done.fault["where"] == "--seed"
+    assert done.fault["hint"] == "see 'judgesmith check --help'"
+
+
+def test_a_fault_of_ours_is_not_passed_off_as_bad_input(run, monkeypatch):
+    from judgesmith.cli import check
+
+    def broken(*_):
+        raise KeyError("x")
+
+    monkeypatch.setattr(check, "load_data", broken)
+    with pytest.raises(KeyError):
+        run("check", "sample")
+
+
+def test_an_interruption_ends_with_130_and_leaves_no_half_judge(
+    start, folder, data, on_server, server
+):
+    server.script({"latency": 5.0})
+    process = start("compile", data, "-o", "judge", *on_server)
+    wait_for(lambda: server.counts()["requests"] > 0)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=30)
+    assert (process.returncode, out) == (130, "")
+    assert err.strip() == "stopped; the same command again continues where it was."
+    assert sorted(path.name for path in folder.iterdir()) == [".judgesmith", "data.jsonl"]
+
+
+def test_a_reader_that_has_seen_enough_is_no_error(start, judge):
+    process = start("show", judge, "--prompts")
+    process.stdout.close()
+    assert process.wait(timeout=30) == 0
+    assert process.stderr.read() == ""
+    process.stdout = None
+
+
+def test_letters_that_the_terminal_lacks_are_escaped(folder):
+    environment = {**os.environ, "PYTHONIOENCODING": "latin-1"}
+    program = "import sys; from judgesmith.cli import main; sys.exit(main(sys.argv[1:]))"
+    call = [sys.executable, "-c", program, "check", "sample"]
+    out = subprocess.run(call, cwd=folder, env=environment, stdout=subprocess.PIPE, check=True)
+    assert b"\\u03b1 interval" in out.stdout
+    assert "known to at 95 %, if Pearson is 0.5  ±".encode("latin-1") in out.stdout
+
+
+def test_every_command_prints_one_object_with_json(run, folder, data, judge):
+    ledger = folder / "ledger.sqlite"
+    commands = [
+        ["check", data],
+        ["compile", data, "-o", "other", "--rounds", "2", "--ledger", ledger],
+        ["compile", data, "-o", "other", "--rounds", "2", "--ledger", ledger],
+        ["compile", data, "-o", "third", "--dry-run"],
+        ["show", judge],
+        ["show", judge, "--diff", "other"],
+        ["score", judge, data, "-o", "out.jsonl", "--ledger", ledger],
+        ["evaluate", judge, data, "--ledger", ledger],
+        ["evaluate", "out.jsonl", data],
+        ["ledger", "stats", "--ledger", ledger],
+        ["ledger", "export", "--ledger", ledger, "-o", "answers.jsonl"],
+        ["ledger", "prune", "--ledger", ledger, "--older-than-days", "1"],
+    ]
+    for command in commands:
+        done = run(*command, "--json")
+        assert done.status == 0, (command, done.err)
+        assert isinstance(done.json, dict), command
+        assert "NaN" not in done.out
+        assert not done.err or done.err.startswith("note: "), command
+
+
+def wait_for(condition, seconds=30):
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "waited in vain"
+        time.sleep(0.02)

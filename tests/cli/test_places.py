@@ -1,0 +1,27 @@
+import click
+import pytest
+
+from judgesmith.cli.places import check_place
+
+
+def test_a_place_in_a_folder_that_is_there_is_returned_and_left_alone(tmp_path):
+    place = tmp_path / "out.jsonl"
+    assert check_place(str(place)) == place
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_missing_folder_is_not_made(tmp_path):
+    with pytest.raises(click.UsageError, match=r"there is no folder .*/a to put b in; make it"):
+        check_place(str(tmp_path / "a" / "b"))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_that_takes_nothing_is_refused():
+    with pytest.raises(click.UsageError, match="nothing can be written in /proc"):
+        check_place("/proc/judge")
+
+
+@pytest.mark.parametrize("nothing", ["", "/", "."])
+def test_a_place_needs_a_name(nothing):
+    with pytest.raises(click.UsageError, match="names no file or folder"):
+        check_place(nothing)

@@ -1,0 +1,130 @@
+import sys
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from judgesmith.cli.printing import (
+    agreement_rows,
+    estimate_text,
+    print_table,
+    say,
+    shortened,
+    visible,
+)
+from judgesmith.experiments.agreeing import agreement_report
+from judgesmith.metrics import Estimate
+from judgesmith.optimizers import JudgedTable
+
+ATTACK = "\x1b]0;title\x07\x1b[2J\x9b31m\r\x08\u202e\x7f\ud800"
+
+
+@given(st.text(st.characters(categories=["Cc", "Cf", "Cs", "Zl", "Zp", "Zs", "L"])))
+def test_nothing_but_line_ends_and_tabs_can_move_a_cursor(text):
+    assert all(c.isprintable() or c in "\n\t" for c in visible(text))
+
+
+@given(st.text(st.characters(categories=["L", "N", "P", "S"])))
+def test_letters_are_shown_as_they_are(text):
+    assert visible(text) == text
+
+
+@given(st.text())
+def test_text_made_visible_can_always_be_written(text):
+    assert visible(visible(text)) == visible(text)
+    visible(text).encode("utf-8")
+
+
+def test_sentences_and_cells_reach_the_terminal_harmless(capsys):
+    say(ATTACK)
+    print_table(ATTACK, [[ATTACK, "1"]], header=[ATTACK, "n"])
+    out = capsys.readouterr().out
+    assert "\\x1b]0;title\\x07" in out
+    assert all(c.isprintable() or c == "\n" for c in out)
+
+
+def test_a_table_is_aligned(capsys):
+    print_table("Title", [["a", "1"], ["long name", "100"]], header=["name", "n"])
+    assert capsys.readouterr().out.splitlines() == [
+        "",
+        "Title",
+        "",
+        "name         n",
+        "---------  ---",
+        "a            1",
+        "long name  100",
+    ]
+
+
+def test_wide_letters_are_counted_as_two_columns(capsys):
+    print_table("", [["日本", "1"], ["abcd", "2"]])
+    assert capsys.readouterr().out == "\n日本  1\nabcd  2\n"
+
+
+@pytest.mark.parametrize("columns", [40, 80, 200])
+def test_columns_that_do_not_fit_follow_below_beside_the_first(capsys, monkeypatch, columns):
+    monkeypatch.setenv("COLUMNS", str(columns))
+    header = ["measure", *(f"criterion {n}" for n in range(12))]
+    print_table("", [["mean", *map(str, range(12))]], header=header)
+    lines = capsys.readouterr().out.splitlines()
+    assert max(map(len, lines)) <= columns
+    heads = [line for line in lines if line.startswith("measure")]
+    assert len(heads) == len([line for line in lines if line.startswith("mean")])
+    assert (
+        "  ".join(head.removeprefix("measure").strip() for head in heads).split("  ") == header[1:]
+    )
+
+
+def test_a_table_without_rows_is_its_title(capsys):
+    print_table("Nothing", [])
+    assert capsys.readouterr().out == "\nNothing\n"
+
+
+def estimate(value, low, high):
+    return Estimate(
+        value=value, low=low, high=high, confidence=0.95, n=9, n_groups=3, n_undefined=0
+    )
+
+
+def test_an_estimate_shows_its_interval_or_that_it_has_none():
+    nan = float("nan")
+    assert estimate_text(estimate(0.5, 0.25, 0.75)) == "0.500 [0.25, 0.75]"
+    assert estimate_text(estimate(0.5, -0.25, 0.75), signed=True) == "+0.500 [-0.25, +0.75]"
+    assert estimate_text(estimate(0.5, nan, nan)) == "0.500 [no interval]"
+    assert estimate_text(estimate(nan, nan, nan)) == estimate_text(None) == "undefined"
+
+
+def test_levels_without_any_number_are_left_out():
+    numbers = np.arange(6.0)
+    table = JudgedTable(
+        predicted=numbers, human=numbers, sources=numbers.astype(int), systems=np.array(["a"] * 6)
+    )
+    rows = agreement_rows([agreement_report(table, rng=np.random.default_rng(0))])
+    assert [row[0].strip() for row in rows] == ["dataset", "pearson", "spearman", "kendall", "q"]
+
+
+def test_long_texts_are_cut_on_one_line():
+    assert shortened("a\n b\tc") == "a b c"
+    assert shortened("x" * 20, 10) == "x" * 9 + "…"
+
+
+def test_there_is_no_progress_where_nobody_looks(capsys):
+    from judgesmith.cli.printing import stage_progress
+
+    with stage_progress(quiet=False) as told:
+        assert told is None
+    assert capsys.readouterr() == ("", "")
+
+
+def test_progress_goes_to_standard_error(capsys, monkeypatch):
+    from judgesmith.cli.printing import stage_progress
+
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
+    with stage_progress(quiet=False) as tell:
+        tell("rows", 3, 6)
+        tell("rows", 3, 6)
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert "rows" in err
+    assert "6/6" in err
