@@ -234,7 +234,8 @@ def _notes(
     if settings.optimizer == "none":
         yield "nothing was searched: this is the judge as it was."
     elif judge.protocol == bare.protocol:
-        yield "nothing that was tried agreed better with people: this is the judge as it was."
+        tried = "was tried" if complete else "was tried before the budget ended"
+        yield f"nothing that {tried} agreed better with people: this is the judge as it was."
 
 
 def _keys(rows: Rows) -> tuple[str, ...]:

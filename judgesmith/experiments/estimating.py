@@ -31,7 +31,8 @@ class RunEstimate:
     Attributes
     ----------
     calls : int
-        Requests if every answer can be read. Answers on record are not counted off.
+        Requests if every answer can be read and is kept: without a ledger, questions that
+        come up again are asked again. Answers on record are not counted off.
     max_calls : int
         Requests if no first answer can be read: never more, but for requests that are sent
         again after a fault of network or server.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,9 @@ from judgesmith.experiments.problems import DataError, Problem, shown
 from judgesmith.optimizers.table import FloatArray
 
 NO_ROW = "there is no score for this row in the file"
+
+Key = tuple[str, str]
+"""Source and system of an item."""
 
 Placed = tuple[str, Mapping[str, Any]]
 """A row of the file, and where it stands."""
@@ -49,7 +52,12 @@ class Scores:
 
 
 def read_scores(
-    path: str | Path, dataset: DataSet, *, judge: str | None = None, criterion: str | None = None
+    path: str | Path,
+    dataset: DataSet,
+    *,
+    judge: str | None = None,
+    criterion: str | None = None,
+    target: str = OVERALL,
 ) -> Scores:
     """Return the scores in a file for the items of a data set.
 
@@ -65,7 +73,9 @@ def read_scores(
     judge : str or None
         Which of several recorded judges.
     criterion : str or None
-        Which of several recorded criteria; None takes ``overall`` where it is one of them.
+        Which of several recorded criteria; None takes the one that is called like the target.
+    target : str
+        What the scores will be compared with.
 
     Raises
     ------
@@ -82,22 +92,30 @@ def read_scores(
         problems = [Problem(where=raw.name, field="file", expected="at least one row", came="none")]
     if problems:
         raise DataError(problems)
-    rows = _only(rows, "judge", judge, where=raw.name, hint=f"{path}:NAME")
-    if criterion is None and OVERALL in _names(rows, "criterion"):
-        criterion = OVERALL
-    rows = _only(rows, "criterion", criterion, where=raw.name, hint="--criterion NAME")
-    found: dict[tuple[str, str], list[tuple[float, str | None]]] = defaultdict(list)
     wanted = [(item.source_id, item.system_id) for item in dataset]
     n_wanted = Counter(wanted)
+    # A file may hold scores for other sets too; their judges and criteria are none of ours.
+    rows, others = _parted(rows, n_wanted)
+    if not rows:
+        expected = f"ids that occur in {dataset.name} (score the same file that you evaluate on)"
+        came = f"none that does, the first {shown(', '.join(_key(others[0][1])))}"
+        at = "source_id, system_id"
+        raise DataError([Problem(where=raw.name, field=at, expected=expected, came=came)])
+    rows = _only(rows, "judge", judge, where=raw.name, hint=f"{path}:NAME")
+    criteria = _names(rows, "criterion")
+    if criterion is None and len(criteria) > 1 and target in criteria:
+        criterion = target
+    rows = _only(rows, "criterion", criterion, where=raw.name, hint="--criterion NAME")
+    found: dict[Key, list[tuple[float, str | None]]] = defaultdict(list)
     for where, row in rows:
-        key = (str(row.get("source_id") or ""), str(row.get("system_id") or ""))
+        key = _key(row)
         try:
             found[key].append(_value(row))
         except ValueError as fault:
             expected = "a number, or null with a problem"
             problems.append(Problem(where=where, field="score", expected=expected, came=str(fault)))
             continue
-        if len(found[key]) > max(1, n_wanted[key]):
+        if len(found[key]) > n_wanted[key]:
             n = f"{n_wanted[key]} scores" if n_wanted[key] > 1 else "one score"
             problems.append(
                 Problem(
@@ -109,21 +127,31 @@ def read_scores(
             )
     if problems:
         raise DataError(problems)
-    if not found.keys() & n_wanted.keys():
-        expected = f"ids that occur in {dataset.name} (score the same file that you evaluate on)"
-        came = f"none that does, the first {shown(', '.join(next(iter(found))))}"
-        at = "source_id, system_id"
-        raise DataError([Problem(where=raw.name, field=at, expected=expected, came=came)])
     in_order = {key: iter(given) for key, given in found.items()}
     values = [next(in_order.get(key, iter(())), (np.nan, NO_ROW)) for key in wanted]
-    criteria = _names(rows, "criterion")
     return Scores(
         values=np.asarray([value for value, _ in values], dtype=float),
         problems=tuple(problem for _, problem in values),
         label=judge or raw.name,
-        criterion=criteria[0] if criteria else None,
-        n_unused=sum(len(given) for key, given in found.items() if key not in n_wanted),
+        criterion=next(iter(_names(rows, "criterion")), None),
+        n_unused=sum(_same_kind(row, rows[0][1]) for _, row in others),
     )
+
+
+def _key(row: Mapping[str, Any]) -> Key:
+    return str(row.get("source_id") or ""), str(row.get("system_id") or "")
+
+
+def _parted(rows: Sequence[Placed], wanted: Container[Key]) -> tuple[list[Placed], list[Placed]]:
+    """Return the rows for items of the set, and the others."""
+    parts: tuple[list[Placed], list[Placed]] = ([], [])
+    for placed in rows:
+        parts[_key(placed[1]) not in wanted].append(placed)
+    return parts
+
+
+def _same_kind(row: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+    return all(row.get(field) == other.get(field) for field in ("judge", "criterion"))
 
 
 def _names(rows: Sequence[Placed], field: str) -> list[str]:

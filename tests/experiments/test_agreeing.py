@@ -1,0 +1,93 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from judgesmith.experiments.agreeing import (
+    LEVELS,
+    STATISTICS,
+    agreement_report,
+    gain_report,
+    plain,
+    unscored,
+    unscored_text,
+)
+from judgesmith.metrics import agreement, clustered_interval, paired_interval
+from judgesmith.optimizers import JudgedTable
+
+NAN = float("nan")
+
+
+def table(predicted, *, seed=0):
+    n = len(predicted)
+    human = np.random.default_rng(seed).integers(1, 6, n).astype(float)
+    return JudgedTable(
+        predicted=np.asarray(predicted, dtype=float),
+        human=human,
+        sources=np.arange(n) // 3,
+        systems=np.asarray([f"s{i % 3}" for i in range(n)]),
+        problems=tuple("cut off" if np.isnan(p) else None for p in predicted),
+    )
+
+
+PREDICTED = [3.0, 1.0, NAN, 4.0, 1.0, 5.0, 9.0, 2.0, 6.0, 5.0, NAN, 5.0]
+
+
+def test_the_report_holds_what_the_metrics_say():
+    judged = table(PREDICTED)
+    report = agreement_report(judged, rng=np.random.default_rng(1))
+    rng = np.random.default_rng(1)
+    groups = {"sources": judged.sources, "systems": judged.systems}
+    for level in LEVELS:
+        for statistic in STATISTICS:
+            names = {"statistic": statistic, "level": level}
+            direct = clustered_interval(judged.predicted, judged.human, **groups, **names, rng=rng)
+            assert plain(report)[level][statistic] == direct.to_dict()
+            value = agreement(judged.predicted, judged.human, **groups, **names).value
+            assert report[level][statistic].value == pytest.approx(value, nan_ok=True)
+
+
+def test_the_gain_is_the_paired_difference():
+    first, second = table(PREDICTED), table(PREDICTED[::-1])
+    gain = gain_report(first, second, rng=np.random.default_rng(1))
+    direct = paired_interval(
+        first.predicted,
+        second.predicted,
+        first.human,
+        sources=first.sources,
+        systems=first.systems,
+        statistic=STATISTICS[0],
+        level=LEVELS[0],
+        rng=np.random.default_rng(1),
+    )
+    assert plain(gain)[LEVELS[0]][STATISTICS[0]] == direct.to_dict()
+
+
+@pytest.mark.parametrize("n", [1, 3, 12])
+def test_rows_without_any_score_agree_with_nothing_and_break_nothing(n):
+    nothing = table([NAN] * n)
+    rng = np.random.default_rng(0)
+    for report in (agreement_report(nothing, rng=rng), gain_report(nothing, nothing, rng=rng)):
+        for row in plain(report).values():
+            assert all(one["value"] is one["low"] is None and one["n"] == 0 for one in row.values())
+
+
+def test_nothing_to_report_stays_nothing():
+    assert plain(None) is None
+
+
+@given(st.lists(st.sampled_from([None, "cut off", "no answer"]), min_size=1, max_size=20))
+def test_every_row_without_a_score_is_counted_under_its_reason(problems):
+    predicted = [1.0 if problem is None else NAN for problem in problems]
+    judged = JudgedTable(
+        predicted=np.asarray(predicted),
+        human=np.ones(len(problems)),
+        sources=np.arange(len(problems)),
+        systems=np.arange(len(problems)),
+        problems=tuple(problems),
+    )
+    found = unscored(judged)
+    assert (found.n, found.n_rows) == (sum(p is not None for p in problems), len(problems))
+    assert sum(found.reasons.values()) == found.n
+    assert list(found.reasons.values()) == sorted(found.reasons.values(), reverse=True)
+    assert unscored_text(found).startswith("all" if not found.n else f"{found.n} of")

@@ -1,0 +1,201 @@
+import json
+
+import numpy as np
+import pytest
+
+from judgesmith.experiments import CompileSettings, compile_judge, evaluate_judge, read_items
+from judgesmith.experiments.agreeing import agreement_report
+from judgesmith.experiments.compiling import NothingScoredError
+from judgesmith.programs import SavedJudge, judge_items
+from judgesmith.programs.models import model, stack_of
+
+QUICK = CompileSettings(n_rounds=3)
+
+
+@pytest.fixture(scope="module")
+def data():
+    return read_items("sample").subset(range(60))
+
+
+@pytest.fixture(scope="module")
+def compiled(data):
+    return compile_judge(data, QUICK, lm=model(ledger=None))
+
+
+def test_compiling_twice_gives_the_same_bytes(data, compiled, tmp_path):
+    again = compile_judge(data, QUICK, lm=model(ledger=None), concurrency=3)
+    first = compiled.saved.save(tmp_path / "first") / "judge.json"
+    second = again.saved.save(tmp_path / "second") / "judge.json"
+    assert first.read_bytes() == second.read_bytes()
+
+
+def test_rows_seen_are_those_it_was_made_from(data, compiled):
+    seen = compiled.saved.seen
+    keys = [key for several in seen.values() for key in several]
+    assert (
+        len(keys) == len(set(keys)) == compiled.saved.rows["train"] + compiled.saved.rows["select"]
+    )
+    assert len(data) - len(keys) == compiled.saved.rows["heldout"]
+
+
+def test_demonstrations_come_from_the_pool_alone(compiled):
+    shown = {one.key for many in compiled.saved.protocol.demonstrations.values() for one in many}
+    assert shown <= set(compiled.saved.seen["train"])
+
+
+def test_the_report_is_what_the_saved_judge_scores(data, compiled):
+    found = evaluate_judge(compiled.saved, data, rng=np.random.default_rng(0))
+    for level, statistics in compiled.heldout.items():
+        for name, estimate in statistics.items():
+            value = found.unseen[level][name].value
+            assert value == pytest.approx(estimate.value, nan_ok=True)
+
+
+def test_golden_items_score_as_they_did(compiled):
+    golden = compiled.saved.golden
+    assert 2 <= len(golden) <= 5
+    for one in golden:
+        found = compiled.saved.program()(source=one.source, response=one.response)
+        assert found.score == pytest.approx(one.judgement.score)
+
+
+def test_examples_are_the_best_and_the_worst(compiled):
+    (_, _, best), (_, _, worst) = compiled.examples
+    assert best.score > worst.score
+
+
+def test_texts_are_left_out_on_request(data):
+    settings = CompileSettings(optimizer="none", texts=False)
+    assert compile_judge(data, settings, lm=model(ledger=None)).saved.golden == ()
+
+
+def test_the_history_says_what_was_tried(compiled):
+    stages = [trial["stage"] for trial in compiled.saved.history]
+    assert stages.count("demonstrations") == QUICK.n_rounds
+    assert "aggregation" in stages
+    json.dumps(compiled.saved.model_dump(mode="json"), allow_nan=False)
+
+
+def test_another_target_is_another_judge(data):
+    found = compile_judge(
+        data, CompileSettings(target="fluency", n_rounds=2), lm=model(ledger=None)
+    )
+    assert found.saved.target == "fluency"
+
+
+def test_without_a_search_the_judge_is_as_it_was(data):
+    found = compile_judge(data, CompileSettings(optimizer="none"), lm=model(ledger=None))
+    assert found.saved.protocol == CompileSettings().protocol
+    assert found.gain["dataset"]["q"].value == 0.0
+    assert "nothing was searched: this is the judge as it was." in found.notes
+
+
+def test_progress_adds_up_to_what_was_announced(data):
+    told = {}
+
+    def progress(stage, n, total):
+        done, _ = told.get(stage, (0, total))
+        told[stage] = (done + n, total)
+
+    compile_judge(data, QUICK, lm=model(ledger=None), progress=progress)
+    assert set(told) >= {"demonstrations", "aggregation", "selection rows", "held-out rows"}
+    for stage, (done, total) in told.items():
+        assert total - 12 <= done <= total, stage
+
+
+@pytest.mark.parametrize("budget", [2, 40, 150, 10_000])
+def test_a_budget_is_never_passed_and_its_end_is_told(data, budget, tmp_path):
+    lm = model(ledger=tmp_path / "ledger.sqlite", max_calls=budget)
+    found = compile_judge(data, QUICK, lm=lm, concurrency=1)
+    assert stack_of(lm).usage.calls <= budget
+    assert found.complete == found.saved.settings["complete"] == (budget == 10_000)
+    assert any("budget" in note for note in found.notes) != found.complete
+    assert (found.saved.rows["unscored"] > 0) != found.complete
+
+
+def test_where_nothing_is_judged_there_is_no_judge(data):
+    with pytest.raises(NothingScoredError, match="not asked: the budget of 0 calls") as caught:
+        compile_judge(data, QUICK, lm=model(ledger=None, max_calls=0))
+    assert caught.value.spent
+    assert (
+        caught.value.rows["unscored"] == caught.value.rows["select"] + caught.value.rows["heldout"]
+    )
+
+
+class Scripted:
+    """An engine that answers what a function of the request says."""
+
+    endpoint = route = "scripted"
+
+    def __init__(self, text_of):
+        self.text_of = text_of
+
+    def answer(self, request):
+        from judgesmith.programs.models import ModelAnswer
+
+        return ModelAnswer(text=self.text_of(request), input_tokens=1, output_tokens=1)
+
+
+@pytest.fixture
+def scripted(monkeypatch):
+    """Make models of a function from request to answer."""
+    from judgesmith.programs.models import faces
+
+    def make(text_of):
+        monkeypatch.setattr(faces, "engine_for", lambda *_, **__: Scripted(text_of))
+        return model("scripted/m", ledger=None)
+
+    return make
+
+
+VANILLA = CompileSettings(n_rounds=3, protocol={"variant": "vanilla"})
+
+
+def test_answers_that_nobody_can_read_make_no_judge(data, scripted):
+    with pytest.raises(NothingScoredError, match="could not be read") as caught:
+        compile_judge(data, VANILLA, lm=scripted(lambda _: "fine, thanks"))
+    assert not caught.value.spent
+
+
+def test_a_model_that_cannot_tell_texts_apart_gives_the_judge_back_as_it_was(data, scripted):
+    lm = scripted(lambda _: "[[ ## score ## ]]\n70\n\n[[ ## completed ## ]]")
+    found = compile_judge(data, VANILLA, lm=lm)
+    assert found.saved.protocol == VANILLA.protocol
+    assert np.isnan(found.heldout["dataset"]["q"].value)
+    assert any("this is the judge as it was" in note for note in found.notes)
+
+
+def test_rows_that_cannot_be_judged_are_counted_and_left_out(data, scripted):
+    def text_of(request):
+        n_words = len(request.user.split())
+        score = "none" if n_words % 7 == 0 else str(n_words % 100)
+        return f"[[ ## score ## ]]\n{score}\n\n[[ ## completed ## ]]"
+
+    lm = scripted(text_of)
+    found = compile_judge(data, VANILLA, lm=lm)
+    rows = found.saved.rows
+    assert 0 < rows["unscored"] < rows["select"] + rows["heldout"]
+    n_scored = found.heldout["dataset"]["pearson"].n + found.selection["dataset"]["pearson"].n
+    assert n_scored == rows["select"] + rows["heldout"] - rows["unscored"]
+    assert "rows without a score count in no agreement." in found.notes
+
+
+def test_uncompiled_agreement_is_that_of_the_judge_it_started_from(data, compiled):
+    from judgesmith.optimizers.table import judged_table
+    from judgesmith.programs import ActiveCritic
+
+    held = [i for i, item in enumerate(data) if item.key not in compiled.saved.seen_keys]
+    items = [data[i] for i in held]
+    table = judged_table(
+        judge_items(ActiveCritic(), items, lm=model(ledger=None)),
+        np.asarray([np.mean(item.human["overall"]) for item in items]),
+        sources=data.groups[held],
+        systems=np.asarray([item.system_id for item in items]),
+    )
+    direct = agreement_report(table, rng=np.random.default_rng(0))
+    for name, estimate in compiled.uncompiled["dataset"].items():
+        assert estimate.value == pytest.approx(direct["dataset"][name].value)
+
+
+def test_a_saved_judge_comes_back_as_it_was(compiled, tmp_path):
+    assert SavedJudge.load(compiled.saved.save(tmp_path / "judge")) == compiled.saved

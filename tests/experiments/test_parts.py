@@ -1,0 +1,103 @@
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from judgesmith.experiments.dataset import DataSet
+from judgesmith.experiments.parts import examples_of, parts_of
+from judgesmith.experiments.settings import CompileSettings
+from judgesmith.experiments.targets import targets_of
+from judgesmith.signatures import RatedItem, Scale
+
+FORM = {"overall": Scale(low=1, high=5)}
+
+
+def rated_set(sizes, unrated=()):
+    items = [
+        RatedItem(
+            source=f"source {s}",
+            response=f"response {s}.{r}",
+            source_id=str(s),
+            system_id=str(r),
+            human={} if (s, r) in unrated else {"overall": (1 + (3 * s + r) % 5,)},
+            scale=FORM,
+        )
+        for s, size in enumerate(sizes)
+        for r in range(size)
+    ]
+    return DataSet(name="toy", items=tuple(items))
+
+
+def parts(data, **options):
+    return parts_of(data, targets_of(data), CompileSettings(**options))
+
+
+def used(found):
+    return {
+        name: [] if rows is None else [item.key for item in rows.items]
+        for name, rows in (
+            ("pool", found.pool),
+            ("selection", found.selection),
+            ("heldout", found.heldout),
+        )
+    }
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    st.lists(st.integers(1, 4), min_size=6, max_size=20),
+    st.sampled_from([0.0, 0.2, 0.3, 0.5]),
+    st.integers(0, 3),
+    st.integers(0, 5),
+)
+def test_every_rated_row_has_one_use_and_no_source_two(sizes, holdout, n_demonstrations, seed):
+    data = rated_set(sizes, unrated={(1, 0)})
+    found = parts(data, holdout=holdout, n_demonstrations=n_demonstrations, seed=seed)
+    sources = [
+        set() if rows is None else {item.source for item in rows.items}
+        for rows in (found.pool, found.selection, found.heldout)
+    ]
+    assert sum(map(len, sources)) == len(set().union(*sources))
+    keys = [key for several in used(found).values() for key in several]
+    assert sorted(keys) == sorted(item.key for item in data if item.human)
+
+
+def test_equal_seeds_give_equal_parts_and_others_do_not():
+    data = rated_set([2] * 20)
+    assert used(parts(data, seed=3)) == used(parts(data, seed=3))
+    assert used(parts(data, seed=3)) != used(parts(data, seed=4))
+
+
+def test_without_a_search_there_is_no_pool():
+    found = parts(rated_set([2] * 10), optimizer="none")
+    assert found.pool is None
+    assert [len(rows) for rows in found.tuning] == [len(found.selection)]
+
+
+def test_rows_can_be_split_instead_of_sources():
+    found = parts(rated_set([8, 8]), split_rows=True, holdout=0.5)
+    shared = {item.source for item in found.selection.items}
+    assert shared & {item.source for item in found.heldout.items}
+    assert not set(used(found)["selection"]) & set(used(found)["heldout"])
+
+
+def test_rows_keep_what_people_said():
+    data = rated_set([3] * 8)
+    said = {item.key: item.human["overall"][0] for item in data}
+    found = parts(data)
+    for rows in (found.pool, found.selection, found.heldout):
+        assert [said[item.key] for item in rows.items] == rows.human.tolist()
+        assert [one.score for one in examples_of(rows)] == rows.human.tolist()
+
+
+def test_too_little_to_learn_from_is_refused():
+    with pytest.raises(ValueError, match="holding some out needs at least 2"):
+        parts(rated_set([6]))
+    with pytest.raises(ValueError, match="must not share a source"):
+        parts(rated_set([6]), holdout=0.0)
+
+
+def test_parts_are_spread_over_the_whole_range_of_ratings():
+    found = parts(rated_set([4] * 30), holdout=0.3)
+    means = [np.mean(rows.human) for rows in (found.pool, found.selection, found.heldout)]
+    assert max(means) - min(means) < 0.5

@@ -1,0 +1,152 @@
+import gzip
+import json
+import math
+
+import numpy as np
+import pytest
+
+from judgesmith.experiments import DataError, DataSet, read_scores
+from judgesmith.experiments.score_files import NO_ROW
+from judgesmith.signatures import RatedItem
+
+
+@pytest.fixture
+def data():
+    ids = [("a", "x"), ("a", "y"), ("b", "x"), ("b", "x")]
+    items = [RatedItem(source_id=s, system_id=m, response=f"r{n}") for n, (s, m) in enumerate(ids)]
+    return DataSet(name="toy", items=tuple(items))
+
+
+@pytest.fixture
+def write(tmp_path):
+    def rows(*several, name="scores.jsonl"):
+        text = "".join(json.dumps(row) + "\n" for row in several)
+        path = tmp_path / name
+        path.write_bytes(gzip.compress(text.encode()) if name.endswith(".gz") else text.encode())
+        return path
+
+    return rows
+
+
+def row(source, system, **fields):
+    return {"source_id": source, "system_id": system, **fields}
+
+
+@pytest.mark.parametrize("name", ["scores.jsonl", "scores.jsonl.gz"])
+def test_scores_find_their_items_whatever_the_order(data, write, name):
+    path = write(row("b", "x", score=3), row("a", "y", score=2), row("a", "x", score=1), name=name)
+    found = read_scores(path, data)
+    np.testing.assert_equal(found.values, [1, 2, 3, np.nan])
+    assert found.problems == (None, None, None, NO_ROW)
+    assert (found.label, found.n_unused) == (name, 0)
+
+
+def test_items_that_share_their_ids_are_told_apart_by_order(data, write):
+    path = write(row("b", "x", score=3), row("a", "x", score=1), row("b", "x", score=4))
+    np.testing.assert_equal(read_scores(path, data).values, [1, np.nan, 3, 4])
+
+
+def test_why_there_is_no_score_is_kept(data, write):
+    path = write(row("a", "x", score=None, problem="cut off"), row("a", "y", score=None))
+    found = read_scores(path, data)
+    assert found.problems[:2] == ("cut off", "unscored, without a reason")
+
+
+def test_recorded_answers_are_averaged_over_those_that_could_be_read(data, write):
+    path = write(row("a", "x", scores=[1, None, 2]), row("a", "y", scores=[None]))
+    found = read_scores(path, data)
+    np.testing.assert_equal(found.values[:2], [1.5, np.nan])
+    assert found.problems[1] == "the recorded judge gave no readable score"
+
+
+def test_tables_hold_scores_too(data, tmp_path):
+    path = tmp_path / "scores.csv"
+    path.write_text("source_id,system_id,score\na,x,1.5\na,y,\n")
+    np.testing.assert_equal(read_scores(path, data).values, [1.5, np.nan, np.nan, np.nan])
+
+
+def recorded(write):
+    return write(
+        *(
+            row("a", "x", judge=judge, criterion=criterion, scores=[value])
+            for value, (judge, criterion) in enumerate(
+                [("p", "wit"), ("p", "overall"), ("q", "wit"), ("q", "depth")]
+            )
+        )
+    )
+
+
+@pytest.mark.parametrize(
+    ("asked", "value", "criterion"),
+    [
+        ({"judge": "p"}, 1, "overall"),
+        ({"judge": "p", "criterion": "wit"}, 0, "wit"),
+        ({"judge": "q", "target": "depth"}, 3, "depth"),
+        ({"judge": "q", "criterion": "wit", "target": "depth"}, 2, "wit"),
+    ],
+)
+def test_one_of_several_judges_and_criteria_is_picked(data, write, asked, value, criterion):
+    found = read_scores(recorded(write), data, **asked)
+    assert (found.values[0], found.criterion) == (value, criterion)
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        ({}, "judge: expected one of p, q (say which with"),
+        ({"judge": "r"}, "judge: expected one of p, q"),
+        ({"judge": "q"}, "criterion: expected one of depth, wit (say which with --criterion NAME)"),
+        ({"judge": "q", "criterion": "overall"}, "expected one of depth, wit"),
+    ],
+)
+def test_what_cannot_be_picked_is_asked_for(data, write, asked, said):
+    with pytest.raises(DataError) as caught:
+        read_scores(recorded(write), data, **asked)
+    assert said in str(caught.value)
+
+
+def test_a_judge_cannot_be_picked_where_none_is_named(data, write):
+    with pytest.raises(DataError, match="judge: expected no judge; got 'p'"):
+        read_scores(write(row("a", "x", score=1)), data, judge="p")
+
+
+def test_rows_of_other_sets_are_left_out_and_counted(data, write):
+    path = write(
+        row("a", "x", judge="p", score=1),
+        row("c", "x", judge="p", score=1),
+        row("d", "x", judge="other", score="never read"),
+    )
+    assert read_scores(path, data).n_unused == 1
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {},
+        {"score": "good"},
+        {"score": True},
+        {"score": [1]},
+        {"score": math.inf},
+        {"scores": 3},
+        {"scores": ["x"]},
+        {"scores": [math.nan]},
+    ],
+    ids=str,
+)
+def test_what_is_no_score_is_a_problem_with_its_line(data, write, wrong):
+    path = write(row("a", "x", score=1), row("a", "y", **wrong))
+    with pytest.raises(DataError) as caught:
+        read_scores(path, data)
+    assert [one.where for one in caught.value.problems] == ["scores.jsonl:2"]
+
+
+def test_a_second_score_for_one_item_is_a_problem(data, write):
+    with pytest.raises(DataError, match=r"scores.jsonl:2: .*expected one score for 'a', 'x'"):
+        read_scores(write(row("a", "x", score=1), row("a", "x", score=1)), data)
+    with pytest.raises(DataError, match=r"scores.jsonl:3: .*expected 2 scores for 'b', 'x'"):
+        read_scores(write(*[row("b", "x", score=1)] * 3), data)
+
+
+def test_a_file_for_other_texts_is_refused(data, write):
+    with pytest.raises(DataError, match="score the same file that you evaluate on"):
+        read_scores(write(row("z", "x", score=1)), data)

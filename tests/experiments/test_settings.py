@@ -1,0 +1,47 @@
+import pytest
+from pydantic import ValidationError
+
+from judgesmith.experiments import CompileSettings, read_items
+from judgesmith.signatures import Protocol
+
+
+@pytest.fixture(scope="module")
+def data():
+    return read_items("sample")
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"target": "fluency"},
+        {"aggregate": "median"},
+        {"protocol": Protocol(variant="vanilla")},
+        {"optimizer": "none"},
+        {"objective": "pearson"},
+        {"holdout": 0.0},
+        {"n_demonstrations": 2},
+        {"n_rounds": 3},
+        {"lexical": True},
+        {"lexical": False},
+        {"seed": 1},
+        {"texts": False},
+        {"split_rows": True},
+    ],
+    ids=str,
+)
+def test_every_setting_is_part_of_the_fingerprint(data, changed):
+    usual = CompileSettings().fingerprint(data, "offline")
+    assert CompileSettings(**changed).fingerprint(data, "offline") != usual
+
+
+def test_data_and_model_are_part_of_the_fingerprint(data):
+    usual = CompileSettings().fingerprint(data, "offline")
+    assert usual == CompileSettings(seed=0).fingerprint(data, "offline")
+    assert CompileSettings().fingerprint(data.subset(range(100)), "offline") != usual
+    assert CompileSettings().fingerprint(data, "openai/m") != usual
+
+
+@pytest.mark.parametrize("wrong", [{"holdout": 1.0}, {"n_rounds": 0}, {"optimiser": "random"}])
+def test_impossible_settings_are_refused(wrong):
+    with pytest.raises(ValidationError):
+        CompileSettings(**wrong)
