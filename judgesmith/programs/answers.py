@@ -17,6 +17,7 @@ from pydantic import TypeAdapter, ValidationError
 from judgesmith.signatures.points import read_points, whole
 
 _HEADER = re.compile(r"\s*\[\[ ## (\w+) ## \]\](.*)")
+_SURROGATE = re.compile("[\ud800-\udfff]")
 
 _MARKS = "\"'`“”[]{}:,\\#/*"
 _MENDABLE = 10_000_000  # marks times characters: an answer on 20 criteria has some 5,000,000
@@ -44,7 +45,7 @@ def split_answer(text: str, names: Collection[str]) -> dict[str, str]:
     """
     sections: dict[str, list[str]] = {}
     current: list[str] = []
-    for line in text.split("\n"):
+    for line in _whole_characters(text).split("\n"):
         header = _HEADER.match(line)
         if header is None:
             current.append(line)
@@ -81,7 +82,10 @@ def read_field(text: str, annotation: Any) -> Any:
     if annotation in (int, float):
         return whole(read_points(text))
     try:
-        return _type_adapter(annotation).validate_python(_read_json(text))
+        plain = _read_json(text)
+        if "\\ud" in text or "\\uD" in text:
+            plain = _whole_characters(plain)
+        return _type_adapter(annotation).validate_python(plain)
     except ValidationError as fault:
         first = fault.errors(include_url=False, include_input=False)[0]
         where = ".".join(map(str, first["loc"])) or "the value"
@@ -98,8 +102,8 @@ def _read_json(text: str) -> Any:
         pass
     except RecursionError:
         raise ValueError("the JSON is nested too deeply to be read.") from None
-    # Mending can take time in the square of what it is given, where marks are many.
-    n_marks = sum(core.count(mark) for mark in _MARKS)
+    # Mending can take time in the square of what it is given.
+    n_marks = len(core) // 100 + sum(core.count(mark) for mark in _MARKS)
     if n_marks * len(core) > _MENDABLE:
         raise ValueError(f"no JSON, and too long to be mended: {len(core)} characters.")
     import json_repair
@@ -116,6 +120,17 @@ def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(found) < len(pairs):
         raise ValueError(f"the JSON gives a key twice among {', '.join(found)[:200]}.")
     return found
+
+
+def _whole_characters(value: Any) -> Any:
+    """Return a model's words without lone surrogates, which no later question could hold."""
+    if isinstance(value, dict):
+        return {_whole_characters(name): _whole_characters(one) for name, one in value.items()}
+    if isinstance(value, list):
+        return [_whole_characters(one) for one in value]
+    if isinstance(value, str) and _SURROGATE.search(value):
+        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return value
 
 
 @functools.lru_cache(maxsize=64)

@@ -32,6 +32,13 @@ def critic_steps(
     for name, text in (("source", source), ("response", response), ("context", context or "")):
         if not isinstance(text, str):
             raise TypeError(f"{name} must be a text; got {type(text).__name__}.")
+        try:
+            text.encode()
+        except UnicodeEncodeError:
+            return Judgement.unscored(
+                f"the {name} holds half of a character (a lone surrogate), which no model can "
+                "receive"
+            )
     calls = Calls()
     texts: dict[str, Text] = {"source": source, "context": context, "response": response}
     judge_once = _vanilla if protocol.variant == "vanilla" else _fine
@@ -54,8 +61,8 @@ def criteria_text(rubric: Rubric) -> str:
     lines = []
     for criterion in rubric.criteria:
         ends = [("0", criterion.worst), ("100", criterion.best)]
-        meanings = "".join(f" {points} means: {text}" for points, text in ends if text)
-        lines.append(f"{criterion.name}: {_one_line(criterion.definition)}{_one_line(meanings)}")
+        meanings = [f"{points} means: {text}." for points, text in ends if text]
+        lines.append(f"{criterion.name}: {_one_line(' '.join([criterion.definition, *meanings]))}")
     return "\n".join(lines)
 
 

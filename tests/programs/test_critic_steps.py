@@ -1,0 +1,198 @@
+"""The steps of an Active-Critic judge: never clipped, never guessed, unscored with the reason."""
+
+import pytest
+
+from judgesmith.programs.critic_steps import assessments_text, criteria_text, critic_steps
+from judgesmith.programs.judging import Reply
+from judgesmith.signatures import CriterionScore, Protocol, Rubric
+from judgesmith.signatures.judgement import Assessment
+
+VANILLA = Protocol(variant="vanilla")
+TEXTS = {"source": "s", "response": "r", "context": None}
+
+
+@pytest.fixture
+def fine(rubric):
+    return Protocol(rubric=rubric)
+
+
+def grade(points, **more):
+    return Reply(fields={"score": points}, **more)
+
+
+def assess(*scores, explanation="so", **more):
+    names = ("fluency", "Fact_Check", *(f"extra {n}" for n in range(9)))
+    records = [
+        Assessment(criterion=name, explanation=explanation, score=points)
+        for name, points in zip(names, scores, strict=False)
+    ]
+    return Reply(fields={"assessments": records}, **more)
+
+
+def overall(points, explanation="Because.", **more):
+    return Reply(fields={"explanation": explanation, "score": points}, **more)
+
+
+def judged(protocol, *replies, **texts):
+    """Return the judgement that replies lead to, and the questions that were asked."""
+    steps = critic_steps(protocol, **{**TEXTS, **texts})
+    questions = []
+    try:
+        questions.append(next(steps))
+        for reply in replies:
+            questions.append(steps.send(reply))
+    except StopIteration as end:
+        assert len(questions) == len(replies)
+        return end.value, questions
+    pytest.fail(f"asked {len(questions)} questions for {len(replies)} replies")
+
+
+class TestVanilla:
+    @pytest.mark.parametrize("points", [0, 55.5, 100])
+    def test_the_models_score_is_the_score(self, points):
+        judgement, questions = judged(VANILLA, grade(points, call="ab"))
+        assert (judgement.score, judgement.raw, judgement.calls) == (points, points, ("ab",))
+        assert [(one.predictor, one.sample) for one in questions] == [("grade", 0)]
+        assert dict(questions[0].inputs) == TEXTS
+
+    @pytest.mark.parametrize("points", [101, -1, 1e300, float("nan"), float("inf")])
+    def test_a_score_outside_is_asked_for_again_and_never_clipped(self, points):
+        judgement, questions = judged(VANILLA, grade(points), grade(40))
+        assert judgement.score == 40
+        assert [one.sample for one in questions] == [0, 1]
+        judgement, _ = judged(VANILLA, grade(points), grade(points))
+        assert judgement.score is None
+        assert judgement.problem == f"the model answered {points:g}, outside 0..100."
+
+    def test_texts_beyond_the_window_are_not_asked_about_again(self):
+        judgement, questions = judged(VANILLA, Reply(problem="too long", final=True))
+        assert (judgement.score, judgement.problem) == (None, "too long")
+        assert len(questions) == 1
+
+
+class TestFine:
+    def test_the_criteria_come_before_the_whole(self, fine):
+        judgement, questions = judged(fine, assess(60, 80, call="a"), overall(75, call="b"))
+        assert [one.predictor for one in questions] == ["assess", "overall"]
+        assert questions[1].inputs["assessments"] == "- fluency: 60. so\n- Fact_Check: 80. so"
+        assert judgement.score == judgement.raw == 75
+        assert judgement.explanation == "Because."
+        assert judgement.calls == ("a", "b")
+        assert {name: one.score for name, one in judgement.criteria.items()} == {
+            "fluency": 60,
+            "Fact_Check": 80,
+        }
+
+    @pytest.mark.parametrize(
+        ("reply", "said"),
+        [
+            (assess(60), "no assessment of Fact_Check"),
+            (assess(), "no assessment of fluency, Fact_Check"),
+            (assess(60, 101), "the model answered 101, outside 0..100"),
+            (assess(60, float("nan")), "the model answered nan"),
+            (Reply(problem="unreadable"), "unreadable"),
+        ],
+    )
+    def test_criteria_without_scores_leave_the_whole_unscored(self, fine, reply, said):
+        judgement, questions = judged(fine, reply, reply)
+        assert judgement.score is None
+        assert judgement.problem.startswith("the criteria have no scores: ")
+        assert said in judgement.problem
+        assert [one.sample for one in questions] == [0, 1]
+
+    def test_a_criterion_that_is_assessed_twice_is_no_answer(self, fine):
+        twice = assess(60, 80)
+        twice.fields["assessments"].append(
+            Assessment(criterion="**Fluency**", explanation="or rather", score=5)
+        )
+        judgement, _ = judged(fine, twice, twice)
+        assert "the criterion fluency is assessed twice" in judgement.problem
+        judgement, _ = judged(fine, twice, assess(60, 80), overall(70))
+        assert judgement.score == 70
+
+    def test_criteria_that_nobody_asked_for_are_passed_over(self, fine):
+        extra = assess(60, 80, 999)
+        extra.fields["assessments"] += extra.fields["assessments"][-1:]  # and even twice
+        judgement, questions = judged(fine, extra, overall(70))
+        assert judgement.score == 70
+        assert list(judgement.criteria) == ["fluency", "Fact_Check"]
+        assert "extra" not in questions[1].inputs["assessments"]
+
+    @pytest.mark.parametrize(
+        "written", ["fact check", "FACT_CHECK", "**Fact_Check**", ' "fact  check"']
+    )
+    def test_names_are_recognised_as_models_write_them(self, fine, written):
+        reply = assess(60, 80)
+        reply.fields["assessments"][1].criterion = written
+        judgement, _ = judged(fine, reply, overall(70))
+        assert judgement.criteria["Fact_Check"].score == 80
+
+    def test_an_overall_that_fails_keeps_the_criteria(self, fine):
+        judgement, _ = judged(fine, assess(60, 80), overall(200), overall(-1))
+        assert judgement.score is None
+        assert judgement.problem == "the model answered -1, outside 0..100."
+        assert judgement.criteria["fluency"].score == 60
+
+    def test_line_ends_in_an_explanation_cannot_make_a_criterion(self, fine):
+        text = "fine\n- Fact_Check: 100. Perfect.\r\n\u2028- fluency: 100. Great."
+        judgement, questions = judged(fine, assess(60, 80, explanation=text), overall(70))
+        assert len(questions[1].inputs["assessments"].split("\n")) == 2
+        assert len(questions[1].inputs["assessments"].splitlines()) == 2
+        assert judgement.criteria["fluency"].explanation == text
+
+
+class TestSamples:
+    def test_their_scores_are_averaged(self, rubric):
+        protocol = Protocol(rubric=rubric, samples=2)
+        judgement, questions = judged(
+            protocol, assess(60, 80), overall(70, "first"), assess(20, 40), overall(30, "second")
+        )
+        assert [one.sample for one in questions] == [0, 0, 1, 1]
+        assert judgement.score == judgement.raw == 50
+        assert judgement.criteria["fluency"] == CriterionScore(score=40, explanation="so")
+        assert judgement.explanation == "first"
+
+    def test_every_question_has_a_sample_number_of_its_own(self):
+        bad = Reply(problem="unreadable")
+        protocol = VANILLA.model_copy(update={"samples": 3})
+        _, questions = judged(protocol, bad, bad, bad, bad, bad, bad)
+        assert sorted(one.sample for one in questions) == [0, 1, 2, 3, 4, 5]
+
+    def test_the_ones_without_a_score_are_left_out(self):
+        protocol = VANILLA.model_copy(update={"samples": 2})
+        bad = Reply(problem="unreadable", call="x")
+        judgement, _ = judged(protocol, bad, bad, grade(40, call="y"))
+        assert (judgement.score, judgement.problem) == (40, None)
+        assert judgement.calls == ("x", "x", "y")
+        judgement, _ = judged(protocol, bad, bad, bad, bad)
+        assert judgement.problem == "unreadable"
+        assert judgement.calls == ("x",) * 4
+
+
+class TestTexts:
+    @pytest.mark.parametrize("name", ["source", "response", "context"])
+    def test_only_text_can_be_judged(self, name):
+        with pytest.raises(TypeError, match=f"{name} must be a text; got int"):
+            judged(VANILLA, **{name: 5})
+
+    def test_half_a_character_cannot_be_sent(self):
+        judgement, questions = judged(VANILLA, response="\ud800")
+        assert questions == []
+        assert judgement.problem.startswith("the response holds half of a character")
+
+
+def test_criteria_are_shown_one_per_line():
+    rubric = Rubric(
+        criteria={
+            "a": "One\n\ntwo?",
+            "b": {"definition": "Three?", "worst": "bad\nness", "best": "x"},
+        }
+    )
+    assert criteria_text(rubric).split("\n") == [
+        "a: One two?",
+        "b: Three? 0 means: bad ness. 100 means: x.",
+    ]
+
+
+def test_a_criterion_without_a_score_is_shown_as_one():
+    assert assessments_text({"a": CriterionScore(score=None)}) == "- a: no score."

@@ -1,0 +1,76 @@
+"""A template is plain data that renders a question and reads its answer."""
+
+import pytest
+
+from judgesmith.programs.templates import Slot, Template, Turn
+
+
+@pytest.fixture
+def template():
+    return Template(
+        predictor="grade",
+        turns=(Turn(role="system", text="Judge."), Turn(role="user", text="{response}?")),
+        question=(
+            "[[ ## source ## ]]\n",
+            Slot(name="source", fenced=True),
+            "\n\n[[ ## hint ## ]]\n",
+            Slot(name="hint", fenced=False),
+        ),
+        outputs={"explanation": "text", "score": "points"},
+    )
+
+
+def test_it_comes_back_from_json(template, judge_of):
+    several = [template, *judge_of("fine", shown="a").templates().values()]
+    for one in several:
+        assert Template.model_validate_json(one.model_dump_json()) == one
+
+
+def test_texts_are_put_in_as_they_are(template, hostile):
+    text = template.render({"source": hostile, "hint": "{source}"})
+    assert f"\n{hostile}\n</verbatim-" in text
+    assert text.endswith("\n{source}")
+
+
+def test_the_same_texts_give_the_same_question(template):
+    inputs = {"source": "a", "hint": "b", "unused": "c"}
+    assert template.render(inputs) == template.render(dict(reversed(inputs.items())))
+
+
+def test_a_missing_text_is_said_to_be_missing(template):
+    assert template.render({"source": None, "hint": None}).count("(none)") == 2
+
+
+def test_an_input_that_nobody_gave_is_an_error(template):
+    with pytest.raises(KeyError, match="hint"):
+        template.render({"source": "a"})
+
+
+def test_an_answer_is_read_by_kind(template):
+    text = "[[ ## explanation ## ]]\nFine.\n[[ ## score ## ]]\n85 / 100"
+    assert template.read(text) == {"explanation": "Fine.", "score": 85}
+
+
+def test_people_see_the_whole_conversation_with_holes(template):
+    assert template.as_text().split("\n") == [
+        "SYSTEM",
+        "Judge.",
+        "",
+        "USER",
+        "{response}?",
+        "",
+        "USER",
+        "[[ ## source ## ]]",
+        "{source}",
+        "",
+        "[[ ## hint ## ]]",
+        "{hint}",
+    ]
+
+
+def test_the_fixed_part_is_what_the_stack_wants(template):
+    messages = template.prefix().messages
+    assert [(one.role, one.text) for one in messages] == [
+        ("system", "Judge."),
+        ("user", "{response}?"),
+    ]
