@@ -155,9 +155,13 @@ def command(
     found.saved.save(folder, overwrite=True)
     if as_json:
         print_json(_summary(found.saved, folder, stack.usage))
-        say_notes((*dataset.notes, *found.notes), as_json=True)
     else:
-        _print(found, dataset, folder, stack.usage)
+        _print(found, dataset, stack.usage)
+    say_notes((*dataset.notes, *found.notes, *stack.adaptations), as_json=as_json)
+    if not as_json:
+        _print_examples(found)
+        say(f"\nsaved in {folder} (fingerprint {found.saved.fingerprint}); try:")
+        say(f"  judgesmith score {folder} INPUT.jsonl -o SCORES.jsonl")
 
 
 def _place(output: str) -> Path:
@@ -245,7 +249,7 @@ def _print_estimate(dataset: DataSet, settings: CompileSettings, lm: Any, *, as_
     )
 
 
-def _print(found: Compiled, dataset: DataSet, folder: Path, usage: Usage) -> None:
+def _print(found: Compiled, dataset: DataSet, usage: Usage) -> None:
     from judgesmith.programs.card import aggregation_text
 
     saved = found.saved
@@ -275,10 +279,6 @@ def _print(found: Compiled, dataset: DataSet, folder: Path, usage: Usage) -> Non
     shown = [f"{len(many)} in {name}" for name, many in saved.protocol.demonstrations.items()]
     say(f"demonstrations: {', '.join(shown) or 'none'}")
     say(f"model: {saved.model}; {usage_text(usage)}")
-    say_notes((*dataset.notes, *found.notes), as_json=False)
-    _print_examples(found)
-    say(f"\nsaved in {folder} (fingerprint {saved.fingerprint}); try:")
-    say(f"  judgesmith score {folder} INPUT.jsonl -o SCORES.jsonl")
 
 
 def _print_examples(found: Compiled) -> None:

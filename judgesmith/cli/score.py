@@ -76,6 +76,6 @@ def command(
         for problem, n in list(found.reasons.items())[:5]:
             say(f"  {n} × {problem}")
         say(usage_text(stack.usage))
-    say_notes(items.notes, as_json=as_json)
+    say_notes((*items.notes, *stack.adaptations), as_json=as_json)
     too_many = max_unscored is not None and found.n_unscored > max_unscored * found.n_rows
     return 1 if too_many else 0

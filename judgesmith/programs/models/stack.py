@@ -110,6 +110,7 @@ class Stack:
         self._run: int | None = None
         self._began = 0.0
         self._heard = False
+        self._adaptations: dict[str, None] = {}
 
     def __deepcopy__(self, memo: object) -> "Stack":
         # Copies of a program share the accounts, or a budget could be had twice.
@@ -186,9 +187,20 @@ class Stack:
         """What the run has spent, earlier and other processes included."""
         return self._store.spent(self.run_id)
 
+    @property
+    def adaptations(self) -> tuple[str, ...]:
+        """Settings that were dropped or sent another way, each said once, in order of appearance."""
+        return tuple(self._adaptations)
+
     # -- the way of one request ------------------------------------------------------------
 
     async def _ask(self, request: ModelRequest, waiting: Waiting) -> ModelAnswer:
+        answer = await self._answered(request, waiting)
+        if answer.adaptations:
+            self._adaptations.update(dict.fromkeys(answer.adaptations))
+        return answer
+
+    async def _answered(self, request: ModelRequest, waiting: Waiting) -> ModelAnswer:
         identity = request_identity(request, self.engine.endpoint)
         answer = self._store.lookup(identity)
         if answer is not None:

@@ -396,7 +396,10 @@ def test_log_probabilities_and_the_reason_to_stop_survive_the_ledger(stack, ask,
 def test_settings_that_the_engine_dropped_are_said(stack, ask, server):
     request = ask(extra=(("top_k", "5"),))
     for _ in range(2):
-        assert "config.top_k dropped" in stack().complete_sync(request).adaptations[0]
+        asked = stack()
+        assert "config.top_k dropped" in asked.complete_sync(request).adaptations[0]
+        asked.complete_sync(request)
+        assert len(asked.adaptations) == 1
     assert "top_k" not in server.counts()["recent"][0]["body"]
 
 
