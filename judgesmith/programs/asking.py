@@ -89,15 +89,18 @@ def current_lm() -> dspy.LM:
 def call_config(protocol: Protocol, lm: dspy.LM) -> dict[str, Any]:
     """Return the sampling settings of every call to ``lm``, as DSPy names them.
 
-    A model of ours that was made without a temperature, because it refuses one, is sent none.
+    A model of ours that was made without a temperature is sent none, nor are OpenAI's reasoning
+    models, which refuse one; DSPy names their ceiling differently.
     """
     from judgesmith.programs.models import stack_of
 
     config: dict[str, Any] = {}
-    if stack_of(lm) is None or lm.kwargs.get("temperature") is not None:
+    reasons = "max_completion_tokens" in lm.kwargs
+    left_out = stack_of(lm) is not None and lm.kwargs.get("temperature") is None
+    if not (reasons or left_out):
         config["temperature"] = protocol.temperature
     if protocol.max_tokens is not None:
-        config["max_tokens"] = protocol.max_tokens
+        config["max_completion_tokens" if reasons else "max_tokens"] = protocol.max_tokens
     return config
 
 

@@ -48,22 +48,41 @@ def aggregation_text(aggregation: Aggregation) -> str:
     return f"learned weights per standard deviation{within}: {shown}{more}"
 
 
+def printable(text: str) -> str:
+    r"""Return ``text`` with everything that cannot be printed on one line spelled out.
+
+    Examples
+    --------
+    >>> printable("clear the screen: \x1b[2J")
+    'clear the screen: \\x1b[2J'
+    """
+    return "".join(one if one.isprintable() else ascii(one)[1:-1] for one in text)
+
+
+def _on_one_line(text: str) -> str:
+    return printable(" ".join(text.split()))
+
+
 def _lines(judge: SavedJudge) -> Iterator[str]:
     protocol = judge.protocol
     yield "# A compiled judge"
     yield ""
-    yield f"Judges `{judge.target}`, rated by people on {judge.human_scale}; answers on "
-    yield f"{protocol.aggregation.scale}. Compiled with the model `{judge.model}`."
+    yield f"Judges `{judge.target}`, rated by people on {judge.human_scale};"
+    yield f"answers on {protocol.aggregation.scale}. Compiled with the model `{judge.model}`."
     if judge.model == "offline":
         yield "The offline model is a classical model of text quality, not a language model."
     yield f"Fingerprint `{judge.fingerprint}`."
+    if judge.settings.get("complete") is False:
+        yield "**Incomplete**: the budget ended before the run that made this judge did."
     yield ""
     yield "## Agreement with people"
     yield ""
     yield from _agreement_table(judge.agreement)
     yield ""
-    counts = ", ".join(f"{count} {use}" for use, count in judge.rows.items())
-    yield f"Rows: {counts}. Sources on which the agreement is reported were not used to choose."
+    if judge.rows:
+        yield f"Rows: {', '.join(f'{count} {use}' for use, count in judge.rows.items())}."
+    if judge.agreement.get("heldout"):
+        yield "Sources of held-out rows were not used to choose; those of selection rows were."
     yield ""
     yield "## Protocol"
     yield ""
@@ -71,9 +90,9 @@ def _lines(judge: SavedJudge) -> Iterator[str]:
     yield f"- score: {aggregation_text(protocol.aggregation)}"
     for name, shown in protocol.demonstrations.items():
         yield f"- demonstrations in `{name}`: {len(shown)}"
-    yield f"- task: {protocol.rubric.task}"
+    yield f"- task: {_on_one_line(protocol.rubric.task)}"
     for criterion in protocol.rubric.criteria:
-        yield f"- **{criterion.name}**: {criterion.definition}"
+        yield f"- **{criterion.name}**: {_on_one_line(criterion.definition)}"
     yield ""
     yield "`judge.json` is the judge; `prompts/` shows every question as text. Load it with"
     yield '`judgesmith.load("FOLDER")` or score with `judgesmith score FOLDER INPUT -o OUT.jsonl`.'

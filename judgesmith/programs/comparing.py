@@ -7,6 +7,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from judgesmith.programs.card import printable
 from judgesmith.programs.saved import SavedJudge
 
 _SHOWN = ("model", "target", "human_scale", "protocol", "agreement", "rows", "settings")
@@ -18,7 +19,7 @@ def difference(first: SavedJudge, second: SavedJudge) -> list[str]:
     Rows seen, golden items and the search's history are not compared.
     """
     parts = (one.model_dump(mode="json", include=set(_SHOWN)) for one in (first, second))
-    before, after = (dict(_flat(part)) for part in parts)
+    before, after = (dict(_flat({name: part[name] for name in _SHOWN})) for part in parts)
     lines = []
     for path in dict.fromkeys([*before, *after]):
         old, new = before.get(path, _ABSENT), after.get(path, _ABSENT)
@@ -53,12 +54,12 @@ def _changed(path: str, old: Any, new: Any) -> list[str]:
     long = isinstance(old, str) and isinstance(new, str) and len(old) + len(new) > 100
     if long:
         changes = difflib.unified_diff(old.splitlines(), new.splitlines(), lineterm="", n=1)
-        return [f"{path}:", *(f"    {line}" for line in list(changes)[2:])]
-    return [f"{path}: {_short(old)} → {_short(new)}"]
+        return [f"{path}:", *(f"    {line[:1]}{printable(line[1:])}" for line in list(changes)[2:])]
+    return [f"{printable(path)}: {_short(old)} → {_short(new)}"]
 
 
 def _short(value: Any) -> str:
     if value is _ABSENT:
         return repr(value)
-    text = json.dumps(value, ensure_ascii=False)
+    text = printable(json.dumps(value, ensure_ascii=False))
     return text if len(text) <= 200 else f"{text[:199]}…"

@@ -1,0 +1,80 @@
+"""The card says what a compiled judge is, and claims nothing that was not measured."""
+
+import pytest
+
+from judgesmith.programs import SavedJudge
+from judgesmith.programs.card import aggregation_text, agreement_text, judge_card
+from judgesmith.signatures import Aggregation, Scale
+
+
+def saved(judge, **parts):
+    given = {
+        "protocol": judge.protocol,
+        "questions": judge.templates(),
+        "model": "offline",
+        "target": "overall",
+        "human_scale": Scale(low=1, high=5),
+    }
+    return SavedJudge(**{**given, **parts})
+
+
+def estimates(value):
+    return {"dataset": {"q": {"value": value, "low": value - 0.1, "high": value + 0.1}}}
+
+
+def test_it_names_target_scale_model_and_criteria(judge_of):
+    card = judge_card(saved(judge_of(shown="a")))
+    assert "Judges `overall`, rated by people on 1..5;\nanswers on 0..100." in card
+    assert "not a language model" in card
+    assert "- **fluency**: Is it well written?" in card
+    assert "- demonstrations in `overall`: 2" in card
+
+
+def test_agreement_stands_in_a_table_with_its_intervals(judge_of):
+    agreement = {"uncompiled": estimates(1.0), "selection": None, "heldout": estimates(1.5)}
+    card = judge_card(saved(judge_of(), agreement=agreement, rows={"train": 3, "heldout": 4}))
+    assert "| level | statistic | uncompiled | heldout |" in card
+    assert "| dataset | q | 1.000 [0.900, 1.100] | 1.500 [1.400, 1.600] |" in card
+    assert "Rows: 3 train, 4 heldout." in card
+    assert "not used to choose" in card
+
+
+def test_without_held_out_rows_nothing_is_claimed_of_them(judge_of):
+    card = judge_card(saved(judge_of(), agreement={"selection": estimates(1.0)}))
+    assert "not used to choose" not in card
+    assert "Rows:" not in card
+    assert "No rows were kept for a report." in judge_card(saved(judge_of()))
+
+
+def test_text_of_several_lines_stays_in_its_place(judge_of):
+    card = judge_card(saved(judge_of()))
+    assert "- task: Judge a summary. It was written for a newspaper." in card
+
+
+@pytest.mark.parametrize(
+    ("estimate", "text"),
+    [
+        (None, "undefined"),
+        ({"value": None}, "undefined"),
+        ({"value": 0.5, "low": None, "high": None}, "0.500"),
+        ({"value": -0.5, "low": -1.0, "high": 0.25}, "-0.500 [-1.000, 0.250]"),
+    ],
+)
+def test_an_estimate_is_shown_with_what_is_known_of_it(estimate, text):
+    assert agreement_text(estimate) == text
+
+
+def test_the_strongest_learned_weights_come_first():
+    n = 10
+    learned = Aggregation(
+        kind="linear",
+        terms=[f"lexical:{place}" for place in range(n)],
+        centers=[0] * n,
+        spreads=[1] * n,
+        weights=[(-1) ** place * place for place in range(n)],
+    )
+    text = aggregation_text(learned)
+    assert text.startswith("learned weights per standard deviation: -9.000 lexical:9, +8.000 lex")
+    assert text.endswith("and 2 more")
+    assert aggregation_text(Aggregation()) == "the model's own overall score"
+    assert aggregation_text(Aggregation(kind="mean")) == "the mean of the criteria"
