@@ -130,3 +130,6 @@ def test_people_are_told_that_the_budget_ended(run, data, on_server):
     assert "the budget ended after 1 of 3 sets of demonstrations." in done.out
     assert "this judge is incomplete" in done.out
     assert "saved in judge" in done.out
+    assert "**Incomplete**" in run("show", "judge").out
+    run(*command, FULL)
+    assert "**Incomplete**" not in run("show", "judge").out
