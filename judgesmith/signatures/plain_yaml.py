@@ -39,7 +39,7 @@ _Loader.yaml_implicit_resolvers = {
 
 
 class _Dumper(yaml.SafeDumper):
-    """The safe dumper, with texts of several lines as blocks."""
+    """The safe dumper, with texts of several lines as blocks and numbers side by side."""
 
 
 def _text(dumper: _Dumper, text: str) -> yaml.ScalarNode:
@@ -48,8 +48,14 @@ def _text(dumper: _Dumper, text: str) -> yaml.ScalarNode:
     return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
 
 
+def _list(dumper: _Dumper, values: list[Any]) -> yaml.SequenceNode:
+    numbers = bool(values) and all(isinstance(one, int | float) for one in values)
+    return dumper.represent_sequence("tag:yaml.org,2002:seq", values, flow_style=numbers)
+
+
 _ODD_LINE_END = re.compile("[\r\x85\u2028\u2029]")
 _Dumper.add_representer(str, _text)
+_Dumper.add_representer(list, _list)
 
 
 def read_yaml(text: str) -> Any:
@@ -91,5 +97,7 @@ def write_yaml(plain: Any) -> str:
       Two
       lines.
     made: '2025-01-31'
+    >>> write_yaml({"batches": [1, 2]})
+    'batches: [1, 2]\n'
     """
     return str(yaml.dump(plain, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=88))
