@@ -1,5 +1,6 @@
 """The offline model: classical text-quality features and hand-set reasons in place of a model."""
 
+import judgesmith.programs.offline.inferring  # noqa: F401 - registers its answers
 from judgesmith.programs.offline.answering import (
     Score,
     UnknownSignature,
@@ -8,6 +9,7 @@ from judgesmith.programs.offline.answering import (
 )
 from judgesmith.programs.offline.engine import OfflineEngine
 from judgesmith.programs.offline.reader import Example, Question, UnreadableRequest
+from judgesmith.programs.offline.task_form import limits_of
 
 __all__ = [
     "Example",
@@ -18,4 +20,5 @@ __all__ = [
     "UnreadableRequest",
     "answers_signature",
     "features_of",
+    "limits_of",
 ]
