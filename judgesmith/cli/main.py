@@ -15,6 +15,7 @@ from judgesmith.cli.printing import say
 
 COMMANDS = {
     "check": "validate rated texts and describe them",
+    "infer": "find out what is judged in rated texts, and by which criteria",
     "compile": "make a judge that agrees with rated texts",
     "show": "print a judge as people read it, or what changed between two",
     "score": "judge new texts with a compiled judge",

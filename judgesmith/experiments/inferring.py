@@ -1,0 +1,160 @@
+"""Task inference on a set of rated texts: which rows may teach, and what a reader should know."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict, Field
+
+from judgesmith.experiments.dataset import DataSet
+from judgesmith.experiments.ratings import Aggregate
+from judgesmith.experiments.targets import targets_of
+from judgesmith.optimizers.splitting import split_by_source
+from judgesmith.programs.inference import TaskInference
+from judgesmith.programs.inference_settings import InferenceSettings
+from judgesmith.signatures import RatedItem, Rubric
+
+if TYPE_CHECKING:
+    import dspy
+
+_LOOKED_AT = 200
+
+
+class InferenceRun(BaseModel):
+    """Everything but data and model that decides what is inferred.
+
+    Parameters
+    ----------
+    settings : InferenceSettings
+        Caps, seed, and what is left out.
+    given : Rubric
+        A task or criteria that are kept as they are.
+    target, aggregate : str
+        Which ratings count; see ``targets_of``.
+    holdout : float
+        Share of sources that teach nothing, from 0 to below 1. They are the ones that
+        ``compile_judge`` holds out with the same seed and target, so that its report stays
+        honest about a judge with an inferred rubric.
+    split_rows : bool
+        As in ``CompileSettings``.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    settings: InferenceSettings = Field(default_factory=InferenceSettings)
+    given: Rubric = Field(default_factory=Rubric)
+    target: str = "auto"
+    aggregate: Aggregate = "mean"
+    holdout: float = Field(default=0.3, ge=0.0, lt=1.0)
+    split_rows: bool = False
+
+    def fingerprint(self, dataset: DataSet, model: str) -> str:
+        """Return twelve hex digits that change when data, model or any setting does."""
+        own = self.model_dump(mode="json", exclude={"given": {"provenance"}})
+        whole = json.dumps([own, dataset.digest, model], sort_keys=True)
+        return hashlib.sha256(whole.encode()).hexdigest()[:12]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Inferred:
+    """What was inferred.
+
+    Attributes
+    ----------
+    rubric : Rubric
+        With provenance, which names the run, the data and the rows that were read.
+    notes : tuple of str
+        What a reader should know, in sentences.
+    """
+
+    rubric: Rubric
+    notes: tuple[str, ...]
+
+
+def infer_rubric(
+    dataset: DataSet,
+    run: InferenceRun | None = None,
+    *,
+    lm: dspy.LM | None = None,
+    progress: Callable[[int], None] | None = None,
+) -> Inferred:
+    """Return a rubric inferred from the rated rows of ``dataset``.
+
+    Parameters
+    ----------
+    dataset : DataSet
+        Rated items; provenance names rows by their place in the file and their source id.
+    run : InferenceRun or None
+        None takes the defaults.
+    lm : dspy.LM or None
+        The model; None takes DSPy's current one, or the offline model.
+    progress : callable or None
+        Told 1 after every answer.
+
+    Raises
+    ------
+    ValueError
+        If nothing can be learned from the ratings, or nothing could be inferred.
+    ModelError, BudgetSpent, LedgerError
+        If the model cannot be asked, or not further; the same run again continues.
+
+    Examples
+    --------
+    >>> from judgesmith.experiments import read_items
+    >>> found = infer_rubric(read_items("sample"))
+    >>> found.rubric.task_type, found.rubric.provenance["target"]
+    ('summarization', 'overall')
+    """
+    from judgesmith.programs.asking import current_lm
+
+    run = run or InferenceRun()
+    lm = lm or current_lm()
+    targets = targets_of(dataset, run.target, run.aggregate)
+    rated = targets.rated
+    split = split_by_source(
+        dataset.groups[rated],
+        targets.values[rated],
+        holdout=run.holdout,
+        rng=np.random.default_rng([run.settings.seed, 10]),
+        rows=run.split_rows,
+    )
+    places = [int(place) for place in rated[split.tuning]]
+    items = [_named(dataset, place) for place in places]
+    scores = [float(100 * targets.fractions[place]) for place in places]
+    found = TaskInference(run.settings)(
+        items=items, scores=scores, given=run.given, lm=lm, progress=progress
+    )
+    facts = {
+        "run": run.fingerprint(dataset, str(lm.model)),
+        "data": dataset.name,
+        "target": targets.name,
+        "heldout": run.holdout,
+    }
+    rubric = found.model_copy(update={"provenance": {**facts, **found.provenance}})
+    return Inferred(rubric=rubric, notes=tuple(_notes(rubric, items, str(lm.model))))
+
+
+def _named(dataset: DataSet, place: int) -> RatedItem:
+    """Return an item by a name that a person can find again: its place in the file, and its id."""
+    item = dataset[place]
+    number = dataset.places[place] if dataset.places else place + 1
+    return item.model_copy(update={"source_id": f"row {number}, {item.source_id}".rstrip(", ")})
+
+
+def _notes(rubric: Rubric, items: list[RatedItem], model: str) -> list[str]:
+    said = rubric.provenance.get("notes", [])
+    notes = [str(one) for one in said] if isinstance(said, list) else []
+    if model == "offline":
+        from judgesmith.programs.offline import limits_of
+
+        notes.append(
+            "the offline model goes by the form of the texts, and by counts; it proposes from a "
+            "list of qualities for each type of task, in English."
+        )
+        notes += limits_of([item.response for item in items[:_LOOKED_AT]])
+    return notes
