@@ -4,6 +4,11 @@ import os
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+# A busy machine makes single examples slow; how long they take is no property of the code.
+settings.register_profile("judgesmith", deadline=None)
+settings.load_profile("judgesmith")
 
 DEFAULT_DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 _missing: list[str] = []

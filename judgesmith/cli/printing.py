@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import shutil
 import sys
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 LEVELS = ("dataset", "sample", "system")
 STATISTICS = ("pearson", "spearman", "kendall", "q")
-_GAP = "  "
+_GAP = 2
 
 
 def visible(text: str) -> str:
@@ -67,46 +68,43 @@ def print_table(
     Columns that do not fit the terminal (80 characters where there is none) follow below, each
     time beside the first column.
     """
+    from rich import box
+    from rich.cells import cell_len
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
     if title:
         say(f"\n{title}")
-    lines = [[visible(cell) for cell in line] for line in ([header] if header else [])]
-    lines += [[visible(cell) for cell in row] for row in rows]
+    lines = [[visible(cell) for cell in line] for line in (*([header] if header else []), *rows)]
     if not lines:
         return
-    widths = [max(map(_width, column)) for column in zip(*lines, strict=True)]
-    for columns in _blocks(widths, shutil.get_terminal_size((80, 24)).columns):
-        click.echo()
-        for number, line in enumerate(lines):
-            cells = [_padded(line[i], widths[i], flush_left=i < left) for i in columns]
-            click.echo(_GAP.join(cells).rstrip())
-            if header and number == 0:
-                click.echo(_GAP.join("-" * widths[i] for i in columns))
+    room = shutil.get_terminal_size((80, 24)).columns
+    widths = [max(map(cell_len, column)) for column in zip(*lines, strict=True)]
+    plain = box.Box("    \n    \n -  \n" + 5 * "    \n", ascii=True)
+    for columns in _blocks(widths, room):
+        table = Table(box=plain, pad_edge=False, show_edge=False, padding=(0, 1, 0, 0))
+        table.show_header = bool(header)
+        for place in columns:
+            name = Text(lines[0][place] if header else "")
+            table.add_column(name, justify="left" if place < left else "right", no_wrap=True)
+        for line in lines[bool(header) :]:
+            table.add_row(*(Text(line[place]) for place in columns))
+        paper = io.StringIO()
+        Console(file=paper, width=max(room, 2 * sum(widths)), color_system=None).print(table)
+        say("\n" + "\n".join(line.rstrip() for line in paper.getvalue().splitlines()))
 
 
 def _blocks(widths: Sequence[int], room: int) -> Iterator[list[int]]:
     """Yield the columns that fit side by side; the first one leads every block."""
     block, used = [0], widths[0]
     for column in range(1, len(widths)):
-        used += len(_GAP) + widths[column]
+        used += _GAP + widths[column]
         if used > room and len(block) > 1:
             yield block
-            block, used = [0], widths[0] + len(_GAP) + widths[column]
+            block, used = [0], widths[0] + _GAP + widths[column]
         block.append(column)
     yield block
-
-
-def _width(text: str) -> int:
-    """Return how many columns of a terminal ``text`` takes."""
-    if text.isascii():
-        return len(text)
-    from rich.cells import cell_len
-
-    return cell_len(text)
-
-
-def _padded(text: str, width: int, *, flush_left: bool) -> str:
-    space = " " * (width - _width(text))
-    return text + space if flush_left else space + text
 
 
 def estimate_text(estimate: Any, *, signed: bool = False) -> str:

@@ -14,6 +14,7 @@ import numpy as np
 from judgesmith.optimizers.rows import Rows
 from judgesmith.programs.critic_steps import assessments_text
 from judgesmith.signatures.judgement import Judgement
+from judgesmith.signatures.points import whole
 from judgesmith.signatures.protocol import Demonstration, Protocol
 from judgesmith.signatures.rated import RatedItem
 
@@ -96,7 +97,11 @@ class Pool:
             **_texts(self.rows.items[row]),
         }
         assessments = [
-            {"criterion": name, "explanation": one.explanation, "score": one.score}
+            {
+                "criterion": name,
+                "explanation": one.explanation,
+                "score": None if one.score is None else whole(one.score),
+            }
             for name, one in run.criteria.items()
         ]
         return Demonstration(

@@ -154,6 +154,8 @@ def rows_of(examples: Sequence[dspy.Example], scale: Scale | None = None) -> Row
     if len(scales) != 1 or None in scales:
         found = ", ".join("none" if one is None else str(one) for one in scales)
         raise ValueError(f"expected one scale for all scores; got {found}. Give scale=Scale(…).")
+    if not all(one is None or one.higher_is_better for one in scales):
+        raise ValueError("the scores count faults; turn their sign, so that more is better.")
     values = np.asarray(human)
     if np.isnan(values).any():
         raise ValueError("a score is nan; leave unrated items out.")

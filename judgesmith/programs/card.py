@@ -44,7 +44,7 @@ def aggregation_text(aggregation: Aggregation) -> str:
     shown = ", ".join(f"{weight:+.3f} {term}" for term, weight in strongest[:8])
     more = f" and {len(strongest) - 8} more" if len(strongest) > 8 else ""
     limit = aggregation.limit
-    within = "" if limit is None else f", each within {limit:g} of them,"
+    within = "" if limit is None else f" (counted up to {limit:g} of them)"
     return f"learned weights per standard deviation{within}: {shown}{more}"
 
 

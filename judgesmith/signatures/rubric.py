@@ -187,8 +187,10 @@ class Rubric(BaseModel):
         """
         try:
             text = Path(path).read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError) as fault:
-            raise ValueError(f"{path}: cannot read the rubric: {fault}") from None
+        except UnicodeDecodeError:
+            raise ValueError(f"{path}: not a rubric: expected a text file in UTF-8.") from None
+        except OSError as fault:
+            raise ValueError(f"{path}: cannot read the rubric: {fault.strerror}.") from None
         return cls.from_yaml(text, where=str(path))
 
 

@@ -51,7 +51,7 @@ def test_a_table_is_aligned(capsys):
         "Title",
         "",
         "name         n",
-        "---------  ---",
+        "---------- ---",
         "a            1",
         "long name  100",
     ]

@@ -144,10 +144,16 @@ def test_a_rubric_is_loaded_from_its_file(tmp_path):
     assert Rubric.load(path) == DEFAULT_RUBRIC
 
 
-@pytest.mark.parametrize("content", [None, b"task: \xff\xfe"])
-def test_a_file_that_cannot_be_read_is_named(tmp_path, content):
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (None, r"rubric\.yaml: cannot read the rubric: No such file or directory\.$"),
+        (b"task: \xff\xfe", r"rubric\.yaml: not a rubric: expected a text file in UTF-8\."),
+    ],
+)
+def test_a_file_that_cannot_be_read_is_named(tmp_path, content, message):
     path = tmp_path / "rubric.yaml"
     if content is not None:
         path.write_bytes(content)
-    with pytest.raises(ValueError, match=r"rubric\.yaml: cannot read the rubric"):
+    with pytest.raises(ValueError, match=message):
         Rubric.load(path)

@@ -189,7 +189,7 @@ class Stack:
 
     @property
     def adaptations(self) -> tuple[str, ...]:
-        """Settings that were dropped or sent another way, each said once, in order of appearance."""
+        """Settings that were dropped or sent another way, each said once."""
         return tuple(self._adaptations)
 
     # -- the way of one request ------------------------------------------------------------

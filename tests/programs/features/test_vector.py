@@ -1,6 +1,5 @@
 import gzip
 import json
-import time
 
 import numpy as np
 import pytest
@@ -58,23 +57,6 @@ def test_no_context_and_an_empty_one_are_told_apart_by_the_cache():
     empty = lexical_features("Short source here", "", "An answer")
     assert empty is not absent
     assert empty.form == "dialogue" != absent.form
-
-
-@pytest.mark.parametrize(
-    "unit", ["word another. ", ".", "<", "a=", "f(x=", ", ", "中文。", "|a|b\n", "'", "( "]
-)
-def test_time_grows_with_the_length_and_not_with_its_square(unit):
-    def seconds(n_characters: int) -> float:
-        text = unit * (n_characters // len(unit))
-        start = time.perf_counter()
-        vector_module._computed(text, None, "a short response")
-        vector_module._computed("a short source", None, text)
-        return time.perf_counter() - start
-
-    seconds(10_000)
-    small, large = seconds(40_000), seconds(320_000)
-    # Eight times the text: a quadratic step would take sixty-four times as long.
-    assert large < 30 * max(small, 0.01)
 
 
 def test_a_script_outside_the_features_is_noted():
