@@ -1,0 +1,70 @@
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from judgesmith.metrics import kendall, pearson, spearman
+from judgesmith.optimizers import Agreement, JudgedTable, parse_objective
+
+
+def table(predicted, human, sources=None):
+    n = len(human)
+    return JudgedTable(
+        predicted=np.asarray(predicted, dtype=float),
+        human=np.asarray(human, dtype=float),
+        sources=np.arange(n) if sources is None else np.asarray(sources),
+        systems=np.asarray(["a"] * n),
+    )
+
+
+@given(st.lists(st.tuples(st.integers(0, 100), st.integers(1, 5)), min_size=4, max_size=20))
+def test_q_is_the_sum_of_three_correlations_of_the_whole_list(pairs):
+    predicted, human = zip(*pairs, strict=True)
+    parts = [float(one(predicted, human)) for one in (pearson, spearman, kendall)]
+    found = Agreement("q").value(table(predicted, human))
+    if math.isnan(sum(parts)):
+        assert math.isnan(found)
+    else:
+        assert found == pytest.approx(sum(parts))
+
+
+def test_unscored_rows_leave_the_correlation():
+    whole = Agreement("pearson").value(table([1, 3, 2], [1, 2, 5]))
+    assert Agreement("pearson").value(table([1, np.nan, 3, 2], [1, 9, 2, 5])) == whole
+
+
+def test_a_judge_that_scored_nothing_has_an_undefined_objective():
+    assert math.isnan(Agreement("q").value(table([np.nan] * 4, [1, 2, 3, 4])))
+
+
+def test_a_constant_judge_has_an_undefined_objective_and_not_zero():
+    assert math.isnan(Agreement("q").value(table([50] * 4, [1, 2, 3, 4])))
+
+
+def test_the_estimate_names_its_rows_and_sources():
+    rng = np.random.default_rng(0)
+    human = rng.integers(1, 6, size=40)
+    found = Agreement("pearson").estimate(
+        table(human + rng.normal(size=40), human, np.arange(40) // 2), rng=rng
+    )
+    assert found.low < found.value < found.high
+    assert (found.n, found.n_groups, found.confidence) == (40, 20, 0.95)
+
+
+@pytest.mark.parametrize("text", ["q", "pearson@sample", "spearman@system", "kendall"])
+def test_an_objective_is_written_as_it_is_read(text):
+    assert str(parse_objective(text)) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("accuracy", "statistic must be one of .*q; got 'accuracy'"),
+        ("q@item", "level must be one of system, sample, dataset; got 'item'"),
+    ],
+)
+def test_an_unknown_objective_is_refused_with_what_there_is(text, message):
+    with pytest.raises(ValueError, match=message):
+        parse_objective(text)
