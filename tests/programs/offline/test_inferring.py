@@ -100,7 +100,8 @@ def test_every_type_has_ten_qualities_and_every_quality_is_defined_for_it():
 def test_what_goes_with_the_scores_moves_the_criteria(infer):
     def order(good, bad):
         rows = [(f"Case {n}. {ARTICLE}", None, r, s) for n in range(8) for r, s in (good, bad)]
-        return infer(rows, most=10).names
+        names = infer(rows).names
+        return {name: names.index(name) if name in names else 10 for name in ASPECTS}
 
     usual = "The library of Leeds opened again. Mary Gray said that the roof had cost 3 million."
     # Only the invented names tell these two apart, then only the repetitions.
@@ -108,8 +109,8 @@ def test_what_goes_with_the_scores_moves_the_criteria(infer):
     again = "The library library of Leeds of the of the roof. Mary Gray Mary Gray said that"
     by_truth = order((usual, 90), (invented, 10))
     by_language = order((usual, 90), (again, 10))
-    assert by_truth.index("faithfulness") <= by_language.index("faithfulness")
-    assert by_language.index("fluency") < by_truth.index("fluency")
+    assert by_truth["faithfulness"] <= by_language["faithfulness"]
+    assert by_language["fluency"] < by_truth["fluency"]
 
 
 def test_observations_say_how_sure_they_are_and_are_read_back(infer):
