@@ -10,7 +10,7 @@ Examples
 >>> compiled = judgesmith.compile(data, settings)
 >>> judge = compiled.saved.program()
 >>> verdict = judge(source=data[0].source, response=data[0].response)
->>> 0 <= verdict.score <= 100, verdict.problem
+>>> 1 <= verdict.score <= 5, verdict.problem
 (True, None)
 """
 

@@ -67,6 +67,8 @@ def _traits(one: RatingSummary) -> Iterator[str]:
 def _on_target(found: Description) -> Iterator[str]:
     target = found.target
     if target is None:
+        if not found.criteria:
+            yield "nothing is rated; a judge can score these texts and cannot be made from them."
         return
     if not target.n_several:
         yield (

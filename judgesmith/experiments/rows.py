@@ -227,6 +227,11 @@ class RatingReader:
             said = self._given.of(name, scale)
             if said != scale:
                 notes.append(f"the scale of {name} is {said} as given, not {scale} as in the rows.")
+            elif self._given.default not in (None, scale):
+                notes.append(
+                    f"the scale of {name} is {scale} as in the rows; to overrule them with "
+                    f"{self._given.default}, name it: {name}={self._given.default}."
+                )
         return notes
 
     def _mapping(self, number: int, row: Mapping[str, Any], name: str) -> Mapping[Any, Any]:

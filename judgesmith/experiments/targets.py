@@ -121,12 +121,6 @@ def targets_of(dataset: DataSet, target: str = "auto", aggregate: Aggregate = "m
     """
     target, criteria = _criteria_of(dataset, target)
     scales = [dataset.scales[criterion] for criterion in criteria]
-    for criterion, scale in zip(criteria, scales, strict=True):
-        if not scale.higher_is_better:
-            raise ValueError(
-                f"{criterion} counts faults ({scale}, lower is better), and judges answer so that "
-                "more is better; give the ratings with their sign turned."
-            )
     # One criterion keeps its scale as it is; a mean of whole points is no whole point.
     scale = scales[0] if len(criteria) == 1 else _common(scales)
     values = np.full(len(dataset), np.nan)

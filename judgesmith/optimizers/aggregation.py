@@ -11,10 +11,10 @@ import numpy as np
 from dspy.teleprompt import Teleprompter
 
 from judgesmith.optimizers.crossing import Halves
-from judgesmith.optimizers.objectives import Agreement, Objective
+from judgesmith.optimizers.objectives import Objective, as_objective
 from judgesmith.optimizers.rows import Rows, rows_of
 from judgesmith.optimizers.ways import Way, WayName, ways_of
-from judgesmith.programs.judge import Judge
+from judgesmith.programs.judge import Judge, check_judge
 from judgesmith.programs.running import CONCURRENCY, judge_items
 from judgesmith.signatures.judgement import Judgement
 from judgesmith.signatures.protocol import Aggregation
@@ -60,7 +60,7 @@ class FitAggregation(Teleprompter):
 
     Parameters
     ----------
-    objective : Objective
+    objective : Objective or str
         What the cross-validated predictions are compared by.
     lexical : bool
         Whether lexical features may enter. Where they may not, what they would add is reported.
@@ -88,7 +88,7 @@ class FitAggregation(Teleprompter):
 
     def __init__(
         self,
-        objective: Objective | None = None,
+        objective: Objective | str = "q",
         *,
         lexical: bool = False,
         n_folds: int = 2,
@@ -102,7 +102,7 @@ class FitAggregation(Teleprompter):
         super().__init__()
         if n_folds < 2 or n_repeats < 1:
             raise ValueError(f"need 2 folds and 1 repeat or more; got {n_folds} and {n_repeats}.")
-        self.objective = objective or Agreement("q")
+        self.objective = as_objective(objective)
         self.lexical = lexical
         self.n_folds = n_folds
         self.n_repeats = n_repeats
@@ -127,6 +127,7 @@ class FitAggregation(Teleprompter):
         ValueError
             If there is a teacher or a valset: this optimizer validates within ``trainset``.
         """
+        check_judge(student)
         if teacher is not None or valset is not None:
             raise ValueError(
                 "FitAggregation cross-validates within trainset; drop teacher, valset."

@@ -11,10 +11,10 @@ import numpy as np
 from dspy.teleprompt import Teleprompter
 
 from judgesmith.optimizers.drawing import Pool, Shown, demonstration_plan, kept_runs
-from judgesmith.optimizers.objectives import Agreement, Objective
+from judgesmith.optimizers.objectives import Objective, as_objective
 from judgesmith.optimizers.rows import Rows, rows_of
 from judgesmith.optimizers.splitting import pool_and_selection
-from judgesmith.programs.judge import Judge
+from judgesmith.programs.judge import Judge, check_judge
 from judgesmith.programs.running import CONCURRENCY, NOT_ASKED, judge_items
 from judgesmith.signatures.judgement import Judgement
 from judgesmith.signatures.scale import Scale
@@ -63,8 +63,8 @@ class RandomDemonstrationSearch(Teleprompter):
 
     Parameters
     ----------
-    objective : Objective
-        What is made as large as possible over the whole list of predictions.
+    objective : Objective or str
+        What is made as large as possible over the whole list of predictions, such as ``q``.
     n_demonstrations : int
         Shown per prompt (3 by default, as in Active-Critic on SummEval and Topical-Chat).
     n_rounds : int
@@ -92,7 +92,7 @@ class RandomDemonstrationSearch(Teleprompter):
 
     def __init__(
         self,
-        objective: Objective | None = None,
+        objective: Objective | str = "q",
         *,
         n_demonstrations: int = 3,
         n_rounds: int = 11,
@@ -108,7 +108,7 @@ class RandomDemonstrationSearch(Teleprompter):
                 "n_demonstrations and n_rounds must be 1 or more; got "
                 f"{n_demonstrations} and {n_rounds}."
             )
-        self.objective = objective or Agreement("q")
+        self.objective = as_objective(objective)
         self.n_demonstrations = n_demonstrations
         self.n_rounds = n_rounds
         self.seed = seed
@@ -144,6 +144,7 @@ class RandomDemonstrationSearch(Teleprompter):
             If there are too few rows, all scores are equal, or rows to show and rows to choose
             by share a source.
         """
+        check_judge(student)
         pool_rows, selection = self._parts(trainset, valset)
         selection.refuse_constant()
         protocol = student.protocol.model_copy(update={"demonstrations": {}})

@@ -109,3 +109,8 @@ def parse_objective(text: str) -> Agreement:
     """
     statistic, _, level = text.strip().partition("@")
     return Agreement(statistic, level or "dataset")  # type: ignore[arg-type]
+
+
+def as_objective(given: Objective | str) -> Objective:
+    """Return an objective, or the one that a text names."""
+    return parse_objective(given) if isinstance(given, str) else given

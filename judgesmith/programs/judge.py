@@ -250,3 +250,17 @@ def _plain(value: Any) -> Any:
     if isinstance(value, list):
         return [_plain(one) for one in value]
     return value.model_dump(mode="json") if hasattr(value, "model_dump") else value
+
+
+def check_judge(student: object) -> None:
+    """Refuse what an optimizer of judges cannot work on.
+
+    Raises
+    ------
+    TypeError
+        If ``student`` is no ``Judge``.
+    """
+    if not isinstance(student, Judge):
+        raise TypeError(
+            f"expected a judge, such as judgesmith.ActiveCritic(); got {type(student).__name__}."
+        )

@@ -218,3 +218,12 @@ def test_rows_that_nothing_can_be_chosen_by_are_refused(lm, student, trainset, v
 def test_settings_that_search_nothing_are_refused_at_construction(lm, setting):
     with pytest.raises(ValueError, match="must be 1 or more; got"):
         search(lm, **setting)
+
+
+def test_only_judges_can_be_compiled(lm):
+    with pytest.raises(TypeError, match="expected a judge, .*; got Predict"):
+        search(lm).compile(dspy.Predict("a -> b"), trainset=examples(range(30)))
+
+
+def test_an_objective_may_be_named():
+    assert str(RandomDemonstrationSearch("spearman@sample").objective) == "spearman@sample"
