@@ -221,7 +221,7 @@ def test_settings_that_search_nothing_are_refused_at_construction(lm, setting):
 
 
 def test_only_judges_can_be_compiled(lm):
-    with pytest.raises(TypeError, match="expected a judge, .*; got Predict"):
+    with pytest.raises(TypeError, match=r"expected a judge, .*; got Predict"):
         search(lm).compile(dspy.Predict("a -> b"), trainset=examples(range(30)))
 
 
