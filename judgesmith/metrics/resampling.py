@@ -4,10 +4,10 @@ Rows of one source share its difficulty, so sources, not rows, are drawn with re
 interval is the percentile bootstrap, widened for few sources: with K of them the tail share
 ``a`` becomes ``Phi(sqrt(K / (K - 1)) * t(a, K - 1))``.
 
-In simulations with 15 to 100 sources of 6 to 12 rows (1000 repetitions each), nominal 95 %
-intervals of Pearson and Q covered 93 to 96 % at dataset level, 92 to 95 % at sample level, and
-only 86 to 94 % there when the correlation within sources was above .9: a mean of few skewed
-values tends to miss on the high side. Unwidened they covered up to 4 points less.
+In simulations with 15 to 100 sources of 6 to 12 rows (``benchmarks/coverage.py``, 300 repetitions
+each), nominal 95 % intervals of Pearson and Q covered 90 to 96 % at dataset level, 92 to 96 % at
+sample level, and 86 to 95 % there when the correlation within sources was near 1: a mean of few
+skewed values tends to miss on the high side.
 """
 
 from collections.abc import Iterator
