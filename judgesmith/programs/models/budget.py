@@ -77,7 +77,7 @@ def check(budget: Budget, spent: Spent, *, tokens: int = 0, usd: float = 0.0) ->
     Raises
     ------
     BudgetSpent
-        Naming the first ceiling in the way, and all that was spent.
+        Naming the first ceiling in the way; its attributes hold all that was spent.
 
     Examples
     --------
@@ -85,24 +85,25 @@ def check(budget: Budget, spent: Spent, *, tokens: int = 0, usd: float = 0.0) ->
     >>> check(Budget(max_calls=2), Spent(calls=2))
     Traceback (most recent call last):
     ...
-    judgesmith.programs.models.errors.BudgetSpent: the budget of 2 calls is spent: 2 calls so far.
+    judgesmith.programs.models.errors.BudgetSpent: the budget of 2 calls is spent.
     """
     if budget.max_calls is not None and spent.calls + 1 > budget.max_calls:
-        _refuse("max_calls", f"{budget.max_calls} calls", f"{spent.calls} calls so far", spent)
+        _refuse("max_calls", f"{budget.max_calls} calls is spent", spent)
     if budget.max_tokens is not None and spent.tokens + tokens > budget.max_tokens:
-        so_far = f"{spent.tokens} tokens so far, the next request may need {tokens}"
-        _refuse("max_tokens", f"{budget.max_tokens} tokens", so_far, spent)
+        _refuse("max_tokens", f"{budget.max_tokens} tokens is spent: {_TOO_LITTLE}", spent)
     if budget.max_usd is not None and spent.usd + usd > budget.max_usd:
-        so_far = f"${spent.usd:.4f} so far, the next request may cost ${usd:.4f}"
-        _refuse("max_usd", f"${budget.max_usd:g}", so_far, spent)
+        _refuse("max_usd", f"${budget.max_usd:g} is spent: {_TOO_LITTLE}", spent)
     if budget.max_minutes is not None and spent.minutes >= budget.max_minutes:
-        so_far = f"{spent.minutes:.1f} minutes so far"
-        _refuse("max_minutes", f"{budget.max_minutes:g} minutes", so_far, spent)
+        _refuse("max_minutes", f"{budget.max_minutes:g} minutes is spent", spent)
 
 
-def _refuse(ceiling: str, allowed: str, so_far: str, spent: Spent) -> None:
+_TOO_LITTLE = "the next request may need more than is left"
+
+
+def _refuse(ceiling: str, what: str, spent: Spent) -> None:
+    # No figures of the moment: rows that a budget did not reach are counted by this reason.
     raise BudgetSpent(
-        f"the budget of {allowed} is spent: {so_far}.",
+        f"the budget of {what}.",
         ceiling=ceiling,
         calls=spent.calls,
         tokens=spent.tokens,

@@ -16,6 +16,7 @@ from judgesmith.programs.models.ledger_writes import Claim, Granted, Held, Recor
 from judgesmith.programs.models.limits import Limits
 from judgesmith.programs.models.prices import Price
 from judgesmith.programs.models.request import ModelAnswer, ModelRequest
+from judgesmith.programs.models.reserving import Reservations
 from judgesmith.programs.models.retry import Retry
 from judgesmith.programs.models.single_flight import Abandoned
 from judgesmith.programs.models.unrecorded import Unrecorded
@@ -106,7 +107,7 @@ class Stack:
         self._meter = Meter(priced=price is not None)
         self._rng = random.Random(seed)
         self._lock = threading.Lock()
-        self._reserved_tokens, self._reserved_usd = 0, 0.0
+        self._sums = Reservations(self._meter, price, self.budget)
         self._run: int | None = None
         self._began = 0.0
         self._heard = False
@@ -233,7 +234,7 @@ class Stack:
     ) -> ModelAnswer:
         """Compute an answer and put it on record in one step, since nothing can be lost."""
         answer = engine.answer(request)
-        tokens, usd = self._cost(request, answer)
+        tokens, usd = self._sums.cost(request, answer)
         number = self._store.model(request.model, engine.endpoint)
         write = Record(
             claim=self._claim(identity, tokens=tokens, usd=usd), model=number, answer=answer
@@ -287,7 +288,7 @@ class Stack:
         """Wait for a place under the rate limits, unless time will be up before."""
         if self.limits is None:
             return
-        wait = self.limits.turn(tokens=sum(self._estimate(request)))
+        wait = self.limits.turn(tokens=self._sums.estimate(request)[0])
         if wait > 0:
             minutes = (self._seconds() + wait) / 60.0
             check(self.budget, replace(self.spent, minutes=minutes))
@@ -298,13 +299,12 @@ class Stack:
     ) -> tuple[Claim, Granted | Held | ModelAnswer]:
         """Claim the request, waiting while others may still give back what they reserved."""
         while True:
-            tokens_in, tokens_out = self._estimate(request)
-            usd = self.price.usd(tokens_in, tokens_out) if self.price is not None else 0.0
-            claim = self._claim(identity, tokens=tokens_in + tokens_out, usd=usd)
+            tokens, usd = self._sums.estimate(request)
+            claim = self._claim(identity, tokens=tokens, usd=usd)
             try:
                 outcome: Granted | Held | ModelAnswer = await waiting.perform(self._store, claim)
             except BudgetSpent as refusal:
-                if not self._may_fit_later(refusal, claim):
+                if not self._sums.may_fit_later(refusal, claim):
                     raise
                 await waiting.sleep(_POLL)
                 continue
@@ -332,7 +332,7 @@ class Stack:
         # What to write if the call ends here. Without a reply nobody knows whether the server did
         # the work, so what was reserved stays charged.
         unsettled: Settle | None = lost
-        self._reserve(claim.tokens, claim.usd)
+        self._sums.hold(claim)
         try:
             began = time.perf_counter()
             try:
@@ -346,18 +346,18 @@ class Stack:
                 raise
             self._heard = True
             answer = replace(answer, seconds=time.perf_counter() - began)
-            tokens, usd = self._cost(request, answer)
+            tokens, usd = self._sums.cost(request, answer)
             unsettled = None
             done = replace(lost, answer=answer, tokens=tokens, usd=usd, seconds=self._seconds())
             kept: ModelAnswer = await waiting.perform(self._store, done)
             self._meter.answered(request.n_characters, answer, usd=usd)
             return kept
         finally:
-            self._reserve(-claim.tokens, -claim.usd)
+            self._sums.release(claim)
             if unsettled is not None:
                 self._store.perform(unsettled)
 
-    # -- sums ------------------------------------------------------------------------------
+    # -- the run ---------------------------------------------------------------------------
 
     def _claim(self, identity: bytes, *, tokens: int, usd: float) -> Claim:
         if self._run is None:
@@ -382,37 +382,3 @@ class Stack:
     def _seconds(self) -> float:
         """Return how long the run has been at work, earlier processes included."""
         return time.monotonic() - self._began if self._run is not None else 0.0
-
-    def _estimate(self, request: ModelRequest) -> tuple[int, int]:
-        """Return how many tokens the request may use, in and out."""
-        return (
-            self._meter.estimated_input(request.n_characters),
-            self._meter.estimated_output(request.settings.max_tokens),
-        )
-
-    def _cost(self, request: ModelRequest, answer: ModelAnswer) -> tuple[int, float]:
-        """Return tokens and dollars of an answer, estimated where the server did not count."""
-        tokens_in, tokens_out = answer.input_tokens, answer.output_tokens
-        if tokens_in is None:
-            tokens_in = self._meter.estimated_input(request.n_characters)
-        if tokens_out is None:
-            tokens_out = self._meter.estimated_input(len(answer.text))
-        usd = self.price.usd(tokens_in, tokens_out) if self.price is not None else 0.0
-        return tokens_in + tokens_out, usd
-
-    def _reserve(self, tokens: int, usd: float) -> None:
-        with self._lock:
-            self._reserved_tokens += tokens
-            self._reserved_usd += usd
-
-    def _may_fit_later(self, refusal: BudgetSpent, claim: Claim) -> bool:
-        """Say whether the request may fit once those in flight have used less than reserved."""
-        with self._lock:
-            tokens, usd = self._reserved_tokens, self._reserved_usd
-        if tokens <= 0:
-            return False
-        if refusal.ceiling == "max_tokens" and self.budget.max_tokens is not None:
-            return refusal.tokens - tokens + claim.tokens <= self.budget.max_tokens
-        if refusal.ceiling == "max_usd" and self.budget.max_usd is not None:
-            return refusal.usd - usd + claim.usd <= self.budget.max_usd
-        return False

@@ -28,6 +28,18 @@ def test_the_ceiling_in_the_way_is_named_with_what_was_spent(budget, spent):
     assert (caught.value.usd, caught.value.minutes) == (spent.usd, spent.minutes)
 
 
+@pytest.mark.parametrize(
+    "budget", [Budget(max_calls=3), Budget(max_tokens=9), Budget(max_usd=1), Budget(max_minutes=5)]
+)
+def test_refusals_at_one_ceiling_read_the_same_whatever_was_spent(budget):
+    said = set()
+    for spent in (7, 8.5):
+        with pytest.raises(BudgetSpent) as caught:
+            check(budget, Spent(calls=spent, tokens=spent, usd=spent, minutes=spent), tokens=5)
+        said.add(str(caught.value))
+    assert len(said) == 1
+
+
 def test_a_request_that_just_fits_is_let_through():
     budget = Budget(max_calls=3, max_tokens=100, max_usd=1.0, max_minutes=5)
     check(budget, Spent(calls=2, tokens=50, usd=0.5, minutes=4.9), tokens=50, usd=0.5)
