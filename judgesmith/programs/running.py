@@ -13,8 +13,9 @@ from collections.abc import Callable, Coroutine, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Self, TypeVar
 
-from judgesmith.programs.asking import Askable, Asker
+from judgesmith.programs.asking import Askable, Asker, current_lm
 from judgesmith.programs.models import BudgetSpent, ModelError, TransientModelError
+from judgesmith.programs.readable import Readable, readable_of
 from judgesmith.signatures.judgement import Judgement
 from judgesmith.signatures.rated import RatedItem
 
@@ -61,8 +62,9 @@ def judge_items(
     Raises
     ------
     ModelError
-        If the model cannot be asked at all: wrong key, unknown model, or nothing but refusals
-        from the start. A request that is refused by itself leaves its item unscored.
+        If the model cannot be asked at all: wrong key, unknown model, or nothing but refusals,
+        or answers that nobody can read, from the start. A request that is refused by itself, or
+        an answer that cannot be read, leaves its item unscored.
     LedgerError
         If the ledger cannot be written.
 
@@ -88,12 +90,41 @@ def judge_each(
     """Yield items with their judgements, in order, reading ``items`` only as far as needed.
 
     See ``judge_items``. The judge and the model are those of the moment of the call. May be
-    called, and iterated, where an event loop is already running.
+    called, and iterated, where an event loop is already running. Under a ceiling on calls no
+    item is begun that would take the calls from those under way.
     """
     if concurrency < 1:
         raise ValueError(f"concurrency must be 1 or more; got {concurrency}.")
-    asker = judge if isinstance(judge, Asker) else Asker.of(judge, lm)
-    return _each(_Run(asker, iter(items), concurrency), progress)
+    if isinstance(judge, Asker):
+        run = _Run(judge, iter(items), concurrency)
+    else:
+        lm = lm or current_lm()
+        run = _Run(Asker.of(judge, lm), iter(items), concurrency)
+        run.readable = readable_of(lm)
+        run.may_begin = _beginning(judge, lm)
+    return _each(run, progress)
+
+
+def _beginning(judge: Askable, lm: dspy.LM) -> Callable[[int], bool]:
+    """Return what says, of the number of items under way, whether one more may begin.
+
+    All items ask their first question before any asks its second, so that a budget smaller than
+    what is under way would otherwise be spent on items of which none is finished.
+    """
+    from judgesmith.programs.models import stack_of
+
+    stack = stack_of(lm)
+    ceiling = None if stack is None else stack.budget.max_calls
+    if stack is None or ceiling is None:
+        return lambda n_busy: True
+    n_calls = len(judge.templates()) * judge.protocol.samples
+
+    def may_begin(n_busy: int) -> bool:
+        left = ceiling - stack.spent.calls
+        # Where nothing is left, nothing can be taken: what is not on record is refused at once.
+        return left <= 0 or n_busy == 0 or (n_busy + 1) * n_calls <= left
+
+    return may_begin
 
 
 def _each(
@@ -121,6 +152,8 @@ class _Run:
         self.exhausted = False
         self.n_answered = 0
         self.n_refused = 0
+        self.readable = Readable()
+        self.may_begin: Callable[[int], bool] = lambda n_busy: True
         self.moved: asyncio.Event | None = None
 
     async def batch(self) -> list[tuple[RatedItem, Judgement]]:
@@ -155,6 +188,7 @@ class _Run:
             not self.exhausted
             and self.busy < self.concurrency
             and len(self.under_way) < _AHEAD * self.concurrency
+            and self.may_begin(self.busy)
         ):
             item = next(self.items, None)
             if item is None:
@@ -187,6 +221,7 @@ class _Run:
                 raise
             return self._without_answer("the model refused the request", fault)
         self.n_answered += 1
+        self.readable.add(judgement)
         return judgement
 
     def _without_answer(self, what: str, fault: ModelError) -> Judgement:
@@ -214,10 +249,31 @@ class _Loop:
         if self._thread is None:
             self._thread = ThreadPoolExecutor(1, thread_name_prefix="judgesmith-loop")
         context = contextvars.copy_context()
-        return self._thread.submit(context.run, self._loop.run_until_complete, coroutine).result()
+        done = self._thread.submit(context.run, self._loop.run_until_complete, coroutine)
+        try:
+            return done.result()
+        except BaseException:
+            if not done.done():  # interrupted here, while the other thread goes on
+                self._loop.call_soon_threadsafe(self._cancel_all)
+            raise
 
     def __exit__(self, *exc_info: object) -> None:
-        """Close the loop."""
-        if self._thread is not None:
-            self._thread.shutdown()
-        self._loop.close()
+        """Close the loop, when nothing in it is under way any more."""
+        try:
+            # An interrupt leaves the coroutine that it hit where it was.
+            self(self._emptied())
+        finally:
+            if self._thread is not None:
+                self._thread.shutdown()
+            self._loop.close()
+
+    async def _emptied(self) -> None:
+        own = asyncio.current_task()
+        others = [task for task in asyncio.all_tasks() if task is not own]
+        for task in others:
+            task.cancel()
+        await asyncio.gather(*others, return_exceptions=True)
+
+    def _cancel_all(self) -> None:
+        for task in asyncio.all_tasks(self._loop):
+            task.cancel()

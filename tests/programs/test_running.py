@@ -2,6 +2,9 @@
 
 import asyncio
 import gc
+import signal
+import subprocess
+import sys
 import threading
 import time
 import warnings
@@ -12,12 +15,17 @@ import pytest
 from judgesmith.programs import judge_each, judge_items
 from judgesmith.programs.asking import Asker
 from judgesmith.programs.models import (
+    Budget,
     BudgetSpent,
     ContextWindowExceeded,
+    ModelAnswer,
     ModelError,
+    Stack,
     TransientModelError,
     model,
+    stack_of,
 )
+from judgesmith.programs.models.dspy_lm import StackLM
 from judgesmith.programs.running import NOT_ASKED
 from judgesmith.signatures import Judgement, RatedItem
 
@@ -28,6 +36,33 @@ SPENT = BudgetSpent(
 
 def items(n):
     return [RatedItem(source="s", response=str(number)) for number in range(n)]
+
+
+INTERRUPTED = """
+import asyncio
+from judgesmith.programs import judge_items
+from judgesmith.programs.asking import Asker
+from judgesmith.signatures import RatedItem
+
+class Forever(Asker):
+    closed = 0
+    async def judge(self, item):
+        if item.response == "3":
+            print("begun", flush=True)
+        await asyncio.sleep(60)
+    async def aclose(self):
+        self.closed += 1
+
+asker = Forever()
+def work():
+    judge_items(asker, [RatedItem(source="s", response=str(n)) for n in range(9)])
+async def notebook():
+    work()
+try:
+    asyncio.new_event_loop().run_until_complete(notebook()) if INSIDE else work()
+except KeyboardInterrupt:
+    print("interrupted, closed", asker.closed)
+"""
 
 
 class Clock(Asker):
@@ -58,6 +93,26 @@ class Clock(Asker):
 
     async def aclose(self):
         self.closed += 1
+
+
+class Slow:
+    """An engine that takes its time; remembers how many requests were in flight at a time."""
+
+    endpoint = route = "slow"
+
+    def __init__(self, script):
+        self.script = script
+        self.busy = self.most = 0
+
+    async def complete(self, request):
+        self.busy += 1
+        self.most = max(self.most, self.busy)
+        await asyncio.sleep(0.002)
+        self.busy -= 1
+        return ModelAnswer(text=self.script(request), input_tokens=1, output_tokens=1)
+
+    async def aclose(self):
+        pass
 
 
 class TestOrderAndNumber:
@@ -171,6 +226,75 @@ class TestFaults:
             judge_items(Clock(faults={3: ZeroDivisionError()}), items(10))
 
 
+class Garbled(Clock):
+    """Reads nothing in the answers about some items."""
+
+    def __init__(self, garbled, **options):
+        super().__init__(**options)
+        self.garbled = garbled
+
+    async def judge(self, item):
+        found = await super().judge(item)
+        if found.score not in self.garbled:
+            return found
+        return Judgement.unscored("the model's answer could not be read: <html>", calls=("ab",))
+
+
+class TestGarbage:
+    def test_nothing_but_garbage_ends_the_run_early_with_an_example(self):
+        asker = Garbled(range(500))
+        with pytest.raises(ModelError, match=r"nothing that the model answered.*<html>"):
+            judge_items(asker, items(500), concurrency=4)
+        assert asker.begun <= 20 + 4
+
+    def test_what_was_unread_before_is_handed_out(self):
+        found = []
+        with pytest.raises(ModelError):
+            found.extend(judge_each(Garbled(range(500)), items(500), concurrency=1))
+        assert len(found) == 19
+
+    def test_some_garbage_at_the_start_does_not(self):
+        found = judge_items(Garbled(range(19)), items(100), concurrency=1)
+        assert [one.score for one in found] == [None] * 19 + list(range(19, 100))
+
+    def test_nor_does_much_of_it_later(self):
+        found = judge_items(Garbled(range(1, 100)), items(100), concurrency=4)
+        assert sum(one.score is None for one in found) == 99
+
+    def test_a_model_that_was_read_once_is_not_given_up_for_another_prompt(
+        self, judge_of, scripted, answered
+    ):
+        garbage = False
+        lm, _ = scripted(lambda _: "<html>" if garbage else answered(score=70))
+        assert judge_items(judge_of("vanilla"), items(1), lm=lm)[0].score == 70
+        garbage = True
+        found = judge_items(judge_of("vanilla"), items(60)[1:], lm=lm)
+        assert [one.score for one in found] == [None] * 59
+
+    def test_a_model_is_given_up_over_several_runs(self, judge_of, scripted):
+        lm, _ = scripted(lambda _: "<html>")
+        judge_items(judge_of("vanilla"), items(15), lm=lm)
+        with pytest.raises(ModelError, match="20 judgements in a row"):
+            judge_items(judge_of("vanilla"), items(15), lm=lm)
+
+
+class TestSmallBudgets:
+    @pytest.mark.parametrize(("max_calls", "n_scored"), [(1, 0), (2, 1), (7, 3), (30, 15)])
+    def test_calls_go_to_finish_what_was_begun(self, judge_of, good, max_calls, n_scored):
+        lm = StackLM.over(
+            Stack(Slow(good), budget=Budget(max_calls=max_calls)), "scripted/m", recipe={}
+        )
+        found = judge_items(judge_of("fine"), items(60), lm=lm, concurrency=32)
+        assert sum(one.score is not None for one in found) == n_scored
+        assert stack_of(lm).usage.calls == max_calls
+
+    def test_a_large_one_slows_nothing_down(self, judge_of, good):
+        engine = Slow(good)
+        lm = StackLM.over(Stack(engine, budget=Budget(max_calls=900)), "scripted/m", recipe={})
+        judge_items(judge_of("fine"), items(60), lm=lm, concurrency=16)
+        assert engine.most == 16
+
+
 class TestPlaces:
     def test_inside_a_running_event_loop(self):
         async def notebook():
@@ -244,6 +368,20 @@ class TestEndingEarly:
                 judged.throw(KeyError("mine"))
 
         assert self.end(stumble).busy == 0
+
+    @pytest.mark.parametrize("inside", [False, True], ids=["outside", "inside"])
+    def test_an_interrupt_leaves_nothing_under_way(self, inside, caplog):
+        code = INTERRUPTED.replace("INSIDE", str(inside))
+        call = [sys.executable, "-c", code]
+        pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+        with subprocess.Popen(call, **pipes) as process:
+            try:
+                assert process.stdout.readline() == "begun\n"
+                time.sleep(0.2)
+                process.send_signal(signal.SIGINT)
+                assert process.communicate(timeout=10) == ("interrupted, closed 1\n", "")
+            finally:
+                process.kill()
 
     def test_an_exception_under_way_is_not_mourned_when_nobody_asks_for_it(self, caplog):
         faults = {n: ValueError("later") for n in range(1, 8)}
