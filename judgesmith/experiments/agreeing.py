@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, get_args
@@ -104,16 +105,14 @@ def plain(report: Report | Gain | None) -> dict[str, dict[str, Any]] | None:
 
 def unscored(table: JudgedTable) -> Unscored:
     """Return how many rows of ``table`` have no score, and why."""
-    counts: dict[str, int] = {}
-    for problem in table.problems:
-        if problem is not None:
-            counts[problem] = counts.get(problem, 0) + 1
-    ordered = dict(sorted(counts.items(), key=lambda pair: -pair[1]))
-    return Unscored(n=table.n_unscored, n_rows=table.n, reasons=ordered)
+    counts = Counter(problem for problem in table.problems if problem is not None)
+    return Unscored(n=table.n_unscored, n_rows=table.n, reasons=dict(counts.most_common()))
 
 
 def unscored_text(unscored: Unscored) -> str:
     """Return how many rows have no score and the three commonest reasons, on one line.
+
+    Rows with rarer reasons are counted as others.
 
     Examples
     --------
@@ -122,5 +121,8 @@ def unscored_text(unscored: Unscored) -> str:
     """
     if not unscored.n:
         return f"all {unscored.n_rows} have a score"
-    reasons = "; ".join(f"{n} × {reason}" for reason, n in list(unscored.reasons.items())[:3])
-    return f"{unscored.n} of {unscored.n_rows} have no score: {reasons}"
+    shown = list(unscored.reasons.items())[:3]
+    reasons = "; ".join(f"{n} × {reason}" for reason, n in shown)
+    n_others = sum(unscored.reasons.values()) - sum(n for _, n in shown)
+    others = f"; and {n_others} others" if n_others else ""
+    return f"{unscored.n} of {unscored.n_rows} have no score: {reasons}{others}"

@@ -29,8 +29,9 @@ from judgesmith.experiments.tuning import Progress, Tuning
 from judgesmith.optimizers import JudgedTable
 from judgesmith.optimizers.rows import Rows
 from judgesmith.programs import ActiveCritic, Judge
+from judgesmith.programs.readable import readable_of
 from judgesmith.programs.saved import GoldenItem, SavedJudge
-from judgesmith.signatures import Judgement, RatedItem
+from judgesmith.signatures import Judgement, RatedItem, Rubric
 
 if TYPE_CHECKING:
     import dspy
@@ -145,16 +146,15 @@ def compile_judge(
     }
     selection = work.table(judge, parts.selection, "selection rows")
     tables = [selection]
-    rng = np.random.default_rng([settings.seed, 12])
     if selection.n_unscored == selection.n:
-        why = unscored_text(unscored(selection))
-        raise NothingScoredError(
-            f"no row to choose by was judged, so there is no judge to report: {why}",
-            spent=not work.complete,
-            rows={**rows, "unscored": selection.n + rows["heldout"]},
-            target=targets.name,
-        )
-    selection_report = agreement_report(selection, rng=rng)
+        rows["unscored"] = selection.n + rows["heldout"]
+        raise _nothing_scored(work, selection, rows=rows, target=targets.name)
+
+    def rng() -> np.random.Generator:
+        # The same resamples for every report: equal predictions have equal intervals.
+        return np.random.default_rng([settings.seed, 12])
+
+    selection_report = agreement_report(selection, rng=rng())
     uncompiled = heldout = gain = None
     shown: list[tuple[RatedItem, float, Judgement]] = []
     if parts.heldout is not None:
@@ -162,11 +162,14 @@ def compile_judge(
         judgements = work.judged(judge, parts.heldout, "held-out rows")
         after = parts.heldout.judged(judgements)
         tables.append(after)
-        uncompiled, heldout = agreement_report(before, rng=rng), agreement_report(after, rng=rng)
-        gain = gain_report(after, before, rng=rng)
+        uncompiled = agreement_report(before, rng=rng())
+        heldout = agreement_report(after, rng=rng())
+        gain = gain_report(after, before, rng=rng())
         shown = _good_and_bad(parts.heldout, judgements)
     rows["unscored"] = sum(table.n_unscored for table in tables)
+    taught = rows_that_taught(judge.protocol.rubric)
     notes = [*work.notes, *_notes(settings, judge, bare, tables, work.complete)]
+    notes += _taught_note(taught, parts.heldout)
     saved = SavedJudge(
         protocol=judge.protocol,
         questions=judge.templates(),
@@ -184,6 +187,7 @@ def compile_judge(
         seen={
             "train": () if parts.pool is None else _keys(parts.pool),
             "select": _keys(parts.selection),
+            **({"rubric": tuple(sorted(taught))} if taught else {}),
         },
         golden=tuple(
             GoldenItem(
@@ -236,6 +240,55 @@ def _notes(
     elif judge.protocol == bare.protocol:
         tried = "was tried" if complete else "was tried before the budget ended"
         yield f"nothing that {tried} agreed better with people: this is the judge as it was."
+
+
+def _nothing_scored(
+    work: Tuning, selection: JudgedTable, *, rows: Mapping[str, int], target: str
+) -> NothingScoredError:
+    """Return why there is no judge: the first rows that were asked about come first."""
+    whys = [f"of the rows to choose by, {unscored_text(unscored(selection))}"]
+    if work.pool is not None and work.pool.n_unscored:
+        whys.insert(0, f"of the rows to show, {unscored_text(unscored(work.pool))}")
+    answers = readable_of(work.lm)
+    if answers.nothing:
+        whys.insert(
+            0, f"nothing that the model answered could be read, for example: {answers.example}"
+        )
+    told = "; ".join(why.rstrip(".") for why in whys)
+    return NothingScoredError(
+        f"no row to choose by was judged, so there is no judge to report: {told}",
+        spent=not (work.complete or answers.nothing),
+        rows=rows,
+        target=target,
+    )
+
+
+def rows_that_taught(rubric: Rubric) -> frozenset[str]:
+    """Return ``RatedItem.key`` of every row that an inferred rubric was made from.
+
+    Examples
+    --------
+    >>> learned = {"batches": [{"batch": 1, "rows": {"5f": "row 1", "a0": "row 2"}}]}
+    >>> sorted(rows_that_taught(Rubric(provenance=learned)))
+    ['5f', 'a0']
+    """
+    batches = rubric.provenance.get("batches")
+    found: set[str] = set()
+    for batch in batches if isinstance(batches, list) else []:
+        # A rubric is a file that people edit; what has another shape names no rows.
+        rows = batch.get("rows") if isinstance(batch, dict) else None
+        found.update(rows if isinstance(rows, dict) else {})
+    return frozenset(found)
+
+
+def _taught_note(taught: frozenset[str], heldout: Rows | None) -> list[str]:
+    n = 0 if heldout is None else sum(item.key in taught for item in heldout.items)
+    if heldout is None or not n:
+        return []
+    return [
+        f"the rubric was inferred from {n} of the {len(heldout)} rows held out, so their agreement "
+        "is not that on unseen texts; infer it with the same target, seed and share held out."
+    ]
 
 
 def _keys(rows: Rows) -> tuple[str, ...]:

@@ -35,6 +35,8 @@ class Tuning:
         What a reader should know, in sentences.
     complete : bool
         False as soon as the budget left anything unasked.
+    pool : JudgedTable or None
+        The rows to show as they were judged, where the budget may have cut them short.
     """
 
     settings: CompileSettings
@@ -44,6 +46,7 @@ class Tuning:
     history: list[Mapping[str, Any]] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     complete: bool = True
+    pool: JudgedTable | None = None
 
     def judged(self, judge: Judge, rows: Rows, stage: str) -> list[Judgement]:
         """Return the judgement of every row."""
@@ -94,7 +97,7 @@ class Tuning:
         if self._limited and parts.pool is not None:
             # Whether the budget let the fit see the pool: its answers are on record if it did.
             shown = [one.key for many in judge.protocol.demonstrations.values() for one in many]
-            self.judged(judge, parts.pool.without(shown), "aggregation")
+            self.pool = self.table(judge, parts.pool.without(shown), "aggregation")
         return fitted
 
     def _common(self, stage: str, n_items: int) -> dict[str, Any]:

@@ -23,14 +23,17 @@ class Readable:
 
     Attributes
     ----------
-    n_read, n_unread : int
-        Judgements behind which at least one answer could be read, and those without any.
+    n_read : int
+        Judgements behind which at least one answer could be read.
+    n_unread : int
+        Judgements without any before the first of those; the same answers count once.
     example : str
         Why the latest of the unread ones has no score; empty where there is none.
     """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
+        self._unread: set[tuple[str, ...]] = set()
         self.n_read = self.n_unread = 0
         self.example = ""
 
@@ -52,9 +55,12 @@ class Readable:
                 # Texts that were never sent say nothing about the model.
                 self.n_read += judgement.score is not None or bool(judgement.criteria)
                 return
+            if self.n_read or (judgement.calls and judgement.calls in self._unread):
+                return
+            self._unread.add(judgement.calls)
             self.n_unread += 1
             self.example = str(judgement.problem)
-            if self.n_read or self.n_unread < ENOUGH_UNREAD:
+            if self.n_unread < ENOUGH_UNREAD:
                 return
         raise ModelError(
             f"{self.n_unread} judgements in a row have no score, because nothing that the model "

@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 from judgesmith.experiments.agreeing import (
     LEVELS,
     STATISTICS,
+    Unscored,
     agreement_report,
     gain_report,
     plain,
@@ -91,3 +92,9 @@ def test_every_row_without_a_score_is_counted_under_its_reason(problems):
     assert sum(found.reasons.values()) == found.n
     assert list(found.reasons.values()) == sorted(found.reasons.values(), reverse=True)
     assert unscored_text(found).startswith("all" if not found.n else f"{found.n} of")
+
+
+@pytest.mark.parametrize(("n", "end"), [(3, "1 × c"), (4, "1 × c; and 1 others"), (9, "6 others")])
+def test_rows_with_rarer_reasons_are_counted_too(n, end):
+    found = Unscored(n=n, n_rows=n, reasons=dict.fromkeys("abcdefghi"[:n], 1))
+    assert unscored_text(found).endswith(end)

@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 
 from judgesmith.experiments import CompileSettings, compile_judge, evaluate_judge, read_items
-from judgesmith.experiments.agreeing import agreement_report
+from judgesmith.experiments.agreeing import agreement_report, plain
 from judgesmith.experiments.compiling import NothingScoredError
 from judgesmith.programs import SavedJudge, judge_items
-from judgesmith.programs.models import model, stack_of
+from judgesmith.programs.models import ModelError, model, stack_of
+from judgesmith.signatures import Rubric
 
 QUICK = CompileSettings(n_rounds=3)
 
@@ -141,9 +142,9 @@ def scripted(monkeypatch):
     """Make models of a function from request to answer."""
     from judgesmith.programs.models import faces
 
-    def make(text_of):
+    def make(text_of, *, ledger=None, **options):
         monkeypatch.setattr(faces, "engine_for", lambda *_, **__: Scripted(text_of))
-        return model("scripted/m", ledger=None)
+        return model("scripted/m", ledger=ledger, **options)
 
     return make
 
@@ -151,10 +152,60 @@ def scripted(monkeypatch):
 VANILLA = CompileSettings(n_rounds=3, protocol={"variant": "vanilla"})
 
 
-def test_answers_that_nobody_can_read_make_no_judge(data, scripted):
-    with pytest.raises(NothingScoredError, match="could not be read") as caught:
-        compile_judge(data, VANILLA, lm=scripted(lambda _: "fine, thanks"))
+def test_answers_that_nobody_can_read_end_it_early(scripted):
+    lm = scripted(lambda _: "fine, thanks")
+    with pytest.raises(ModelError, match="nothing that the model answered could be read"):
+        compile_judge(read_items("sample"), QUICK, lm=lm, concurrency=4)
+    assert stack_of(lm).usage.calls <= 2 * (20 + 4)
+
+
+@pytest.mark.parametrize("with_ledger", [True, False])
+def test_a_budget_spent_on_answers_that_nobody_can_read_is_a_fault(
+    data, scripted, with_ledger, tmp_path
+):
+    options = {"ledger": tmp_path / "ledger.sqlite"} if with_ledger else {}
+    lm = scripted(lambda _: "fine, thanks", max_calls=30, **options)
+    with pytest.raises(NothingScoredError) as caught:
+        compile_judge(data, QUICK, lm=lm)
+    said = str(caught.value)
     assert not caught.value.spent
+    assert "could be read, for example: the criteria have no scores" in said
+    if with_ledger:
+        assert said.index("of the rows to show") < said.index("of the rows to choose by")
+        assert said.index("× the criteria have no scores") < said.index("× not asked")
+
+
+def test_equal_judgements_have_equal_intervals(data):
+    found = compile_judge(data, CompileSettings(optimizer="none"), lm=model(ledger=None))
+    assert plain(found.uncompiled) == plain(found.heldout)
+    assert found.gain["dataset"]["pearson"].high == 0.0
+
+
+def inferred_from(keys):
+    rows = dict.fromkeys(keys, "row")
+    batches = [{"batch": 1, "rows": rows}, {"batch": 2, "rows": None}, "not a batch"]
+    return Rubric(criteria={"fluency": "Is it fluent?"}, provenance={"batches": batches})
+
+
+def test_held_out_rows_that_taught_the_rubric_are_told_and_count_as_seen(data, compiled):
+    held = [item.key for item in data if item.key not in compiled.saved.seen_keys]
+    settings = CompileSettings(
+        optimizer="none", protocol={"rubric": inferred_from([*held[:3], "elsewhere"])}
+    )
+    found = compile_judge(data, settings, lm=model(ledger=None))
+    (note,) = [note for note in found.notes if "rubric was inferred" in note]
+    assert f"inferred from 3 of the {len(held)} rows held out" in note
+    assert set(found.saved.seen["rubric"]) == {*held[:3], "elsewhere"}
+    again = evaluate_judge(found.saved, data, rng=np.random.default_rng(0))
+    assert again.n_unseen == len(held) - 3
+
+
+def test_a_rubric_that_was_taught_by_other_rows_needs_no_word(data, compiled):
+    settings = CompileSettings(
+        optimizer="none", protocol={"rubric": inferred_from(compiled.saved.seen["select"])}
+    )
+    found = compile_judge(data, settings, lm=model(ledger=None))
+    assert not any("rubric" in note for note in found.notes)
 
 
 def test_a_model_that_cannot_tell_texts_apart_gives_the_judge_back_as_it_was(data, scripted):

@@ -237,7 +237,8 @@ class Garbled(Clock):
         found = await super().judge(item)
         if found.score not in self.garbled:
             return found
-        return Judgement.unscored("the model's answer could not be read: <html>", calls=("ab",))
+        call = f"{int(found.score):032x}"
+        return Judgement.unscored("the model's answer could not be read: <html>", calls=(call,))
 
 
 class TestGarbage:
@@ -273,9 +274,10 @@ class TestGarbage:
 
     def test_a_model_is_given_up_over_several_runs(self, judge_of, scripted):
         lm, _ = scripted(lambda _: "<html>")
-        judge_items(judge_of("vanilla"), items(15), lm=lm)
-        with pytest.raises(ModelError, match="20 judgements in a row"):
+        for _ in range(2):  # the same answers again are no more answers
             judge_items(judge_of("vanilla"), items(15), lm=lm)
+        with pytest.raises(ModelError, match="20 judgements in a row"):
+            judge_items(judge_of("vanilla"), items(30)[15:], lm=lm)
 
 
 class TestSmallBudgets:
