@@ -6,6 +6,7 @@ import io
 import json
 import shutil
 import sys
+import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -15,7 +16,7 @@ import click
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from judgesmith.experiments.agreeing import Gain, Report
+    from judgesmith.experiments.agreeing import Gain, Report, Unscored
     from judgesmith.programs.models import Usage
 
 LEVELS = ("dataset", "sample", "system")
@@ -47,6 +48,25 @@ def _escaped(character: str) -> str:
 def say(text: str = "", *, err: bool = False) -> None:
     """Print text for people, whatever is in it."""
     click.echo(visible(text), err=err)
+
+
+def say_under(label: str, text: str, *, indent: int = 0) -> None:
+    """Print ``label: text``, wrapped to the terminal, with all of the text under its beginning.
+
+    The lines of the text become one; a terminal that is not there has 80 columns. A text that
+    would get fewer than 20 columns goes on under its label.
+    """
+    head = f"{' ' * indent}{visible(label)}: "
+    room = shutil.get_terminal_size((80, 24)).columns
+    hang = " " * (len(head) if room - len(head) >= 20 else indent)
+    wrapped = textwrap.wrap(
+        visible(text),
+        width=max(room, len(hang) + 20),
+        initial_indent=head,
+        subsequent_indent=hang,
+        break_on_hyphens=False,
+    )
+    click.echo("\n".join(wrapped) or head.rstrip())
 
 
 def say_notes(notes: Sequence[str], *, as_json: bool) -> None:
@@ -143,15 +163,25 @@ def print_agreement(
     """Print agreement with people: a column per report, and one for the gain between them."""
     rows = agreement_rows(list(columns.values()), gain)
     if not rows:
-        say(f"\n{title}: undefined, because no two rows have different scores")
+        n = max(
+            (report["dataset"]["pearson"].n for report in columns.values() if report), default=0
+        )
+        because = ": undefined, because no two rows have different scores" if n else ""
+        say(f"\n{title}{because}")
         return
     names = [*columns, *(["gain"] if gain is not None else [])]
     print_table(title, rows, header=["", *names])
 
 
-def basis_text(report: Report) -> str:
-    """Return what the intervals of a report rest on, in words."""
+def basis_text(report: Report, unscored: Unscored | None = None) -> str:
+    """Return what the intervals of a report rest on, in words.
+
+    Where no row has a score, the commonest reason in ``unscored`` is told instead.
+    """
     estimate = report["dataset"]["pearson"]
+    if not estimate.n:
+        reason = next(iter(unscored.reasons), "") if unscored else ""
+        return f"no row has a score: {reason}" if reason else "no row has a score"
     return (
         f"{estimate.n} scored rows of {estimate.n_groups} sources, "
         f"{estimate.confidence:.0%} intervals over sources"

@@ -7,13 +7,16 @@ from hypothesis import strategies as st
 
 from judgesmith.cli.printing import (
     agreement_rows,
+    basis_text,
     estimate_text,
+    print_agreement,
     print_table,
     say,
+    say_under,
     shortened,
     visible,
 )
-from judgesmith.experiments.agreeing import agreement_report
+from judgesmith.experiments.agreeing import agreement_report, unscored
 from judgesmith.metrics import Estimate
 from judgesmith.optimizers import JudgedTable
 
@@ -107,6 +110,59 @@ def test_levels_without_any_number_are_left_out():
 def test_long_texts_are_cut_on_one_line():
     assert shortened("a\n b\tc") == "a b c"
     assert shortened("x" * 20, 10) == "x" * 9 + "…"
+
+
+@pytest.mark.parametrize("columns", [30, 80, 120])
+@pytest.mark.parametrize("indent", [0, 2])
+def test_a_long_text_is_wrapped_under_its_beginning(capsys, monkeypatch, columns, indent):
+    monkeypatch.setenv("COLUMNS", str(columns))
+    text = "Some well-chosen words that say why.\n" * 9 + "\x1b[2J"
+    say_under("because", text, indent=indent)
+    out = capsys.readouterr().out
+    first, *rest = out.splitlines()
+    assert first.startswith(" " * indent + "because: Some")
+    start = " " * (indent + len("because: "))
+    assert all(line.startswith(start) and line[len(start)] != " " for line in rest)
+    assert max(map(len, [first, *rest])) <= columns
+    assert out.split() == ["because:", *visible(text).split()]
+
+
+def test_a_text_with_little_room_goes_on_under_its_label(capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "24")
+    say_under("response", "one two three four five", indent=2)
+    assert capsys.readouterr().out.splitlines() == ["  response: one two", "  three four five"]
+
+
+def test_without_text_there_is_the_label(capsys):
+    say_under("because", "")
+    assert capsys.readouterr().out == "because:\n"
+
+
+def report_on(predicted):
+    n = len(predicted)
+    table = JudgedTable(
+        predicted=np.asarray(predicted, dtype=float),
+        human=np.arange(float(n)),
+        sources=np.arange(n),
+        systems=np.array(["a"] * n),
+        problems=tuple("cut off" if value != value else None for value in predicted),
+    )
+    return agreement_report(table, rng=np.random.default_rng(0)), unscored(table)
+
+
+def test_where_no_row_has_a_score_the_reason_is_told(capsys):
+    report, without = report_on([float("nan")] * 3)
+    print_agreement(f"All rows: {basis_text(report, without)}", {"agreement": report})
+    print_agreement(f"All rows: {basis_text(report)}", {"agreement": report})
+    assert capsys.readouterr().out == (
+        "\nAll rows: no row has a score: cut off\n\nAll rows: no row has a score\n"
+    )
+
+
+def test_where_all_scores_are_equal_that_is_told(capsys):
+    report, without = report_on([5.0] * 3)
+    print_agreement(f"All rows: {basis_text(report, without)}", {"agreement": report})
+    assert "undefined, because no two rows have different scores" in capsys.readouterr().out
 
 
 def test_there_is_no_progress_where_nobody_looks(capsys):
