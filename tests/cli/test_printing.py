@@ -112,7 +112,7 @@ def test_long_texts_are_cut_on_one_line():
     assert shortened("x" * 20, 10) == "x" * 9 + "…"
 
 
-@pytest.mark.parametrize("columns", [30, 80, 120])
+@pytest.mark.parametrize("columns", [40, 80, 120])
 @pytest.mark.parametrize("indent", [0, 2])
 def test_a_long_text_is_wrapped_under_its_beginning(capsys, monkeypatch, columns, indent):
     monkeypatch.setenv("COLUMNS", str(columns))
