@@ -1,0 +1,246 @@
+"""What each stage of compiling adds to agreement with people, on six rated sets, offline.
+
+Prints a Markdown table of held-out Q (Pearson + Spearman + Kendall's tau-b over all rows):
+the uncompiled judge, with searched demonstrations, with learned weights on its criteria, with
+lexical features; what the same number of random demonstrations does; and the paired gain of each
+stage over the uncompiled judge. A quarter of the sources tunes, as the defaults of ``judgesmith
+compile --holdout .75`` say, and the others are held out.
+
+Values and gains are means over seeds. An interval resamples sources, the same ones for every seed
+and both judges, so it says how far other texts would change the mean over these seeds.
+
+Run it as ``python benchmarks/stages.py [--seeds 0-4] [--sets SET …]``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import time
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from judgesmith.experiments import CompileSettings, read_items
+from judgesmith.experiments.parts import Parts, examples_of, parts_of
+from judgesmith.experiments.targets import targets_of
+from judgesmith.metrics import agreement
+from judgesmith.metrics.counted import of_counts
+from judgesmith.metrics.levels import ScoredRows
+from judgesmith.optimizers import FitAggregation, RandomDemonstrationSearch
+from judgesmith.optimizers.drawing import Pool, kept_runs
+from judgesmith.optimizers.rows import Rows
+from judgesmith.programs import ActiveCritic, Judge, judge_items
+
+TARGETS = {
+    "summeval": "mean",
+    "topical_chat": "overall",
+    "sfres": "overall",
+    "openmeva_roc": "overall",
+    "qags_cnndm": "consistency",
+    "wiki_da": "mean",
+}
+STAGES = ("uncompiled", "+ demonstrations", "+ criterion weights", "+ lexical")
+N_RANDOM = 16
+N_RESAMPLES = 1000
+
+
+@dataclass(frozen=True, kw_only=True)
+class Run:
+    """The held-out rows of one set and seed, and what every judge said of them.
+
+    Attributes
+    ----------
+    human, sources : array, shape (n,)
+        What people said; where from.
+    stages : dict of str to array, shape (n,)
+        Scores by stage.
+    random : list of array, shape (n,)
+        Scores with random demonstrations, one array per set of them.
+    n_shown : int
+        How many demonstrations the search chose.
+    seconds : float
+        Of search and fits, without the judging of held-out rows.
+    """
+
+    human: np.ndarray
+    sources: np.ndarray
+    stages: Mapping[str, np.ndarray]
+    random: Sequence[np.ndarray]
+    n_shown: int
+    seconds: float
+
+
+def staged(name: str, seed: int) -> Run:
+    """Compile stage by stage and judge the held-out rows after each."""
+    warnings.simplefilter("ignore")
+    folder = Path(os.environ.get("JUDGESMITH_DATA", "../shared/data"))
+    data = read_items(folder / f"{name}.jsonl.gz")
+    settings = CompileSettings(target=TARGETS[name], holdout=0.75, seed=seed)
+    parts = parts_of(data, targets_of(data, settings.target), settings)
+    assert parts.pool is not None
+    assert parts.heldout is not None
+    start = time.perf_counter()
+    bare = ActiveCritic(settings.protocol)
+    search = RandomDemonstrationSearch(
+        n_demonstrations=settings.n_demonstrations, n_rounds=settings.n_rounds, seed=seed
+    )
+    shown = search.compile(
+        bare, trainset=examples_of(parts.pool), valset=examples_of(parts.selection)
+    )
+    tuning = [one for rows in parts.tuning for one in examples_of(rows)]
+    weighed, lexical = (
+        FitAggregation(lexical=allowed, seed=seed).compile(shown, trainset=tuning)
+        for allowed in (False, True)
+    )
+    seconds = time.perf_counter() - start
+    judges = dict(zip(STAGES, (bare, shown, weighed, lexical), strict=True))
+    demonstrations = shown.protocol.demonstrations.values()
+    return Run(
+        human=parts.heldout.human,
+        sources=parts.heldout.groups.astype(int),
+        stages={stage: scores(judge, parts.heldout) for stage, judge in judges.items()},
+        random=[
+            scores(judge, parts.heldout)
+            for judge in with_random_demonstrations(bare, parts, settings)
+        ],
+        n_shown=max((len(several) for several in demonstrations), default=0),
+        seconds=seconds,
+    )
+
+
+def with_random_demonstrations(
+    bare: Judge, parts: Parts, settings: CompileSettings
+) -> Iterator[Judge]:
+    """Yield judges with as many demonstrations as the search shows, drawn as it draws them."""
+    assert parts.pool is not None
+    pool = Pool(rows=parts.pool, runs=kept_runs(parts.pool, judge_items(bare, parts.pool.items)))
+    rng = np.random.default_rng([settings.seed, 20])
+    n = settings.n_demonstrations
+    for _ in range(N_RANDOM):
+        demonstrations = pool.draw(bare.protocol, n, int(rng.integers(n + 1)), rng)
+        update = {"demonstrations": demonstrations}
+        yield bare.with_protocol(bare.protocol.model_copy(update=update))
+
+
+def scores(judge: Judge, rows: Rows) -> np.ndarray:
+    """Return the judge's scores, nan where it gave none."""
+    return rows.judged(judge_items(judge, rows.items)).predicted
+
+
+def q_of(predicted: np.ndarray, run: Run) -> float:
+    """Return Q over all held-out rows."""
+    return agreement(
+        predicted, run.human, sources=run.sources, statistic="q", level="dataset"
+    ).value
+
+
+def mean_over_seeds(runs: Sequence[Run], stage: str, counts: np.ndarray) -> np.ndarray:
+    """Return the mean over seeds of Q with each source drawn ``counts`` times, by resample."""
+    values = []
+    for run in runs:
+        scored = ~np.isnan(run.stages[stage])
+        rows = ScoredRows.of(
+            run.stages[stage],
+            run.human,
+            sources=run.sources,
+            systems=None,
+            level="dataset",
+            scored=scored,
+        )
+        # One resample of the set's sources is the same for every seed.
+        here, codes = np.unique(run.sources[scored], return_inverse=True)
+        rows = replace(rows, sources=codes, n_sources=len(here))
+        values.append(of_counts(rows, "q", "dataset")(counts[:, here]))
+    return np.mean(values, axis=0)
+
+
+def gains(runs: Sequence[Run]) -> dict[str, tuple[float, float, float]]:
+    """Return, by stage, the gain over the uncompiled judge with its 95 % interval."""
+    n_sources = 1 + max(int(run.sources.max()) for run in runs)
+    rng = np.random.default_rng(0)
+    present = np.unique(np.concatenate([run.sources for run in runs]))
+    drawn = rng.choice(present, size=(N_RESAMPLES, len(present)))
+    counts = np.asarray([np.bincount(one, minlength=n_sources) for one in drawn], dtype=float)
+    base = mean_over_seeds(runs, STAGES[0], counts)
+    found = {}
+    for stage in STAGES[1:]:
+        value = np.mean(
+            [q_of(run.stages[stage], run) - q_of(run.stages[STAGES[0]], run) for run in runs]
+        )
+        low, high = np.nanquantile(mean_over_seeds(runs, stage, counts) - base, [0.025, 0.975])
+        found[stage] = float(value), float(low), float(high)
+    return found
+
+
+def row_of(name: str, runs: Sequence[Run]) -> str:
+    """Return one line of the table."""
+    cells = [name]
+    found = gains(runs)
+    for stage in STAGES:
+        value = np.mean([q_of(run.stages[stage], run) for run in runs])
+        cells.append(f"{value:.3f}")
+        if stage in found:
+            gain, low, high = found[stage]
+            cells[-1] += f" ({gain:+.3f} [{low:+.3f}, {high:+.3f}])"
+    by_seed = [np.mean([q_of(one, run) for one in run.random]) for run in runs]
+    cells.append(f"{np.mean(by_seed):.3f}")
+    for statistic in ("pearson", "spearman"):
+        final = [
+            agreement(
+                run.stages[STAGES[-1]],
+                run.human,
+                sources=run.sources,
+                statistic=statistic,
+                level="dataset",
+            ).value
+            for run in runs
+        ]
+        cells.append(f"{np.mean(final):.3f}")
+    cells.append(f"{np.mean([run.seconds for run in runs]):.0f} s")
+    return "| " + " | ".join(cells) + " |"
+
+
+def seeds_of(text: str) -> list[int]:
+    """Return the seeds that ``0-4`` or ``0,2,5`` names."""
+    found = []
+    for part in text.split(","):
+        first, _, last = part.partition("-")
+        found += range(int(first), int(last or first) + 1)
+    return found
+
+
+def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--seeds", default="0-4", help="such as 0-4 or 1,3 (default: 0-4)")
+    parser.add_argument("--sets", nargs="*", default=list(TARGETS), choices=list(TARGETS))
+    parser.add_argument("--processes", type=int, default=2)
+    options = parser.parse_args()
+    seeds = seeds_of(options.seeds)
+    heads = (
+        "set",
+        *STAGES,
+        "random demonstrations",
+        "final Pearson",
+        "final Spearman",
+        "search and fit",
+    )
+    print("| " + " | ".join(heads) + " |")
+    print("| " + " | ".join("---" for _ in heads) + " |", flush=True)
+    start = time.perf_counter()
+    with ProcessPoolExecutor(options.processes) as pool:
+        waiting = {
+            name: [pool.submit(staged, name, seed) for seed in seeds] for name in options.sets
+        }
+        for name, futures in waiting.items():
+            print(row_of(name, [one.result() for one in futures]), flush=True)
+    print(f"\nSeeds {options.seeds}; {time.perf_counter() - start:.0f} s in all.")
+
+
+if __name__ == "__main__":
+    main()
