@@ -1,8 +1,10 @@
 import numpy as np
 import pytest
-from sklearn.linear_model import BayesianRidge
+from sklearn.linear_model import BayesianRidge, Ridge
 
+from judgesmith.optimizers import ridge
 from judgesmith.optimizers.ridge import LIMIT, LinearFit, fit_ridge
+from judgesmith.optimizers.sources import Whitening
 
 
 def draw(n, k, seed=0, noise=1.0):
@@ -81,3 +83,33 @@ def test_what_rows_of_a_source_share_does_not_pose_as_evidence():
     aware = fit_ridge(terms, human, kinds=kinds, groups=groups)
     naive = fit_ridge(terms, human, kinds=kinds, groups=np.arange(240))
     assert abs(aware.weights[1]) < abs(naive.weights[1])
+
+
+def test_under_one_prior_weights_and_evidence_are_those_of_the_definition():
+    # Definition: points are N(1 a + X m, s^2 (I + X S^2 X')), with a and log s under flat priors.
+    rng = np.random.default_rng(3)
+    steps, rest = rng.normal(size=(15, 3)), rng.normal(size=15)
+    widths = np.array([[0.2, 0.5, 0.0], [0.2, 0.05, 1.0]])
+    white = Whitening.of(np.arange(15), 0.0)
+    evidence, weights = ridge._posteriors(white, steps, rest, widths)
+    expected = []
+    for row, weight in zip(widths, weights, strict=True):
+        covariance = np.eye(15) + steps @ np.diag(row**2) @ steps.T
+        inverse = np.linalg.inv(covariance)
+        one = np.ones(15)
+        level = one @ inverse @ rest / (one @ inverse @ one)
+        distance = (rest - level) @ inverse @ (rest - level)
+        log_determinants = np.linalg.slogdet(covariance)[1] + np.log(one @ inverse @ one)
+        expected.append(-0.5 * (log_determinants + 14 * np.log(distance)))
+        assert weight == pytest.approx(row**2 * (steps.T @ inverse @ (rest - level)))
+    assert np.diff(evidence) == pytest.approx(np.diff(expected))
+
+
+def test_a_kind_of_terms_is_penalised_as_ridge_regression_does(monkeypatch):
+    monkeypatch.setattr(ridge, "SHARES", (0.3,))
+    terms, _, noise = draw(80, 6)
+    human = terms @ np.array([0.5, 1, -1, 0.3, 0, 0, 0]) + noise
+    fit = fit_ridge(terms, human, kinds=["lexical"] * 7, groups=np.arange(80))
+    steps = np.clip((terms - terms.mean(axis=0)) / terms.std(axis=0), -LIMIT, LIMIT)
+    foreign = Ridge(alpha=7 / 0.3).fit(steps, ridge._halfway(human))
+    assert fit.weights / fit.weights[1] == pytest.approx(foreign.coef_ / foreign.coef_[1])
