@@ -271,7 +271,7 @@ def _refuse_to_lose(folder: Path, *, overwrite: bool) -> None:
     """Refuse to replace anything but a judge, or a judge that may not be overwritten."""
     is_judge = folder.is_dir() and (folder / JUDGE_FILE).is_file()
     if not (overwrite and is_judge):
-        way_out = ", or overwrite the judge in it." if is_judge else "."
+        way_out = ", or replace the judge in it with overwrite=True." if is_judge else "."
         raise FileExistsError(f"{folder} exists; name another folder{way_out}")
     others = sorted({path.name for path in folder.iterdir()} - _OWN_FILES)
     if others:

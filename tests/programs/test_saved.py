@@ -161,6 +161,11 @@ class TestFolder:
                 make().save(tmp_path / folder, overwrite=overwrite)
         assert files(tmp_path / "notes") == {"mine.txt": b"mine"}
 
+    def test_who_meets_a_judge_is_told_how_to_replace_it(self, make, tmp_path):
+        folder = make().save(tmp_path / "judge")
+        with pytest.raises(FileExistsError, match=r"the judge in it with overwrite=True\.$"):
+            make().save(folder)
+
     def test_a_file_in_the_way_is_not_touched(self, make, tmp_path):
         (tmp_path / "judge").write_text("mine")
         with pytest.raises(FileExistsError):
