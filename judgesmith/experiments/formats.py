@@ -7,6 +7,7 @@ a problem with its line, never a row less.
 from __future__ import annotations
 
 import csv
+import difflib
 import gzip
 import json
 import sys
@@ -95,6 +96,8 @@ def open_rows(source: str | Path | pd.DataFrame) -> RawRows:
     path = sample_path() if str(source) == SAMPLE else Path(source)
     if path.is_dir():
         raise IsADirectoryError(f"{path} is a folder; name a file in it.")
+    if not path.exists():
+        raise FileNotFoundError(f"there is no file {path}{_meant(path)}")
     packed = path.suffix.lower() == ".gz"
     ending = (path.with_suffix("") if packed else path).suffix.lower()
     if ending not in ENDINGS or (packed and ending == ".parquet"):
@@ -109,8 +112,6 @@ def open_rows(source: str | Path | pd.DataFrame) -> RawRows:
                 )
             ]
         )
-    if not path.exists():
-        raise FileNotFoundError(f"there is no file {path}.")
     raw = RawRows(name=path.name, unit="row" if ending in (".json", ".parquet") else "line")
     if ending == ".parquet":
         raw.rows = _parquet_rows(raw, path)
@@ -118,6 +119,16 @@ def open_rows(source: str | Path | pd.DataFrame) -> RawRows:
     reader = _READERS[ending]
     raw.rows = _from_file(raw, path, packed, reader)
     return raw
+
+
+def _meant(path: Path) -> str:
+    """Return the end of the sentence that there is no such file, asking for a name like it."""
+    beside = sorted(one.name for one in path.parent.glob("*"))
+    bundled = [SAMPLE] if path.name == str(path) else []
+    like = difflib.get_close_matches(path.name, [*bundled, *beside], n=1, cutoff=0.75)
+    if not like:
+        return "."
+    return f"; did you mean {SAMPLE if like[0] in bundled else path.with_name(like[0])}?"
 
 
 def _from_file(

@@ -236,6 +236,19 @@ def test_a_gzip_file_that_is_damaged_inside_says_so(tmp_path):
     assert "a.jsonl.gz: file: expected a whole gzip file" in message(tmp_path / "a.jsonl.gz")
 
 
+@pytest.mark.parametrize(
+    ("named", "meant"), [("sampel", "sample"), ("ratings.cvs", "ratings.csv"), ("x/rating", None)]
+)
+def test_a_name_that_is_misspelt_is_asked_about_before_its_ending(
+    tmp_path, monkeypatch, named, meant
+):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "ratings.csv").touch()
+    end = rf"; did you mean {meant}\?$" if meant else r"\.$"
+    with pytest.raises(FileNotFoundError, match=rf"^there is no file {named}{end}"):
+        open_rows(named)
+
+
 def test_a_file_that_is_not_there_is_named(tmp_path):
     with pytest.raises(FileNotFoundError, match=r"^there is no file .*none\.csv\.$"):
         open_rows(tmp_path / "none.csv")
