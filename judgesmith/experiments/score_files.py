@@ -69,7 +69,8 @@ def read_scores(
         ``scores``, of which the mean is taken. Any format that ``read_items`` reads.
     dataset : DataSet
         Whose items the scores are for, matched by source and system, and in order where several
-        items share both.
+        items share both. Where a row has the ``key`` that ``score`` writes, the texts must be the
+        same, too.
     judge : str or None
         Which of several recorded judges.
     criterion : str or None
@@ -80,8 +81,8 @@ def read_scores(
     Raises
     ------
     DataError
-        If a row cannot be read, there are more scores for an item than items, or the file holds
-        several judges or criteria and none was named.
+        If a row cannot be read or was given to other texts, there are more scores for an item
+        than items, or the file holds several judges or criteria and none was named.
     FileNotFoundError
         If there is no such file.
     """
@@ -97,15 +98,15 @@ def read_scores(
     # A file may hold scores for other sets too; their judges and criteria are none of ours.
     rows, others = _parted(rows, n_wanted)
     if not rows:
-        expected = f"ids that occur in {dataset.name} (score the same file that you evaluate on)"
-        came = f"none that does, the first {shown(', '.join(_key(others[0][1])))}"
-        at = "source_id, system_id"
-        raise DataError([Problem(where=raw.name, field=at, expected=expected, came=came)])
+        raise DataError([_nothing_in_common(raw.name, others, wanted, dataset.name)])
     rows = _only(rows, "judge", judge, where=raw.name, hint=f"{path}:NAME")
     criteria = _names(rows, "criterion")
     if criterion is None and len(criteria) > 1 and target in criteria:
         criterion = target
     rows = _only(rows, "criterion", criterion, where=raw.name, hint="--criterion NAME")
+    texts: dict[Key, list[str]] = defaultdict(list)
+    for item, key in zip(dataset, wanted, strict=True):
+        texts[key].append(item.key)
     found: dict[Key, list[tuple[float, str | None]]] = defaultdict(list)
     for where, row in rows:
         key = _key(row)
@@ -125,6 +126,10 @@ def read_scores(
                     came="one more",
                 )
             )
+        elif _of_other_texts(row, texts[key][len(found[key]) - 1]):
+            expected = f"a score of the texts that {', '.join(key)} has in {dataset.name}"
+            came = "a score of other texts (score these, or name the set that was scored)"
+            problems.append(Problem(where=where, field="key", expected=expected, came=came))
     if problems:
         raise DataError(problems)
     in_order = {key: iter(given) for key, given in found.items()}
@@ -140,6 +145,32 @@ def read_scores(
 
 def _key(row: Mapping[str, Any]) -> Key:
     return str(row.get("source_id") or ""), str(row.get("system_id") or "")
+
+
+def _of_other_texts(row: Mapping[str, Any], key: str) -> bool:
+    """Say whether ``score`` gave this row to other texts; rows from elsewhere do not tell."""
+    return bool(row.get("run") and row.get("key")) and row["key"] != key
+
+
+def _nothing_in_common(
+    name: str, rows: Sequence[Placed], wanted: Sequence[Key], dataset: str
+) -> Problem:
+    """Return why no score belongs to any row of the set."""
+    sources = {source for source, _ in wanted if source}
+    same = next((key for _, row in rows if (key := _key(row))[0] in sources), None)
+    if same is None:
+        expected = f"ids that occur in {dataset} (score the same file that you evaluate on)"
+        came = f"none that does, the first {shown(', '.join(_key(rows[0][1])))}"
+        return Problem(where=name, field="source_id, system_id", expected=expected, came=came)
+    systems = sorted({system for source, system in wanted if source == same[0]})
+    return Problem(
+        where=name,
+        field="system_id",
+        expected=f"systems that occur in {dataset}, where {shown(same[0])} has "
+        f"{shown(', '.join(systems))} (source ids match, systems do not: give score and evaluate "
+        "the same --map)",
+        came=shown(same[1] or None),
+    )
 
 
 def _parted(rows: Sequence[Placed], wanted: Container[Key]) -> tuple[list[Placed], list[Placed]]:

@@ -150,3 +150,29 @@ def test_a_second_score_for_one_item_is_a_problem(data, write):
 def test_a_file_for_other_texts_is_refused(data, write):
     with pytest.raises(DataError, match="score the same file that you evaluate on"):
         read_scores(write(row("z", "x", score=1)), data)
+
+
+def test_a_score_of_other_texts_is_refused_with_its_row(data, write):
+    own = [row("a", "x", score=1, run="r", key=data[0].key)]
+    np.testing.assert_equal(read_scores(write(*own), data).values[:2], [1, np.nan])
+    path = write(*own, row("a", "y", score=2, run="r", key=data[0].key))
+    with pytest.raises(DataError, match=r"scores\.jsonl:2: key: .*that a, y has in toy") as caught:
+        read_scores(path, data)
+    assert len(caught.value.problems) == 1
+
+
+def test_texts_are_compared_too_where_items_share_their_ids(data, write):
+    second = row("b", "x", score=4, run="r", key=data[3].key)
+    first = row("b", "x", score=3, run="r", key=data[2].key)
+    np.testing.assert_equal(read_scores(write(first, second), data).values[2:], [3, 4])
+    with pytest.raises(DataError, match="2 problems"):
+        read_scores(write(second, first), data)
+
+
+def test_a_key_from_elsewhere_says_nothing_about_texts(data, write):
+    assert read_scores(write(row("a", "x", score=1, key="mine")), data).values[0] == 1
+
+
+def test_where_only_systems_differ_the_way_out_is_the_same_map(data, write):
+    with pytest.raises(DataError, match=r"'a' has 'x, y' .*the same --map\); got nothing"):
+        read_scores(write(row("a", "", score=1)), data)
