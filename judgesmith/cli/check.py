@@ -12,7 +12,13 @@ from judgesmith.cli.printing import print_json, print_table, say
 @click.argument("data")
 @data_options
 @target_options
-@click.option("--seed", type=int, default=0, show_default=True, help="Splits raters in halves.")
+@click.option(
+    "--seed",
+    type=click.IntRange(min=0),
+    default=0,
+    show_default=True,
+    help="Splits raters in halves.",
+)
 @json_option
 def command(
     data: str,

@@ -22,6 +22,7 @@ from judgesmith.cli.printing import (
     print_json,
     say,
     say_notes,
+    say_under,
     shortened,
     stage_progress,
     usage_text,
@@ -95,7 +96,9 @@ if TYPE_CHECKING:
 )
 @click.option("--split-rows", is_flag=True, help="Split rows, not sources, as some papers do.")
 @click.option("--no-texts", is_flag=True, help="Keep no judged texts in the artifact.")
-@click.option("--seed", type=int, default=0, show_default=True, help="Of all that is drawn.")
+@click.option(
+    "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of all that is drawn."
+)
 @model_options
 @click.option("--dry-run", is_flag=True, help="Say what it would cost, and ask nothing.")
 @click.option("--force", is_flag=True, help="Replace a judge that another run made.")
@@ -122,6 +125,10 @@ def command(
     """
     from judgesmith.experiments import CompileSettings, compile_judge
     from judgesmith.experiments.compiling import NothingScoredError
+    from judgesmith.experiments.parts import parts_of
+    from judgesmith.experiments.targets import targets_of
+    from judgesmith.optimizers import parse_objective
+    from judgesmith.programs.asking import endpoint_of
     from judgesmith.programs.models import stack_of
     from judgesmith.signatures import Protocol, Rubric
 
@@ -131,7 +138,10 @@ def command(
     start = {"variant": variant} | ({"rubric": Rubric.load(rubric)} if rubric else {})
     settings = CompileSettings(protocol=Protocol(**start), texts=not no_texts, **rest)
     dataset = load_data(data, columns, scales)
-    run = settings.fingerprint(dataset, choice.model_name or "offline")
+    targets = targets_of(dataset, settings.target, settings.aggregate)
+    parse_objective(settings.objective)
+    parts_of(dataset, targets, settings)
+    run = settings.fingerprint(dataset, choice.model_name or "offline", endpoint_of(choice.lm()))
     lm = choice.lm(run_id=f"compile {run}")
     if dry_run:
         _print_estimate(dataset, settings, lm, as_json=as_json)
@@ -216,7 +226,11 @@ def _print_nothing(
     fault: NothingScoredError, dataset: DataSet, usage: Usage, *, as_json: bool
 ) -> None:
     """Say that the budget ended before there was anything to report."""
-    notes = [*dataset.notes, f"{fault}.", "nothing was saved; a larger budget continues from here."]
+    notes = [
+        *dataset.notes,
+        f"{str(fault).rstrip('.')}.",
+        "nothing was saved; a larger budget continues from here.",
+    ]
     if as_json:
         parts = ("uncompiled", "selection", "heldout", "gain", "optimism")
         print_json(
@@ -275,7 +289,7 @@ def _print(found: Compiled, dataset: DataSet, usage: Usage) -> None:
             {"chosen by": found.selection},
         )
         say()
-    say(f"score: {aggregation_text(saved.protocol.aggregation)}")
+    say_under("score", aggregation_text(saved.protocol.aggregation))
     shown = [f"{len(many)} in {name}" for name, many in saved.protocol.demonstrations.items()]
     say(f"demonstrations: {', '.join(shown) or 'none'}")
     say(f"model: {saved.model}; {usage_text(usage)}")
@@ -288,5 +302,5 @@ def _print_examples(found: Compiled) -> None:
     for item, human, judgement in found.examples:
         scale, people = found.saved.protocol.aggregation.scale, found.saved.human_scale
         say(f"\n  {judgement.score:.1f} on {scale} (people: {human:.1f} on {people})")
-        say(f"  response: {shortened(item.response)}")
-        say(f"  because:  {shortened(judgement.explanation, 400)}")
+        say_under("response", shortened(item.response), indent=2)
+        say_under("because", shortened(judgement.explanation, 400), indent=2)

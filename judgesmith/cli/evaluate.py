@@ -36,7 +36,9 @@ if TYPE_CHECKING:
 @data_options
 @target_options
 @click.option("--criterion", metavar="NAME", help="Which recorded criterion [default: --target].")
-@click.option("--seed", type=int, default=0, show_default=True, help="Of the intervals.")
+@click.option(
+    "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of the intervals."
+)
 @model_options
 @json_option
 def command(
@@ -93,7 +95,7 @@ def command(
     unseen = "Rows it has not seen" if path is None else "All rows"
     for title, report in ((unseen, found.unseen), ("Rows it was made from", found.seen)):
         if report is not None:
-            print_agreement(f"{title}: {basis_text(report)}", {"agreement": report})
+            print_agreement(f"{title}: {basis_text(report, found.unscored)}", {"agreement": report})
     say(f"\nof the rated rows, {unscored_text(found.unscored)}; {found.n_unrated} are unrated")
     say_notes(notes, as_json=False)
 

@@ -87,7 +87,7 @@ def model_options(command: Command) -> Command:
             "--model",
             "model_name",
             metavar="NAME",
-            help="provider/model, or offline [default: the judge's own, else offline].",
+            help="provider/model, or offline [default: that of the judge given, else offline].",
         ),
     ):
         command = option(command)

@@ -129,7 +129,7 @@ def compile_judge(
     >>> found.saved.target, found.heldout["dataset"]["q"].n, found.complete
     ('overall', 48, True)
     """
-    from judgesmith.programs.asking import current_lm
+    from judgesmith.programs.asking import current_lm, endpoint_of
 
     settings = settings or CompileSettings()
     lm = lm or current_lm()
@@ -198,7 +198,7 @@ def compile_judge(
         history=tuple(work.history),
         settings={
             **settings.model_dump(mode="json", exclude={"protocol"}),
-            "run": settings.fingerprint(dataset, str(lm.model)),
+            "run": settings.fingerprint(dataset, str(lm.model), endpoint_of(lm)),
             "complete": work.complete,
         },
     )

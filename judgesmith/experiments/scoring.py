@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from judgesmith.experiments.problems import DataError, Problem
 from judgesmith.programs import SavedJudge, judge_each
+from judgesmith.programs.asking import current_lm, endpoint_of
 from judgesmith.signatures import Judgement, RatedItem
 
 if TYPE_CHECKING:
@@ -68,7 +69,8 @@ def score_file(
         Items judged at the same time.
     overwrite : bool
         Whether rows of another run may be replaced. Another run is one with another judge,
-        another model, or an input that begins with another text.
+        another model or endpoint, or an input that begins with another text. Nor are rows of
+        the same run replaced by fewer, or by fewer scores.
     progress : callable or None
         Told how many items were finished since it was last told.
 
@@ -84,8 +86,6 @@ def score_file(
     ValueError
         If ``output`` is named as something else than JSON Lines.
     """
-    from judgesmith.programs.asking import current_lm
-
     output = Path(output)
     if output.suffix != ".jsonl":
         raise ValueError(f"rows are written as JSON Lines; name a file in .jsonl, not {output}.")
@@ -94,7 +94,7 @@ def score_file(
     if first is None:
         came = Problem(where="input", field="file", expected="at least one row", came="none")
         raise DataError([came])
-    marks = {"judge": judge.fingerprint, "run": _run(judge, str(lm.model), first)}
+    marks = {"judge": judge.fingerprint, "run": _run(judge, lm, first)}
     if output.exists() and not overwrite:
         _refuse_others(output, marks)
     _remove_orphans(output)
@@ -112,6 +112,8 @@ def score_file(
                     reasons[judgement.problem] += 1
             file.flush()
             os.fsync(file.fileno())
+        if output.exists() and not overwrite:
+            _refuse_fewer(output, n_rows, n_rows - reasons.total())
         draft.replace(output)
     finally:
         draft.unlink(missing_ok=True)
@@ -133,13 +135,26 @@ def score_row(item: RatedItem, judgement: Judgement) -> dict[str, Any]:
     return {"source_id": item.source_id, "system_id": item.system_id, **plain}
 
 
-def _run(judge: SavedJudge, model: str, first: RatedItem) -> str:
+def _run(judge: SavedJudge, lm: dspy.LM, first: RatedItem) -> str:
     """Return twelve hex digits that tell runs apart which must not replace each other's rows.
 
     Of the input only the first text counts: a file that has grown since is still the same run.
     """
-    whole = json.dumps([judge.fingerprint, model, first.source_id, first.system_id, first.key])
+    asked = [judge.fingerprint, str(lm.model), endpoint_of(lm)]
+    whole = json.dumps([*asked, first.source_id, first.system_id, first.key])
     return hashlib.sha256(whole.encode()).hexdigest()[:12]
+
+
+def _refuse_fewer(output: Path, n_rows: int, n_scored: int) -> None:
+    """Refuse to replace rows by fewer, or scores by failures."""
+    with output.open(encoding="utf-8", errors="replace") as file:
+        earlier = [json.loads(line).get("score") is not None for line in file if line.strip()]
+    if len(earlier) > n_rows or sum(earlier) > n_scored:
+        raise FileExistsError(
+            f"{output} holds {len(earlier)} rows, {sum(earlier)} with a score, and this run has "
+            f"{n_rows}, {n_scored} with a score; it stays as it is. Name another file (the answers "
+            "are on record), or replace it with --force."
+        )
 
 
 def _refuse_others(output: Path, marks: Mapping[str, str]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from importlib.metadata import version
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -58,7 +59,16 @@ class CompileSettings(BaseModel):
     texts: bool = True
     split_rows: bool = False
 
-    def fingerprint(self, dataset: DataSet, model: str) -> str:
-        """Return twelve hex digits that change when data, model or any setting does."""
-        whole = [self.model_dump(mode="json"), dataset.digest, model]
+    def fingerprint(self, dataset: DataSet, model: str, endpoint: str = "") -> str:
+        """Return twelve hex digits that change when data, model or any setting does.
+
+        So they do with the endpoint that answers, and with the version of this package.
+        """
+        whole = [
+            self.model_dump(mode="json"),
+            dataset.digest,
+            model,
+            endpoint,
+            version("judgesmith"),
+        ]
         return hashlib.sha256(json.dumps(whole, sort_keys=True).encode()).hexdigest()[:12]

@@ -77,6 +77,14 @@ class Asker(ABC):
         return _StackAsker(judge, lm, stack)
 
 
+def endpoint_of(lm: dspy.LM) -> str:
+    """Return where a model's answers come from, without secrets; empty for models of others."""
+    from judgesmith.programs.models import stack_of
+
+    stack = stack_of(lm)
+    return "" if stack is None else stack.endpoint
+
+
 def current_lm() -> dspy.LM:
     """Return DSPy's current model, or the offline model where there is none."""
     import dspy

@@ -49,7 +49,7 @@ def test_people_see_agreement_examples_and_what_to_do_next(run, data):
     done = run("compile", data, "-o", "judge", *QUICK)
     assert (done.status, done.err) == (0, "")
     assert "rows: 12 to show, 16 to choose by, 12 held out, 0 unrated, 0 unscored" in done.out
-    assert done.out.count("\n  response: ") == done.out.count("\n  because:  ") == 2
+    assert done.out.count("\n  response: ") == done.out.count("\n  because: ") == 2
     assert done.out.rstrip().endswith("judgesmith score judge INPUT.jsonl -o SCORES.jsonl")
     table = done.out.split("\n\n")[1:4]
     assert max(len(line) for part in table for line in part.splitlines()) <= 90

@@ -101,6 +101,23 @@ def test_a_file_that_has_grown_is_the_same_run(run, judge, data, out, sample_row
     assert (done.status, done.json["rows"], done.json["calls"]) == (0, 41, 0)
 
 
+def test_rows_are_not_replaced_by_fewer_nor_scores_by_failures(run, judge, data, out, folder):
+    run("score", judge, data, "-o", out)
+    before = out.read_bytes()
+    first, *_ = data.read_text().splitlines()
+    (folder / "short.jsonl").write_text(first + "\n")
+    done = run("score", judge, folder / "short.jsonl", "-o", out)
+    assert done.status == 2
+    assert "holds 40 rows, 40 with a score, and this run has 1, 1 with a score" in done.err
+    spent = ("--ledger", folder / "fresh.sqlite", "--max-calls", "4")
+    done = run("score", judge, data, "-o", out, *spent)
+    assert done.status == 2
+    assert "it stays as it is" in done.err
+    assert out.read_bytes() == before
+    assert run("score", judge, data, "-o", out, *spent, "--force").status == 0
+    assert out.read_bytes() != before
+
+
 def test_drafts_of_killed_runs_are_cleared_away_and_others_left(run, judge, data, out, folder):
     orphan, own = folder / ".out.jsonl.4194304.part", folder / f".out.jsonl.{os.getppid()}.part"
     orphan.write_text("half")

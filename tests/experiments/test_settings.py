@@ -39,6 +39,7 @@ def test_data_and_model_are_part_of_the_fingerprint(data):
     assert usual == CompileSettings(seed=0).fingerprint(data, "offline")
     assert CompileSettings().fingerprint(data.subset(range(100)), "offline") != usual
     assert CompileSettings().fingerprint(data, "openai/m") != usual
+    assert CompileSettings().fingerprint(data, "offline", "http://localhost:1") != usual
 
 
 @pytest.mark.parametrize("wrong", [{"holdout": 1.0}, {"n_rounds": 0}, {"optimiser": "random"}])
