@@ -27,13 +27,20 @@ def is_expected(fault: Exception) -> bool:
 def described(fault: Exception) -> dict[str, str | None]:
     """Return ``error``, ``where`` and ``hint`` of a fault, each None where there is none.
 
+    What is said in the hint is not said in the error again.
+
     Examples
     --------
     >>> described(ValueError("a.yaml: not YAML; give a mapping."))
-    {'error': 'a.yaml: not YAML; give a mapping.', 'where': 'a.yaml', 'hint': 'give a mapping.'}
+    {'error': 'a.yaml: not YAML.', 'where': 'a.yaml', 'hint': 'give a mapping.'}
     """
     message = _message(fault)
-    return {"error": message, "where": _where(fault, message), "hint": _hint(fault, message)}
+    where = _where(fault, message)
+    context = getattr(fault, "ctx", None)
+    if isinstance(fault, click.UsageError) and context is not None:
+        return {"error": message, "where": where, "hint": f"see '{context.command_path} --help'"}
+    error, hint = _parted(message)
+    return {"error": error, "where": where, "hint": hint}
 
 
 def _message(fault: Exception) -> str:
@@ -56,13 +63,15 @@ def _where(fault: Exception, message: str) -> str | None:
     return head if separator and " " not in head else None
 
 
-def _hint(fault: Exception, message: str) -> str | None:
-    context = getattr(fault, "ctx", None)
-    if isinstance(fault, click.UsageError) and context is not None:
-        return f"see '{context.command_path} --help'"
-    sentence = message.splitlines()[-1] if message else ""
-    for end in ("; ", ". ", " ("):
-        advice = sentence.rpartition(end)[2]
-        if advice != sentence and _ADVICE.match(advice):
-            return advice
-    return None
+def _parted(message: str) -> tuple[str, str | None]:
+    """Return what is wrong and, where the last line ends in advice, what to do."""
+    above, newline, sentence = message.rpartition("\n")
+    for start in ("; ", ". "):
+        fact, found, advice = sentence.rpartition(start)
+        if found and _ADVICE.match(advice):
+            return f"{above}{newline}{fact}.", advice
+    fact, found, rest = sentence.rpartition(" (")
+    advice, closed, after = rest.partition(")")
+    if found and closed and _ADVICE.match(advice):
+        return f"{above}{newline}{fact}{after}", advice
+    return message, None

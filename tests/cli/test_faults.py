@@ -42,3 +42,18 @@ def test_faults_of_users_and_models_are_expected_and_others_are_not():
     spent = BudgetSpent("spent", ceiling="max_calls", calls=1, tokens=0, usd=0.0, minutes=0.0)
     assert all(map(is_expected, [ValueError(), OSError(), ModelError(""), LedgerError(), spent]))
     assert not any(map(is_expected, [KeyError(), AssertionError(), RuntimeError(), TypeError()]))
+
+
+@pytest.mark.parametrize(
+    ("message", "error", "hint"),
+    [
+        ("it is a folder; name a file.", "it is a folder.", "name a file."),
+        ("No answer. Check the key.", "No answer.", "Check the key."),
+        ("expected x (say which with y); got z", "expected x; got z", "say which with y"),
+        ("one\n  two; did you mean 2?", "one\n  two.", "did you mean 2?"),
+        ("nothing to advise (none); at all.", "nothing to advise (none); at all.", None),
+    ],
+)
+def test_advice_is_given_once(message, error, hint):
+    found = described(ValueError(message))
+    assert (found["error"], found["hint"]) == (error, hint)

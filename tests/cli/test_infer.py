@@ -116,7 +116,7 @@ def test_another_file_is_refused_before_anything_is_asked(run, data, folder, con
     (folder / "rubric.yaml").write_text(content)
     done = run("infer", data, "-o", "rubric.yaml", "--json")
     assert done.status == 2
-    assert "--force" in done.fault["error"]
+    assert "--force" in done.fault["hint"]
     assert (folder / "rubric.yaml").read_text() == content
     assert not (folder / ".judgesmith").exists()
 

@@ -59,7 +59,7 @@ COMPILE = ["compile", "good.jsonl", "-o", "new"]
 REFUSED = [
     # data, through every command that reads it
     ("check missing.jsonl", "there is no file missing.jsonl."),
-    ("check folder", "folder is a folder; name a file in it."),
+    ("check folder", "folder is a folder.\n(name a file in it.)"),
     ("check notes.txt", "notes.txt: file name: expected an ending of .jsonl"),
     ("check bad.gz", "bad.gz: file name: expected an ending of .jsonl"),
     ("check bad.jsonl.gz", "bad.jsonl.gz: file: expected a whole gzip file"),
@@ -103,7 +103,7 @@ REFUSED = [
     ("compile good.jsonl -o judge", "judge holds a judge from another run"),
     ("score judge good.jsonl -o no/where.jsonl", "there is no folder no"),
     ("score judge good.jsonl -o /proc/out.jsonl", "nothing can be written in /proc"),
-    ("score judge good.jsonl -o out.csv", "rows are written as JSON Lines; name a file in .jsonl"),
+    ("score judge good.jsonl -o out.csv", "rows are written as JSON Lines.\n(name a file in .jsonl"),
     ("score judge good.jsonl -o good.jsonl", "good.jsonl is the input itself; name another file."),
     ("score judge good.jsonl -o line7.jsonl", "line7.jsonl holds something else than scores"),
     ("ledger export -o no/where.jsonl --ledger missing.sqlite", "there is no folder no"),
@@ -129,8 +129,8 @@ REFUSED = [
     ("evaluate text.jsonl good.jsonl", "text.jsonl:1: score: expected a number, or null"),
     ("evaluate good.jsonl good.jsonl", "good.jsonl:1: score: expected a number, or null with a"),
     ("evaluate twice.jsonl good.jsonl", "twice.jsonl:2: source_id, system_id: expected one score"),
-    ("evaluate judges.jsonl good.jsonl", "one of a, b (say which with judges.jsonl:NAME)"),
-    ("evaluate judges.jsonl:c good.jsonl", "one of a, b (say which with"),
+    ("evaluate judges.jsonl good.jsonl", "one of a, b; got nothing\n(say which with judges.jsonl:NAME)"),
+    ("evaluate judges.jsonl:c good.jsonl", "one of a, b; got 'c'\n(say which with"),
     # models and what they may cost
     ("compile good.jsonl -o new --model nonsense", "a model is 'offline' or 'provider/model'"),
     ("compile good.jsonl -o new --model openai/m", "needs a key: set OPENAI_API_KEY"),
@@ -193,7 +193,7 @@ def test_bad_input_is_named_and_leaves_nothing_behind(run, shelf, command, said)
 def test_machines_are_told_the_same(run, shelf, command, said):
     done = run(*command.split(), "--json")
     assert (done.status, done.out) == (2, "")
-    assert said in done.fault["error"]
+    assert said in f"{done.fault['error']}\n({done.fault['hint']})"
     assert set(done.fault) == {"error", "where", "hint"}
 
 
