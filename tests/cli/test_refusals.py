@@ -103,7 +103,10 @@ REFUSED = [
     ("compile good.jsonl -o judge", "judge holds a judge from another run"),
     ("score judge good.jsonl -o no/where.jsonl", "there is no folder no"),
     ("score judge good.jsonl -o /proc/out.jsonl", "nothing can be written in /proc"),
-    ("score judge good.jsonl -o out.csv", "rows are written as JSON Lines.\n(name a file in .jsonl"),
+    (
+        "score judge good.jsonl -o out.csv",
+        "rows are written as JSON Lines.\n(name a file in .jsonl",
+    ),
     ("score judge good.jsonl -o good.jsonl", "good.jsonl is the input itself; name another file."),
     ("score judge good.jsonl -o line7.jsonl", "line7.jsonl holds something else than scores"),
     ("ledger export -o no/where.jsonl --ledger missing.sqlite", "there is no folder no"),
@@ -129,7 +132,10 @@ REFUSED = [
     ("evaluate text.jsonl good.jsonl", "text.jsonl:1: score: expected a number, or null"),
     ("evaluate good.jsonl good.jsonl", "good.jsonl:1: score: expected a number, or null with a"),
     ("evaluate twice.jsonl good.jsonl", "twice.jsonl:2: source_id, system_id: expected one score"),
-    ("evaluate judges.jsonl good.jsonl", "one of a, b; got nothing\n(say which with judges.jsonl:NAME)"),
+    (
+        "evaluate judges.jsonl good.jsonl",
+        "one of a, b; got nothing\n(say which with judges.jsonl:NAME)",
+    ),
     ("evaluate judges.jsonl:c good.jsonl", "one of a, b; got 'c'\n(say which with"),
     # models and what they may cost
     ("compile good.jsonl -o new --model nonsense", "a model is 'offline' or 'provider/model'"),
