@@ -132,7 +132,8 @@ def score_row(item: RatedItem, judgement: Judgement) -> dict[str, Any]:
     """
     fields = {"score", "explanation", "criteria", "errors", "problem"}
     plain = judgement.model_dump(mode="json", include=fields)
-    return {"source_id": item.source_id, "system_id": item.system_id, **plain}
+    ids = {"source_id": item.source_id, "system_id": item.system_id, "key": item.key}
+    return {**ids, **plain}
 
 
 def _run(judge: SavedJudge, lm: dspy.LM, first: RatedItem) -> str:

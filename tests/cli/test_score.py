@@ -22,7 +22,7 @@ def test_every_row_of_the_input_has_its_row_in_order(run, judge, data, out, samp
     assert ids == [(row["source_id"], row["system_id"]) for row in sample_rows]
     assert set(rows[0]) == {
         *("source_id", "system_id", "score", "explanation", "criteria", "errors", "problem"),
-        *("judge", "run"),
+        *("key", "judge", "run"),
     }
 
 
@@ -131,3 +131,15 @@ def test_the_judge_is_asked_through_its_own_model_unless_told_otherwise(run, jud
     done = run("score", judge, data, "-o", out, "--model", "nonsense")
     assert done.status == 2
     assert "got 'nonsense'" in done.err
+
+
+def test_scores_of_texts_that_have_changed_since_are_not_compared_with_people(
+    run, judge, data, out, sample_rows
+):
+    run("score", judge, data, "-o", out)
+    assert run("evaluate", out, data).status == 0
+    changed = [*sample_rows[:-1], {**sample_rows[-1], "response": "Something else."}]
+    data.write_text("".join(json.dumps(row) + "\n" for row in changed))
+    done = run("evaluate", out, data)
+    assert done.status == 2
+    assert f"out.jsonl:{len(sample_rows)}: key: expected a score of the texts that" in done.err

@@ -108,6 +108,7 @@ def test_a_row_says_all_there_is_to_say():
     assert row == {
         "source_id": "s",
         "system_id": "m",
+        "key": RatedItem(response="r").key,
         "score": None,
         "explanation": "It …",
         "criteria": {},
