@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from judgesmith.experiments.dataset import DataSet
 from judgesmith.experiments.ratings import Aggregate
-from judgesmith.experiments.targets import targets_of
+from judgesmith.experiments.targets import Targets, targets_of
 from judgesmith.optimizers.splitting import split_by_source
 from judgesmith.programs.inference import TaskInference
 from judgesmith.programs.inference_settings import InferenceSettings
@@ -42,6 +42,9 @@ class InferenceRun(BaseModel):
         honest about a judge with an inferred rubric.
     split_rows : bool
         As in ``CompileSettings``.
+    percent_of_max : bool
+        True shows the model scores as percent of the scale's highest point, as Active-Critic's
+        printed examples do, instead of percent of its range; see ``Scale.percent_of_max``.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -52,6 +55,7 @@ class InferenceRun(BaseModel):
     aggregate: Aggregate = "mean"
     holdout: float = Field(default=0.3, ge=0.0, lt=1.0)
     split_rows: bool = False
+    percent_of_max: bool = False
 
     def fingerprint(self, dataset: DataSet, model: str) -> str:
         """Return twelve hex digits that change when data, model or any setting does."""
@@ -99,7 +103,8 @@ def infer_rubric(
     Raises
     ------
     ValueError
-        If nothing can be learned from the ratings, or nothing could be inferred.
+        If nothing can be learned from the ratings, ``percent_of_max`` does not fit their scale,
+        or nothing could be inferred.
     ModelError, BudgetSpent, LedgerError
         If the model cannot be asked, or not further; the same run again continues.
 
@@ -125,7 +130,8 @@ def infer_rubric(
     )
     places = [int(place) for place in rated[split.tuning]]
     items = [_named(dataset, place) for place in places]
-    scores = [float(100 * targets.fractions[place]) for place in places]
+    shown = _shown_scores(targets, percent_of_max=run.percent_of_max)
+    scores = [shown[place] for place in places]
     found = TaskInference(run.settings)(
         items=items, scores=scores, given=run.given, lm=lm, progress=progress
     )
@@ -137,6 +143,13 @@ def infer_rubric(
     }
     rubric = found.model_copy(update={"provenance": {**facts, **found.provenance}})
     return Inferred(rubric=rubric, notes=tuple(_notes(rubric, items, str(lm.model))))
+
+
+def _shown_scores(targets: Targets, *, percent_of_max: bool) -> list[float]:
+    """Return the score of every item as the model is shown it, on 0-100; nan is unrated."""
+    if percent_of_max:
+        return [targets.scale.percent_of_max(float(value)) for value in targets.values]
+    return [float(100 * fraction) for fraction in targets.fractions]
 
 
 def _named(dataset: DataSet, place: int) -> RatedItem:

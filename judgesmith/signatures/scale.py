@@ -148,6 +148,33 @@ class Scale(BaseModel):
         share = fraction if self.higher_is_better else 1 - fraction
         return self.low + share * (self.high - self.low)
 
+    def percent_of_max(self, points: float) -> float:
+        """Map points to percent of the highest point, whatever the lowest is.
+
+        Unlike ``100 * fraction(points)`` this is 20, not 0, at the low end of 1..5. It is what
+        Active-Critic's printed examples show to the model.
+
+        Raises
+        ------
+        ValueError
+            If the scale goes below 0 or counts faults: the share would not say how good it is.
+
+        Examples
+        --------
+        A summary that its raters gave 5, 5, 13/3 and 10/3 on SummEval's four criteria:
+
+        >>> likert, mean = Scale(low=1, high=5), (5 + 5 + 13 / 3 + 10 / 3) / 4
+        >>> round(likert.percent_of_max(mean), 2), round(100 * likert.fraction(mean), 2)
+        (88.33, 85.42)
+        """
+        if self.low < 0 or not self.higher_is_better:
+            faults = "" if self.higher_is_better else ", which counts faults"
+            raise ValueError(
+                "percent of the maximum needs a scale from 0 or above on which more is better; "
+                f"got {self}{faults}."
+            )
+        return 100 * points / self.high
+
 
 PERCENT = Scale(low=0, high=100)
 """What a raw judge answers on: 0 is worst, 100 is best."""

@@ -145,5 +145,31 @@ def test_a_scale_that_counts_faults_turns_around():
     assert faults.points(0.75) == 2.5
 
 
+class TestPercentOfTheMaximum:
+    @pytest.mark.parametrize(("low", "high"), [(1, 5), (0, 100), (0, 1), (0.5, 2.5)])
+    def test_the_highest_point_is_a_hundred_and_zero_points_are_zero(self, low, high):
+        scale = Scale(low=low, high=high)
+        assert scale.percent_of_max(high) == 100
+        assert scale.percent_of_max(0) == 0
+        assert scale.percent_of_max(low) == pytest.approx(100 * low / high)
+
+    @given(st.floats(0, 50))
+    def test_a_scale_from_zero_gives_what_its_fraction_gives(self, points):
+        scale = Scale(low=0, high=50)
+        assert scale.percent_of_max(points) == pytest.approx(100 * scale.fraction(points))
+
+    @pytest.mark.parametrize(
+        ("scale", "said"),
+        [
+            (Scale(low=-25, high=0), r"more is better; got -25\.\.0\.$"),
+            (Scale(low=-1, high=1), r"got -1\.\.1\.$"),
+            (Scale(low=0, high=10, higher_is_better=False), r"got 0\.\.10, which counts faults"),
+        ],
+    )
+    def test_scales_on_which_it_says_nothing_are_refused(self, scale, said):
+        with pytest.raises(ValueError, match=said):
+            scale.percent_of_max(0)
+
+
 def test_equal_scales_are_one_key():
     assert len({Scale(low=1, high=5), Scale(low=1.0, high=5.0)}) == 1
