@@ -144,8 +144,9 @@ def _of_scores(
     rng: np.random.Generator,
 ) -> tuple[Evaluation, list[str]]:
     from judgesmith.experiments import evaluate_scores, read_scores, targets_of
+    from judgesmith.experiments.targets import criteria_behind
 
-    options = {} if target == "auto" else {"target": target}
+    options = {} if target == "auto" else {"target": criteria_behind(dataset, target)[0]}
     scores = read_scores(path, dataset, judge=recorded, criterion=criterion, **options)
     if target == "auto" and scores.criterion in dataset.criteria:
         target = scores.criterion

@@ -51,7 +51,8 @@ def target_options(command: Command) -> Command:
             "--target",
             default="auto",
             metavar="NAME",
-            help="Criterion, 'overall' or 'mean' [default: overall if rated, else mean].",
+            help="Criterion, 'overall', 'mean', or several as in coherence+fluency "
+            "[default: overall if rated, else mean].",
         ),
     ):
         command = option(command)

@@ -14,10 +14,14 @@ from judgesmith.experiments.columns import OVERALL
 from judgesmith.experiments.dataset import DataSet
 from judgesmith.experiments.ratings import Aggregate, rating_value
 from judgesmith.signatures.rated import RatedItem
+from judgesmith.signatures.rubric import folded
 from judgesmith.signatures.scale import Scale
 
 MEAN = "mean"
 """The target that averages all criteria but ``overall``."""
+
+PLUS = "+"
+"""What stands between the criteria that a target averages."""
 
 FRACTION = Scale(low=0, high=1)
 """What a mean over criteria with different scales is measured in: 0 is worst, 1 is best."""
@@ -34,13 +38,13 @@ class Targets:
     Parameters
     ----------
     name : str
-        A criterion, ``overall`` or ``mean``.
+        A criterion, ``overall``, ``mean``, or criteria with ``+`` between them.
     scale : Scale
         What ``values`` are measured in.
     values : array of float, shape (n_items,), in points of ``scale``
         nan for unrated items.
     n_raters : array of int, shape (n_items,)
-        How many ratings are behind each value; for ``mean`` the fewest of any criterion.
+        How many ratings are behind each value; for a mean the fewest of any criterion.
     reasons : tuple of str or None, length n_items
         Why an item is unrated; None where there is a value.
     """
@@ -92,21 +96,23 @@ def targets_of(dataset: DataSet, target: str = "auto", aggregate: Aggregate = "m
     target : str
         A criterion; ``mean``, the mean over the criteria except ``overall``, each as a
         fraction of its scale, in points where all scales agree and from 0 to 1 otherwise (a
-        criterion that is itself called ``mean`` comes first); or ``auto``, which is
-        ``overall`` where people rated that and ``mean`` otherwise.
+        criterion that is itself called ``mean`` comes first); ``coherence+fluency``, the mean
+        over exactly these, likewise; or ``auto``, which is ``overall`` where people rated that
+        and ``mean`` otherwise. Names may differ in upper and lower case, ``_`` and blanks where
+        that leaves no doubt; the result has them as the data does.
     aggregate : {"mean", "median", "mode", "unanimous"}
         How an item's ratings on one criterion become one value.
 
     Returns
     -------
     Targets
-        An item that lacks a rating on any criterion of a ``mean`` is unrated: a mean over
+        An item that lacks a rating on any criterion of a mean is unrated: a mean over
         fewer criteria would be on other terms than the rest.
 
     Raises
     ------
     ValueError
-        If nobody rated the target.
+        If nobody rated the target or a part of it, or a sum names a criterion twice.
     UselessTargetError
         If no item has a value on it, or all have the same; a ``ValueError`` too.
 
@@ -118,8 +124,10 @@ def targets_of(dataset: DataSet, target: str = "auto", aggregate: Aggregate = "m
     >>> targets = targets_of(DataSet(name="toy", items=tuple(items)))
     >>> targets.name, targets.values.tolist(), targets.reasons[2]
     ('mean', [3.0, 5.0, nan], 'nobody rated kind')
+    >>> targets_of(DataSet(name="toy", items=tuple(items)), "Kind + clear").name
+    'kind+clear'
     """
-    target, criteria = _criteria_of(dataset, target)
+    target, criteria = criteria_behind(dataset, target)
     scales = [dataset.scales[criterion] for criterion in criteria]
     # One criterion keeps its scale as it is; a mean of whole points is no whole point.
     scale = scales[0] if len(criteria) == 1 else _common(scales)
@@ -163,14 +171,14 @@ def target_names(dataset: DataSet) -> tuple[str, ...]:
 def ratings_behind(dataset: DataSet, target: str) -> list[tuple[float, ...]]:
     """Return each item's ratings on a target, one per rater, in points of the target's scale.
 
-    For ``mean`` these are the means of what each rater said on the criteria. That needs an
+    For a mean these are the means of what each rater said on the criteria. That needs an
     item to have equally many ratings on all of them, in one order of raters; an item that has
     not gets none.
 
     Raises
     ------
     ValueError
-        If nobody rated the target.
+        As for ``targets_of``.
 
     Examples
     --------
@@ -180,7 +188,7 @@ def ratings_behind(dataset: DataSet, target: str) -> list[tuple[float, ...]]:
     >>> ratings_behind(DataSet(name="toy", items=(item,)), "mean")
     [(3.0, 1.5)]
     """
-    _, criteria = _criteria_of(dataset, target)
+    _, criteria = criteria_behind(dataset, target)
     if len(criteria) == 1:
         return [item.human.get(criteria[0], ()) for item in dataset]
     scales = [dataset.scales[name] for name in criteria]
@@ -198,8 +206,22 @@ def _mean_points(points: Iterable[float], scales: Sequence[Scale], common: Scale
     return common.points(float(np.mean(fractions)))
 
 
-def _criteria_of(dataset: DataSet, target: str) -> tuple[str, tuple[str, ...]]:
-    """Return the target's name and the criteria it is made of."""
+def criteria_behind(dataset: DataSet, target: str) -> tuple[str, tuple[str, ...]]:
+    """Return a target's name as the data has it, and the criteria that it averages.
+
+    Raises
+    ------
+    ValueError
+        As for ``targets_of``.
+
+    Examples
+    --------
+    >>> likert = {"clear": Scale(low=1, high=5), "kind": Scale(low=1, high=5)}
+    >>> human = {"clear": (4, 2), "kind": (2, 1)}
+    >>> data = DataSet(name="toy", items=(RatedItem(response="", human=human, scale=likert),))
+    >>> criteria_behind(data, "auto"), criteria_behind(data, "Clear")
+    (('mean', ('clear', 'kind')), ('clear', ('clear',)))
+    """
     names = target_names(dataset)
     if not names:
         raise ValueError(
@@ -208,15 +230,66 @@ def _criteria_of(dataset: DataSet, target: str) -> tuple[str, tuple[str, ...]]:
         )
     if target == "auto":
         target = OVERALL if OVERALL in names else MEAN
-    if target not in names:
-        close = difflib.get_close_matches(target, names, n=1)
-        hint = f"; did you mean {close[0]}?" if close else "."
+    found = _known(target, names)
+    if found is None and PLUS in target:
+        parts = _summands(dataset, target)
+        return PLUS.join(parts), parts
+    if found is None:
+        raise _nobody_rated([target], dataset, names)
+    if found in dataset.criteria:
+        return found, (found,)
+    return found, tuple(name for name in dataset.criteria if name != OVERALL)
+
+
+def _known(name: str, names: Sequence[str]) -> str | None:
+    """Return the name that is meant: the very same, else the only one that folds to the same.
+
+    Raises
+    ------
+    ValueError
+        If several do.
+    """
+    if name in names:
+        return name
+    meant = [one for one in names if folded(one) == folded(name)]
+    if len(meant) > 1:
         raise ValueError(
-            f"nobody rated {target!r} in {dataset.name}; there is {', '.join(names)}{hint}"
+            f"{name!r} may be any of {', '.join(map(repr, meant))}; write it as there."
         )
-    if target in dataset.criteria:
-        return target, (target,)
-    return target, tuple(name for name in dataset.criteria if name != OVERALL)
+    return meant[0] if meant else None
+
+
+def _summands(dataset: DataSet, target: str) -> tuple[str, ...]:
+    """Return the criteria of a sum; where names hold a ``+`` themselves, the longest counts."""
+    words = target.split(PLUS)
+    if not all(word.strip() for word in words):
+        raise ValueError(f"criteria are added as in coherence+fluency; got {target!r}.")
+    found: list[str] = []
+    unknown: list[str] = []
+    while words:
+        sums = ((n, PLUS.join(words[:n])) for n in range(len(words), 0, -1))
+        known = ((n, _known(one, dataset.criteria)) for n, one in sums)
+        n, name = next(((n, name) for n, name in known if name is not None), (1, None))
+        if name is None:
+            unknown.append(words[0].strip())
+        else:
+            found.append(name)
+        words = words[n:]
+    if unknown:
+        raise _nobody_rated(unknown, dataset, dataset.criteria)
+    twice = [name for name, n in Counter(found).items() if n > 1]
+    if twice:
+        raise ValueError(
+            f"{target!r} names {', '.join(twice)} more than once; a mean takes each once."
+        )
+    return tuple(found)
+
+
+def _nobody_rated(unknown: Sequence[str], dataset: DataSet, names: Sequence[str]) -> ValueError:
+    close = [near for name in unknown for near in difflib.get_close_matches(name, names, n=1)]
+    hint = f"; did you mean {' and '.join(dict.fromkeys(close))}?" if close else "."
+    said = " or ".join(map(repr, unknown))
+    return ValueError(f"nobody rated {said} in {dataset.name}; there is {', '.join(names)}{hint}")
 
 
 def _common(scales: list[Scale]) -> Scale:

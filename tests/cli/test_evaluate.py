@@ -173,3 +173,22 @@ def test_a_metric_that_is_on_no_criterion_is_compared_with_any(evaluate):
         judge=":metric:bert_score_f1",
     )
     assert found["dataset"]["pearson"]["n"] == 1400
+
+
+def test_a_target_may_be_written_otherwise_and_may_be_a_sum(run, data, folder):
+    rows = [json.loads(line) for line in data.read_text().splitlines()]
+    with (folder / "recorded.jsonl").open("w") as file:
+        for row in rows:
+            ids = {"source_id": row["source_id"], "system_id": row["system_id"], "judge": "people"}
+            for name in ("fluency", "faithfulness"):
+                score = row["human"][name][0]
+                file.write(json.dumps(ids | {"criterion": name, "scores": [score]}) + "\n")
+    found = run("evaluate", "recorded.jsonl", data, "--target", " Fluency", "--json").json
+    assert found["target"] == "fluency"
+    options = ["--criterion", "fluency", "--target", "Fluency + faithfulness"]
+    mixed = run("evaluate", "recorded.jsonl", data, *options, "--json").json
+    assert mixed["target"] == "fluency+faithfulness"
+    statistics = [one["heldout"]["dataset"]["pearson"]["value"] for one in (found, mixed)]
+    assert statistics[0] > statistics[1] > 0
+    done = run("evaluate", "recorded.jsonl", data, "--target", "fluency+beauty")
+    assert (done.status, "nobody rated 'beauty'" in done.err) == (2, True)

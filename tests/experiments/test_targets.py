@@ -8,6 +8,7 @@ from judgesmith.experiments.reading import read_items
 from judgesmith.experiments.targets import (
     FRACTION,
     UselessTargetError,
+    criteria_behind,
     ratings_behind,
     target_names,
     targets_of,
@@ -140,6 +141,104 @@ def test_a_criterion_called_mean_comes_first():
 
 def test_overall_alone_has_no_mean():
     assert target_names(dataset({"overall": (1,)})) == ("overall",)
+
+
+class TestASumOfCriteria:
+    DATA = dataset(
+        {"a": (1, 3), "b": (5,), "overall": (4,), "c": (1,)},
+        {"a": (5,), "b": (4,), "overall": (1,)},
+    )
+
+    def test_is_the_mean_over_exactly_these(self):
+        targets = targets_of(self.DATA, "a+b")
+        assert (targets.name, targets.scale) == ("a+b", LIKERT)
+        assert targets.values.tolist() == [3.5, 4.5]
+        assert targets.n_raters.tolist() == [1, 1]
+
+    def test_may_hold_overall(self):
+        assert targets_of(self.DATA, "overall+b").values.tolist() == [4.5, 2.5]
+
+    def test_does_not_mind_the_order_but_for_its_name(self):
+        one, other = targets_of(self.DATA, "a+b"), targets_of(self.DATA, "b+a")
+        assert one.values.tolist() == other.values.tolist()
+        assert other.name == "b+a"
+
+    def test_over_different_scales_is_one_of_fractions(self):
+        rated = [{"a": (5,), "b": (0,), "c": (1,)}, {"a": (1,), "b": (5,), "c": (1,)}]
+        data = dataset(*rated, a=LIKERT, b=FAULTS, c=LIKERT)
+        targets = targets_of(data, "a+b")
+        assert targets.scale == FRACTION
+        assert targets.values.tolist() == [1, 0.25]
+        assert targets_of(data, "a+c").scale == LIKERT
+
+    def test_leaves_items_unrated_that_lack_one(self):
+        targets = targets_of(dataset({"a": (1,), "b": (2,)}, {"a": (3,)}, {"a": (4,), "b": (4,)}))
+        assert targets.reasons == (None, "nobody rated b", None)
+
+    def test_has_the_means_of_each_rater_behind_it(self):
+        data = dataset({"a": (1, 2), "b": (5, 4), "c": (1,)}, {"a": (1,), "b": (5, 4), "c": (1,)})
+        assert ratings_behind(data, "b+a") == [(3.0, 3.0), ()]
+
+    def test_comes_after_a_criterion_of_that_name(self):
+        data = dataset({"a+b": (1,), "a": (5,), "b": (5,)}, {"a+b": (2,), "a": (5,), "b": (4,)})
+        assert criteria_behind(data, "a+b") == ("a+b", ("a+b",))
+        assert criteria_behind(data, "b+a") == ("b+a", ("b", "a"))
+        assert criteria_behind(data, "a+b+a") == ("a+b+a", ("a+b", "a"))
+
+    @pytest.mark.parametrize(
+        ("target", "said"),
+        [
+            ("a+mean", "nobody rated 'mean' in toy; there is a, b, overall, c."),
+            ("a+x+ y", "nobody rated 'x' or 'y' in toy; there is a, b, overall, c."),
+            (
+                "overal+b",
+                "nobody rated 'overal' in toy; there is a, b, overall, c; did you mean overall?",
+            ),
+            ("a+b+A", "'a+b+A' names a more than once; a mean takes each once."),
+            ("a+", "criteria are added as in coherence+fluency; got 'a+'."),
+            ("+", "criteria are added as in coherence+fluency; got '+'."),
+        ],
+    )
+    def test_that_makes_no_sense_is_refused(self, target, said):
+        with pytest.raises(ValueError) as caught:
+            targets_of(self.DATA, target)
+        assert str(caught.value) == said
+
+
+class TestNames:
+    DATA = dataset(
+        {"fluency": (1,), "Fact_Check": (5,), "Tone": (1,), "tone": (2,)},
+        {"fluency": (2,), "Fact_Check": (4,), "Tone": (3,), "tone": (3,)},
+    )
+
+    @pytest.mark.parametrize(
+        ("written", "meant"),
+        [
+            ("Fluency", "fluency"),
+            ("fact check", "Fact_Check"),
+            (" FLUENCY+fact_check ", "fluency+Fact_Check"),
+            ("MEAN", "mean"),
+            ("tone", "tone"),
+            ("Tone+tone", "Tone+tone"),
+        ],
+    )
+    def test_are_recognised_and_written_as_the_data_does(self, written, meant):
+        assert criteria_behind(self.DATA, written)[0] == meant
+
+    def test_that_may_mean_several_are_refused(self):
+        for target in ("TONE", "fluency+TONE"):
+            with pytest.raises(ValueError) as caught:
+                targets_of(self.DATA, target)
+            assert str(caught.value) == "'TONE' may be any of 'Tone', 'tone'; write it as there."
+
+
+@given(st.lists(st.lists(st.integers(1, 5), min_size=4, max_size=4), min_size=2, max_size=5))
+def test_a_sum_of_all_criteria_is_what_mean_is(rows):
+    data = dataset(*({name: (n,) for name, n in zip("abcd", row, strict=True)} for row in rows))
+    if len({sum(row) for row in rows}) > 1:
+        whole = targets_of(data, "a+b+c+d")
+        assert whole.values == pytest.approx(targets_of(data, "mean").values)
+        assert whole.scale == targets_of(data, "mean").scale
 
 
 said = st.lists(st.integers(1, 5), min_size=1, max_size=4)
