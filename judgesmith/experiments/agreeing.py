@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, get_args
 
 import numpy as np
 
+from judgesmith.experiments.targets import Targets
 from judgesmith.metrics import (
     Estimate,
     Level,
@@ -18,6 +19,7 @@ from judgesmith.metrics import (
     paired_interval,
 )
 from judgesmith.optimizers import JudgedTable
+from judgesmith.optimizers.table import FloatArray
 
 LEVELS: tuple[Level, ...] = get_args(Level)
 STATISTICS: tuple[Statistic, ...] = get_args(Statistic)
@@ -43,8 +45,28 @@ class Unscored:
     reasons: Mapping[str, int]
 
 
-def agreement_report(table: JudgedTable, *, rng: np.random.Generator) -> Report:
-    """Return every statistic at every level with intervals that resample sources.
+def oriented(targets: Targets) -> FloatArray:
+    """Return what people said of each item so that more is better, as judges answer.
+
+    Points as they are, and fractions of the scale where it counts faults.
+
+    Examples
+    --------
+    >>> from judgesmith.signatures import Scale
+    >>> faults = Targets(
+    ...     name="faults", scale=Scale(low=0, high=4, higher_is_better=False),
+    ...     values=np.array([4.0, 1.0]), n_raters=np.array([1, 1]), reasons=(None, None),
+    ... )
+    >>> oriented(faults).tolist()
+    [0.0, 0.75]
+    """
+    return targets.values if targets.scale.higher_is_better else targets.fractions
+
+
+def agreement_report(
+    table: JudgedTable, *, rng: np.random.Generator, levels: Sequence[Level] = LEVELS
+) -> Report:
+    """Return every statistic at every level asked for, with intervals that resample sources.
 
     Examples
     --------
@@ -69,7 +91,7 @@ def agreement_report(table: JudgedTable, *, rng: np.random.Generator) -> Report:
             )
             for statistic in STATISTICS
         }
-        for level in LEVELS
+        for level in levels
     }
 
 

@@ -9,12 +9,15 @@ from judgesmith.experiments.agreeing import (
     Unscored,
     agreement_report,
     gain_report,
+    oriented,
     plain,
     unscored,
     unscored_text,
 )
+from judgesmith.experiments.targets import Targets
 from judgesmith.metrics import agreement, clustered_interval, paired_interval
 from judgesmith.optimizers import JudgedTable
+from judgesmith.signatures import Scale
 
 NAN = float("nan")
 
@@ -98,3 +101,22 @@ def test_every_row_without_a_score_is_counted_under_its_reason(problems):
 def test_rows_with_rarer_reasons_are_counted_too(n, end):
     found = Unscored(n=n, n_rows=n, reasons=dict.fromkeys("abcdefghi"[:n], 1))
     assert unscored_text(found).endswith(end)
+
+
+def test_ratings_that_count_faults_are_turned_round_and_others_stay_as_they_are():
+    for low, high, better in ((1, 5, True), (0, 4, False)):
+        scale = Scale(low=low, high=high, higher_is_better=better)
+        targets = Targets(
+            name="x",
+            scale=scale,
+            values=np.array([1.0, 3.0, np.nan]),
+            n_raters=np.array([1, 1, 0]),
+            reasons=(None, None, "nobody rated x"),
+        )
+        expected = [1.0, 3.0, np.nan] if better else [0.75, 0.25, np.nan]
+        assert np.array_equal(oriented(targets), expected, equal_nan=True)
+
+
+def test_only_the_levels_asked_for_are_computed():
+    report = agreement_report(table(PREDICTED), rng=np.random.default_rng(0), levels=["sample"])
+    assert list(report) == ["sample"]
