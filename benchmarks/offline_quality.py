@@ -25,7 +25,7 @@ from sklearn.preprocessing import StandardScaler
 
 from judgesmith.metrics.correlation import kendall, pearson, spearman
 from judgesmith.programs import ActiveCritic
-from judgesmith.programs.critic_steps import assessments_text
+from judgesmith.programs.critic_questions import assessments_text
 from judgesmith.programs.features import lexical_features
 from judgesmith.programs.judging import Reply
 from judgesmith.programs.models import ModelRequest

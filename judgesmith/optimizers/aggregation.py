@@ -31,7 +31,7 @@ class AggregationTrial:
 
     Attributes
     ----------
-    name : {"overall", "mean", "criteria", "lexical"}
+    name : {"own", "overall", "mean", "criteria", "lexical"}
         See ``FitAggregation``.
     value : float
         Cross-validated objective, nan where undefined.
@@ -54,7 +54,8 @@ class FitAggregation(Teleprompter):
     """Choose and fit how criteria, overall score and lexical features make one score.
 
     Four ways compete, simplest first: the model's own overall score; the mean of its criteria;
-    learned weights on both; learned weights with lexical features. Each is scored by
+    learned weights on both; learned weights with lexical features. Where the student has learned
+    weights already, they compete before all others, as they are. Each is scored by
     cross-validation over sources, and the simplest one within a standard error of the best is
     taken, fitted on all rows. Rows that the judge shows as demonstrations are left out.
 
@@ -139,24 +140,41 @@ class FitAggregation(Teleprompter):
         judgements = judge_items(
             raw, rows.items, lm=self.lm, concurrency=self.concurrency, progress=self.progress
         )
-        aggregation = self.choose(rows, judgements)
+        aggregation = self.choose(rows, judgements, own=protocol.aggregation)
         return student.with_protocol(protocol.model_copy(update={"aggregation": aggregation}))
 
-    def choose(self, rows: Rows, judgements: Sequence[Judgement]) -> Aggregation:
-        """Return the aggregation that raw judgements of rated rows support."""
-        n_criteria = max((len(one.criteria) for one in judgements), default=0)
+    def choose(
+        self,
+        rows: Rows,
+        judgements: Sequence[Judgement],
+        *,
+        own: Aggregation | None = None,
+    ) -> Aggregation:
+        """Return the aggregation that raw judgements of rated rows support.
+
+        Parameters
+        ----------
+        rows, judgements
+            Rated rows and what the raw judge says of them, one judgement per row.
+        own : Aggregation or None
+            Learned numbers that the judge has already: they compete first of all, and stay where
+            there is too little to learn from. They may have been learned from some of the same
+            rows, which flatters them.
+        """
+        own = own or Aggregation()
+        n_criteria = max((_n_scored(one) for one in judgements), default=0)
         scored = [
             place
             for place, one in enumerate(judgements)
-            if one.raw is not None and len(one.criteria) == n_criteria
+            if one.raw is not None and _n_scored(one) == n_criteria
         ]
         rows, judgements = rows.take(scored), [judgements[place] for place in scored]
         self.trials_: tuple[AggregationTrial, ...] = ()
         self.chosen_: WayName = "overall"
         n_sources = len(np.unique(rows.groups))
         if len(rows) < FEWEST_ROWS or n_sources < FEWEST_SOURCES or np.ptp(rows.human) == 0:
-            return Aggregation()
-        ways = ways_of(rows, judgements)
+            return own
+        ways = ways_of(rows, judgements, own=own)
         self.trials_ = self._compared(rows, judgements, ways)
         self.chosen_ = simplest_within_an_error(self.trials_)
         return next(way for way in ways if way.name == self.chosen_).aggregation()
@@ -186,6 +204,10 @@ class FitAggregation(Teleprompter):
                 )
             )
         return tuple(trials)
+
+
+def _n_scored(judgement: Judgement) -> int:
+    return sum(one.score is not None for one in judgement.criteria.values())
 
 
 def simplest_within_an_error(trials: Sequence[AggregationTrial]) -> WayName:

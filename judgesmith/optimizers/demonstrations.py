@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import dspy
@@ -14,9 +14,11 @@ from judgesmith.optimizers.drawing import Pool, Shown, demonstration_plan, kept_
 from judgesmith.optimizers.objectives import Objective, as_objective
 from judgesmith.optimizers.rows import Rows, rows_of
 from judgesmith.optimizers.splitting import pool_and_selection
+from judgesmith.optimizers.table import SCORE
 from judgesmith.programs.judge import Judge, check_judge
 from judgesmith.programs.running import CONCURRENCY, NOT_ASKED, judge_items
 from judgesmith.signatures.judgement import Judgement
+from judgesmith.signatures.protocol import Protocol
 from judgesmith.signatures.scale import Scale
 
 ENOUGH_SCORED = 0.95
@@ -69,6 +71,15 @@ class RandomDemonstrationSearch(Teleprompter):
         Shown per prompt (3 by default, as in Active-Critic on SummEval and Topical-Chat).
     n_rounds : int
         Sets tried, "none" and "labelled only" included (11 by default, as in Active-Critic).
+        Those that the student shows already are tried besides.
+    targets : sequence of str
+        What scores are compared with people on: ``score``, the judge's own, and criteria by
+        name. The objective is its mean over them.
+    partial_demos : bool
+        Whether a question about all criteria is shown labelled examples with the overall score
+        alone, where people did not score every criterion.
+    percent_of_max : bool
+        Whether scores are shown as a share of the highest point instead of the whole range.
     seed : int
         Of all drawing.
     scale : Scale or None
@@ -96,6 +107,9 @@ class RandomDemonstrationSearch(Teleprompter):
         *,
         n_demonstrations: int = 3,
         n_rounds: int = 11,
+        targets: Sequence[str] = (SCORE,),
+        partial_demos: bool = False,
+        percent_of_max: bool = False,
         seed: int = 0,
         scale: Scale | None = None,
         lm: dspy.LM | None = None,
@@ -108,9 +122,14 @@ class RandomDemonstrationSearch(Teleprompter):
                 "n_demonstrations and n_rounds must be 1 or more; got "
                 f"{n_demonstrations} and {n_rounds}."
             )
+        if not targets:
+            raise ValueError("no targets to agree with; name score, or criteria.")
         self.objective = as_objective(objective)
         self.n_demonstrations = n_demonstrations
         self.n_rounds = n_rounds
+        self.targets = tuple(targets)
+        self.partial_demos = partial_demos
+        self.percent_of_max = percent_of_max
         self.seed = seed
         self.scale = scale
         self.lm = lm
@@ -130,7 +149,8 @@ class RandomDemonstrationSearch(Teleprompter):
         Parameters
         ----------
         student : Judge
-            Its own demonstrations, if it has any, are replaced.
+            Its own demonstrations, if it has any, compete with the others; rows that it shows
+            are not chosen by.
         trainset : sequence of dspy.Example
             Rows that may be shown. Without ``valset``, a part of them by source.
         teacher : Judge or None
@@ -146,26 +166,24 @@ class RandomDemonstrationSearch(Teleprompter):
         """
         check_judge(student)
         pool_rows, selection = self._parts(trainset, valset)
-        selection.refuse_constant()
+        own = student.protocol.demonstrations
+        selection = selection.without(_keys(own))
+        selection.refuse_constant(self.targets)
         protocol = student.protocol.model_copy(update={"demonstrations": {}})
         bare = student.with_protocol(protocol)
-        runs = self._runs(teacher or bare, pool_rows) if protocol.variant == "fine" else {}
-        pool = Pool(rows=pool_rows, runs=runs)
-        rng = np.random.default_rng([self.seed, 1])
+        runs = {} if protocol.variant == "vanilla" else self._runs(teacher or bare, pool_rows)
+        pool = Pool(rows=pool_rows, runs=runs, partial_demos=self.partial_demos)
         best: tuple[Trial, Judge] | None = None
         trials = []
-        for n, n_bootstrapped in demonstration_plan(
-            min(self.n_demonstrations, len(pool_rows)), self.n_rounds, rng
-        ):
-            shown = pool.draw(protocol, n, n_bootstrapped, rng) if n else {}
+        for shown in self._sets(pool, protocol, own):
             update = {"demonstrations": shown}
             candidate = student.with_protocol(protocol.model_copy(update=update))
             judgements = self._judged(candidate, selection)
             if any((one.problem or "").startswith(NOT_ASKED) for one in judgements):
                 break
-            table = selection.judged(judgements)
+            table = selection.judged(judgements, self.targets)
             trial = Trial(
-                n_demonstrations=n,
+                n_demonstrations=max((len(several) for several in shown.values()), default=0),
                 n_bootstrapped=_n_bootstrapped(shown),
                 keys=_keys(shown),
                 value=self.objective.value(table),
@@ -177,10 +195,19 @@ class RandomDemonstrationSearch(Teleprompter):
         self.trials_ = tuple(trials)
         return bare if best is None else best[1]
 
+    def _sets(self, pool: Pool, protocol: Protocol, own: Shown) -> Iterator[Shown]:
+        """Yield the sets to try: none, the student's own, labelled ones, then random ones."""
+        rng = np.random.default_rng([self.seed, 1])
+        n_shown = min(self.n_demonstrations, len(pool.rows))
+        for n, n_bootstrapped in demonstration_plan(n_shown, self.n_rounds, rng):
+            yield pool.draw(protocol, n, n_bootstrapped, rng) if n else {}
+            if not n and own:
+                yield own
+
     def _parts(
         self, trainset: Sequence[dspy.Example], valset: Sequence[dspy.Example] | None
     ) -> tuple[Rows, Rows]:
-        rows = rows_of(trainset, self.scale)
+        rows = rows_of(trainset, self.scale, percent_of_max=self.percent_of_max)
         if valset is None:
             parts = pool_and_selection(
                 rows.groups,

@@ -1,6 +1,6 @@
 """Drawing demonstrations: which rated rows are shown to the model, and in what form.
 
-Active-Critic, stage 3. A labelled demonstration shows texts and the human score; a bootstrapped
+Active-Critic, stage 3. A labelled demonstration shows texts and what people said; a bootstrapped
 one also shows the criterion scores and explanations of a run of the uncompiled judge.
 """
 
@@ -8,15 +8,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from judgesmith.optimizers.rows import Rows
-from judgesmith.programs.critic_steps import assessments_text
-from judgesmith.signatures.judgement import Judgement
+from judgesmith.programs.adapter import LEFT_OUT
+from judgesmith.programs.critic_questions import (
+    assessing_names,
+    assessments_text,
+    fixed_inputs,
+    question_names,
+)
+from judgesmith.signatures.judgement import CriterionScore, Judgement
 from judgesmith.signatures.points import whole
 from judgesmith.signatures.protocol import Demonstration, Protocol
 from judgesmith.signatures.rated import RatedItem
+from judgesmith.signatures.rubric import folded
 
 NEAR = 10.0
 """A run is kept for bootstrapping when its overall is this near to the human score, of 100."""
@@ -37,80 +45,90 @@ class Pool:
         Rated rows that nothing is selected on.
     runs : dict of int to Judgement
         The teacher's runs that may be shown, by row.
+    partial_demos : bool
+        Whether the question about all criteria is also shown labelled rows with the overall
+        score alone, where people did not score the criteria.
     """
 
     rows: Rows
     runs: Mapping[int, Judgement]
+    partial_demos: bool = False
 
     def draw(
         self, protocol: Protocol, n: int, n_bootstrapped: int, rng: np.random.Generator
     ) -> Shown:
-        """Return ``n`` demonstrations by predictor, ``n_bootstrapped`` of them with runs.
+        """Return ``n`` demonstrations by question, ``n_bootstrapped`` of them with runs.
 
-        The overall question gets both kinds, in drawn order; the criteria question the
-        bootstrapped ones; a vanilla judge labelled ones.
+        A vanilla judge is shown labelled ones. The one question of a coarse judge and the
+        overall question of a fine one get both kinds, in drawn order. A question about criteria
+        gets the bootstrapped ones, and those labelled ones whose criteria people scored.
         """
-        kept = np.asarray(sorted(self.runs), dtype=int)
-        with_runs = (
-            rng.permutation(kept)[:n_bootstrapped] if protocol.variant == "fine" else kept[:0]
-        )
+        runs = () if protocol.variant == "vanilla" else sorted(self.runs)
+        kept = np.asarray(runs, dtype=int)
+        with_runs = rng.permutation(kept)[:n_bootstrapped]
         others = np.setdiff1d(np.arange(len(self.rows)), with_runs)
         labelled = rng.permutation(others)[: n - len(with_runs)]
-        order = rng.permutation(np.concatenate([with_runs, labelled]))
+        order = rng.permutation(np.concatenate([with_runs, labelled])).tolist()
         bootstrapped = set(with_runs.tolist())
-        if protocol.variant == "vanilla":
-            return {"grade": tuple(self._labelled(i, {}) for i in order)}
-        fixed = {"task": protocol.rubric.task}
-        shown = {
-            "overall": tuple(
-                self._argued(i, fixed) if i in bootstrapped else self._labelled(i, fixed)
-                for i in order
-            ),
-            "assess": tuple(self._assessed(i, protocol) for i in order if i in bootstrapped),
+        shown = {}
+        for question in question_names(protocol):
+            drawn = [self._shown(protocol, question, row, row in bootstrapped) for row in order]
+            if found := tuple(one for one in drawn if one is not None):
+                shown[question] = found
+        return shown
+
+    def _shown(
+        self, protocol: Protocol, question: str, row: int, bootstrapped: bool
+    ) -> Demonstration | None:
+        """Return a row as one question shows it, or None where there is nothing to show."""
+        inputs = {**fixed_inputs(protocol, question), **_texts(self.rows.items[row])}
+        assessing = question in assessing_names(protocol)
+        outputs: Mapping[str, Any] | None
+        if bootstrapped:
+            run = self.runs[row]
+            if question == "overall":
+                inputs["assessments"] = assessments_text(run.criteria)
+            if assessing:
+                outputs = _assessed(protocol, question, run.criteria)
+            else:
+                # The run's own score stays: its explanation argues for that one.
+                outputs = {"explanation": run.explanation, "score": round(run.raw or 0.0)}
+                outputs = _without_words(outputs, protocol)
+            kind = "bootstrapped"
+        else:
+            outputs = self._labelled(protocol, question, row) if assessing else self._graded(row)
+            kind = "labelled"
+        if outputs is None:
+            return None
+        return Demonstration.model_validate({"inputs": inputs, "outputs": outputs, "kind": kind})
+
+    def _graded(self, row: int) -> dict[str, Any]:
+        return {"score": round(float(self.rows.percent()[row]))}
+
+    def _labelled(self, protocol: Protocol, question: str, row: int) -> dict[str, Any] | None:
+        """Return what people said of the criteria that a question asks for."""
+        rated = self.rows.criteria
+        said = {
+            name: float(rated[folded(name)][row])
+            for name in protocol.rubric.names
+            if folded(name) in rated and not np.isnan(rated[folded(name)][row])
         }
-        return {name: several for name, several in shown.items() if several}
-
-    def _labelled(self, row: int, fixed: Mapping[str, str]) -> Demonstration:
-        score = round(float(self.rows.percent()[row]))
-        return Demonstration(
-            inputs={**fixed, **_texts(self.rows.items[row])}, outputs={"score": score}
-        )
-
-    def _argued(self, row: int, fixed: Mapping[str, str]) -> Demonstration:
-        run = self.runs[row]
-        inputs = {
-            **fixed,
-            **_texts(self.rows.items[row]),
-            "assessments": assessments_text(run.criteria),
+        criteria = {
+            name: CriterionScore(score=round(points), explanation=LEFT_OUT)
+            for name, points in said.items()
         }
-        # The run's own score stays: its explanation argues for that one.
-        outputs = {"explanation": run.explanation, "score": round(run.raw or 0.0)}
-        return Demonstration(inputs=inputs, outputs=outputs, kind="bootstrapped")
-
-    def _assessed(self, row: int, protocol: Protocol) -> Demonstration:
-        from judgesmith.programs.critic_steps import criteria_text
-
-        run = self.runs[row]
-        inputs = {
-            "task": protocol.rubric.task,
-            "criteria": criteria_text(protocol.rubric),
-            **_texts(self.rows.items[row]),
-        }
-        assessments = [
-            {
-                "criterion": name,
-                "explanation": one.explanation,
-                "score": None if one.score is None else whole(one.score),
-            }
-            for name, one in run.criteria.items()
-        ]
-        return Demonstration(
-            inputs=inputs, outputs={"assessments": assessments}, kind="bootstrapped"
-        )
+        if question != "assess" or len(criteria) == len(protocol.rubric.names):
+            return _assessed(protocol, question, criteria)
+        if self.partial_demos:
+            graded = CriterionScore(score=self._graded(row)["score"], explanation=LEFT_OUT)
+            return {"assessments": _records({"overall": graded}, protocol)}
+        return None
 
 
 def kept_runs(rows: Rows, judgements: Sequence[Judgement]) -> dict[int, Judgement]:
     """Return the teacher's runs that may be shown: those near to what people said.
+
+    Runs without a word or a criterion's score show no more than the row itself and are left out.
 
     Parameters
     ----------
@@ -122,7 +140,7 @@ def kept_runs(rows: Rows, judgements: Sequence[Judgement]) -> dict[int, Judgemen
     distance = {
         row: abs(one.raw - percent)
         for row, (one, percent) in enumerate(zip(judgements, rows.percent(), strict=True))
-        if one.raw is not None and one.criteria
+        if one.raw is not None and (one.criteria or one.explanation) and _is_whole(one)
     }
     nearest = sorted(distance, key=lambda row: (distance[row], row))
     n_near = sum(gap <= NEAR for gap in distance.values())
@@ -148,6 +166,45 @@ def demonstration_plan(
             yield n, 0
         else:
             yield n, int(rng.integers(n + 1))
+
+
+def _assessed(
+    protocol: Protocol, question: str, criteria: Mapping[str, CriterionScore]
+) -> dict[str, Any] | None:
+    """Return the answer to a question about all criteria, or to one about a single criterion."""
+    if question == "assess":
+        return {"assessments": _records(criteria, protocol)}
+    name = protocol.rubric.names[assessing_names(protocol).index(question)]
+    one = criteria.get(name)
+    if one is None or one.score is None:
+        return None
+    words = {} if one.explanation == LEFT_OUT else {"explanation": one.explanation}
+    return _without_words({**words, "score": whole(one.score)}, protocol)
+
+
+def _records(criteria: Mapping[str, CriterionScore], protocol: Protocol) -> list[dict[str, Any]]:
+    """Return assessments with their keys in the order in which they are asked for."""
+    keys = {
+        "before": ("criterion", "explanation", "score"),
+        "after": ("criterion", "score", "explanation"),
+        "none": ("criterion", "score"),
+    }[protocol.explain]
+    records = []
+    for name, one in criteria.items():
+        score = None if one.score is None else whole(one.score)
+        record = {"criterion": name, "explanation": one.explanation, "score": score}
+        records.append({key: record[key] for key in keys})
+    return records
+
+
+def _without_words(outputs: Mapping[str, Any], protocol: Protocol) -> dict[str, Any]:
+    unasked = ("explanation",) if protocol.explain == "none" else ()
+    return {name: value for name, value in outputs.items() if name not in unasked}
+
+
+def _is_whole(judgement: Judgement) -> bool:
+    """Say whether no criterion is without a score: a gap is nothing to learn from."""
+    return all(one.score is not None for one in judgement.criteria.values())
 
 
 def _texts(item: RatedItem) -> dict[str, str | None]:

@@ -28,7 +28,7 @@ class Objective(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """Correlation with people at one level.
+    """Correlation with people at one level; the mean of it over targets where there are several.
 
     Parameters
     ----------
@@ -69,7 +69,9 @@ class Agreement:
         return self.statistic if self.level == "dataset" else f"{self.statistic}@{self.level}"
 
     def value(self, table: JudgedTable) -> float:
-        """Return the correlation of the scored rows, nan where it is undefined."""
+        """Return the correlation of the scored rows, nan where it is undefined on any target."""
+        if table.targets:
+            return float(np.mean([self.value(part) for part in table.parts]))
         if table.n == table.n_unscored:
             return math.nan
         return agreement(
@@ -82,7 +84,15 @@ class Agreement:
         ).value
 
     def estimate(self, table: JudgedTable, *, rng: np.random.Generator) -> Estimate:
-        """Return the correlation with an interval that resamples sources."""
+        """Return the correlation with an interval that resamples sources.
+
+        Raises
+        ------
+        ValueError
+            If the table has several targets: each has an interval of its own.
+        """
+        if table.targets:
+            raise ValueError("expected a table of one target; estimate each of table.parts.")
         return clustered_interval(
             table.predicted,
             table.human,

@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 import dspy
 import numpy as np
 
-from judgesmith.optimizers.table import FloatArray, JudgedTable, Labels, judged_table
+from judgesmith.optimizers.table import SCORE, FloatArray, JudgedTable, Labels, judged_table
 from judgesmith.signatures.judgement import Judgement
 from judgesmith.signatures.rated import RatedItem
+from judgesmith.signatures.rubric import folded
 from judgesmith.signatures.scale import Scale
 
 
-def rated_example(item: RatedItem, score: float, scale: Scale, *, group: int | str) -> dspy.Example:
+def rated_example(
+    item: RatedItem,
+    score: float,
+    scale: Scale,
+    *,
+    group: int | str,
+    criteria: Mapping[str, float] | None = None,
+) -> dspy.Example:
     """Return one rated row as a DSPy example.
 
     Parameters
@@ -25,6 +33,8 @@ def rated_example(item: RatedItem, score: float, scale: Scale, *, group: int | s
         What people said, in points of ``scale``.
     group : int or str
         Equal for rows that must stay together, such as those of one source.
+    criteria : dict of str to float or None
+        What people said of single criteria, from 0 (worst) to 100 (best).
 
     Examples
     --------
@@ -40,6 +50,7 @@ def rated_example(item: RatedItem, score: float, scale: Scale, *, group: int | s
         scale=scale,
         group=group,
         system_id=item.system_id,
+        criteria=dict(criteria or {}),
     )
     return example.with_inputs("source", "context", "response")
 
@@ -58,6 +69,10 @@ class Rows:
         Rows that belong together; who responded.
     scale : Scale
         What people rated on.
+    criteria : dict of str to array, shape (n,), from 0 to 100
+        What people said of single criteria, by folded name; nan where nobody did.
+    percent_of_max : bool
+        How scores are shown to a model: as a share of the highest, or of the whole range.
     """
 
     items: tuple[RatedItem, ...]
@@ -65,6 +80,8 @@ class Rows:
     groups: Labels
     systems: Labels
     scale: Scale
+    criteria: Mapping[str, FloatArray] = field(default_factory=dict)
+    percent_of_max: bool = False
 
     def __len__(self) -> int:
         """Return the number of rows."""
@@ -79,6 +96,7 @@ class Rows:
             human=self.human[chosen],
             groups=self.groups[chosen],
             systems=self.systems[chosen],
+            criteria={name: points[chosen] for name, points in self.criteria.items()},
         )
 
     def without(self, keys: Iterable[str]) -> Rows:
@@ -87,39 +105,77 @@ class Rows:
         kept = [i for i, item in enumerate(self.items) if item.key not in left_out]
         return self.take(kept)
 
-    def refuse_constant(self) -> None:
+    def said(self, target: str) -> FloatArray:
+        """Return what people said of a target: ``score``, or a criterion by its name.
+
+        Raises
+        ------
+        ValueError
+            If nobody scored the criterion.
+        """
+        if target == SCORE:
+            return self.human
+        if folded(target) not in self.criteria:
+            known = ", ".join(self.criteria) or "none"
+            raise ValueError(f"nobody scored the criterion {target}; there is {known}.")
+        return self.criteria[folded(target)]
+
+    def refuse_constant(self, targets: Sequence[str] = (SCORE,)) -> None:
         """Refuse rows that nothing can be chosen by.
 
         Raises
         ------
         ValueError
-            If all scores are equal: then no judge agrees better than another.
+            If all scores on a target are equal: then no judge agrees better than another.
         """
-        if np.ptp(self.human) == 0:
-            raise ValueError(
-                f"all {len(self)} scores to choose by are {self.human[0]:g}: agreement with a "
-                "constant is undefined. Rate more rows, or take another target."
-            )
+        for target in targets:
+            said = self.said(target)
+            said = said[~np.isnan(said)]
+            if not said.size or np.ptp(said) == 0:
+                on = "" if target == SCORE else f" on {target}"
+                value = f"are {said[0]:g}" if said.size else "are missing"
+                raise ValueError(
+                    f"all {len(self)} scores{on} to choose by {value}: agreement with a "
+                    "constant is undefined. Rate more rows, or take another target."
+                )
 
-    def judged(self, judgements: Sequence[Judgement]) -> JudgedTable:
-        """Return the table of these rows under ``judgements``."""
-        return judged_table(judgements, self.human, sources=self.groups, systems=self.systems)
+    def judged(
+        self, judgements: Sequence[Judgement], targets: Sequence[str] = (SCORE,)
+    ) -> JudgedTable:
+        """Return the table of these rows under ``judgements``, one part per target."""
+        parts = {
+            one: judged_table(
+                judgements, self.said(one), sources=self.groups, systems=self.systems, target=one
+            )
+            for one in targets
+        }
+        return parts[targets[0]] if len(parts) == 1 else JudgedTable.of_parts(parts)
 
     def percent(self) -> FloatArray:
         """Return what people said on 0 to 100, as the model is shown it."""
+        if self.percent_of_max:
+            return np.asarray([self.scale.percent_of_max(points) for points in self.human])
         return np.asarray([100 * self.scale.fraction(points) for points in self.human])
 
 
-def rows_of(examples: Sequence[dspy.Example], scale: Scale | None = None) -> Rows:
+def rows_of(
+    examples: Sequence[dspy.Example],
+    scale: Scale | None = None,
+    *,
+    percent_of_max: bool = False,
+) -> Rows:
     """Return rated rows from DSPy examples.
 
     Parameters
     ----------
     examples : sequence of dspy.Example
         With ``response`` and ``score``, and where there are any ``source``, ``context``,
-        ``group`` (else ``source_id``, else the source's text), ``system_id`` and ``scale``.
+        ``group`` (else ``source_id``, else the source's text), ``system_id``, ``scale`` and
+        ``criteria`` (what people said of single criteria, from 0 to 100, by name).
     scale : Scale or None
         What the scores are measured in; None reads it from the examples.
+    percent_of_max : bool
+        See ``Rows``.
 
     Raises
     ------
@@ -128,7 +184,7 @@ def rows_of(examples: Sequence[dspy.Example], scale: Scale | None = None) -> Row
     """
     if not examples:
         raise ValueError("no rated items to learn from; give a non-empty trainset.")
-    items, human, groups, systems = [], [], [], []
+    items, human, groups, systems, criteria = [], [], [], [], []
     scales: dict[Scale | None, int] = {}
     for place, example in enumerate(examples):
         for name in ("response", "score"):
@@ -149,6 +205,7 @@ def rows_of(examples: Sequence[dspy.Example], scale: Scale | None = None) -> Row
         human.append(float(example["score"]))
         groups.append(str(group))
         systems.append(system)
+        criteria.append({folded(k): v for k, v in (example.get("criteria") or {}).items()})
         own = scale or example.get("scale")
         scales.setdefault(own if own is None else Scale.model_validate(own), place)
     if len(scales) != 1 or None in scales:
@@ -165,4 +222,12 @@ def rows_of(examples: Sequence[dspy.Example], scale: Scale | None = None) -> Row
         groups=np.asarray(groups),
         systems=np.asarray(systems),
         scale=next(one for one in scales if one is not None),
+        criteria=_columns(criteria),
+        percent_of_max=percent_of_max,
     )
+
+
+def _columns(said: Sequence[Mapping[str, float]]) -> dict[str, FloatArray]:
+    """Return one array per criterion from what was said of each row."""
+    names = dict.fromkeys(name for one in said for name in one)
+    return {name: np.asarray([one.get(name, np.nan) for one in said], float) for name in names}

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from judgesmith.signatures.judgement import Judgement
+from judgesmith.signatures.rubric import folded
 
 FloatArray = NDArray[np.float64]
 Labels = NDArray[np.generic]
 
+SCORE = "score"
+"""The target that a judge's own score is held against; other targets are criteria by name."""
+
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class JudgedTable:
-    """Aligned columns, one row per judged item.
+    """Aligned columns, one row per judged item and target.
 
     Attributes
     ----------
@@ -28,6 +32,8 @@ class JudgedTable:
         Labels of what was answered and of who answered.
     problems : tuple of (str or None)
         Why a row is unscored; None where it is scored.
+    targets : tuple of str, or empty
+        What each row is about where there are several targets: ``score`` or a criterion.
 
     Examples
     --------
@@ -44,6 +50,7 @@ class JudgedTable:
     sources: Labels
     systems: Labels
     problems: tuple[str | None, ...] = ()
+    targets: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         """Refuse columns that are not aligned."""
@@ -78,6 +85,30 @@ class JudgedTable:
             sources=self.sources[indices],
             systems=self.systems[indices],
             problems=tuple(self.problems[i] for i in indices.tolist()) if self.problems else (),
+            targets=tuple(self.targets[i] for i in indices.tolist()) if self.targets else (),
+        )
+
+    @property
+    def parts(self) -> list[JudgedTable]:
+        """The table of each target, in the order of their first rows."""
+        if not self.targets:
+            return [self]
+        labels = np.asarray(self.targets)
+        names = dict.fromkeys(self.targets)
+        parts = [self.take(np.flatnonzero(labels == name)) for name in names]
+        return [replace(part, targets=()) for part in parts]
+
+    @classmethod
+    def of_parts(cls, parts: Mapping[str, JudgedTable]) -> JudgedTable:
+        """Return one table of several targets' tables, by target."""
+        tables = list(parts.values())
+        return cls(
+            predicted=np.concatenate([one.predicted for one in tables]),
+            human=np.concatenate([one.human for one in tables]),
+            sources=np.concatenate([one.sources for one in tables]),
+            systems=np.concatenate([one.systems for one in tables]),
+            problems=tuple(problem for one in tables for problem in one.problems),
+            targets=tuple(name for name, one in parts.items() for _ in range(one.n)),
         )
 
 
@@ -87,13 +118,37 @@ def judged_table(
     *,
     sources: Labels,
     systems: Labels,
+    target: str = SCORE,
 ) -> JudgedTable:
-    """Return the table of ``judgements``, one per row of ``human``."""
-    scores = [np.nan if one.score is None else one.score for one in judgements]
-    return JudgedTable(
-        predicted=np.asarray(scores, dtype=float),
+    """Return the table of ``judgements`` on one target, without rows that nobody scored on it.
+
+    Parameters
+    ----------
+    judgements : sequence of Judgement
+        One per row of ``human``.
+    human, sources, systems : array, shape (n,)
+        See ``JudgedTable``; ``human`` is nan where nobody scored the target.
+    target : str
+        ``score``, or the criterion whose score is looked at.
+    """
+    said = [_said(one, target) for one in judgements]
+    table = JudgedTable(
+        predicted=np.asarray([np.nan if score is None else score for score, _ in said], float),
         human=human,
         sources=sources,
         systems=systems,
-        problems=tuple(one.problem for one in judgements),
+        problems=tuple(problem for _, problem in said),
     )
+    rated = ~np.isnan(human)
+    return table if rated.all() else table.take(np.flatnonzero(rated))
+
+
+def _said(judgement: Judgement, target: str) -> tuple[float | None, str | None]:
+    """Return a judgement's score on a target, or the reason why there is none."""
+    if target == SCORE:
+        return judgement.score, judgement.problem
+    wanted = folded(target)
+    for name, one in judgement.criteria.items():
+        if folded(name) == wanted:
+            return one.score, one.explanation if one.score is None else None
+    return None, judgement.problem or f"the judge gives no score for {target}"

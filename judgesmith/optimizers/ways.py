@@ -17,7 +17,7 @@ from judgesmith.programs.features import FEATURE_NAMES
 from judgesmith.signatures.judgement import Judgement
 from judgesmith.signatures.protocol import Aggregation
 
-WayName = Literal["overall", "mean", "criteria", "lexical"]
+WayName = Literal["own", "overall", "mean", "criteria", "lexical"]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -26,24 +26,29 @@ class Way:
 
     Attributes
     ----------
-    name : {"overall", "mean", "criteria", "lexical"}
-        The model's own score; the mean of its criteria; learned weights on both; learned
-        weights with lexical features.
+    name : {"own", "overall", "mean", "criteria", "lexical"}
+        What the judge has learned before; the model's own score; the mean of its criteria;
+        learned weights on both; learned weights with lexical features.
     rows : Rows
         Scored rows.
     terms : array, shape (n, n_terms)
         The numbers of each row.
     names : tuple of str
         Of the terms, as ``Aggregation`` spells them.
+    own : Aggregation or None
+        What was learned before, of the way of that name.
     """
 
     name: WayName
     rows: Rows
     terms: FloatArray
     names: tuple[str, ...]
+    own: Aggregation | None = None
 
     def predictions(self, inside: IntArray, outside: IntArray) -> FloatArray:
         """Return the scores of rows ``outside`` by a fit on rows ``inside``, nan if undefined."""
+        if self.own is not None:
+            return np.asarray([self.own.apply(row) for row in self.terms[outside].tolist()])
         if self.name in ("overall", "mean"):
             return np.asarray(self.terms[outside].mean(axis=1))
         if np.ptp(self.rows.human[inside]) == 0:
@@ -53,6 +58,8 @@ class Way:
 
     def aggregation(self) -> Aggregation:
         """Return the aggregation fitted on all rows."""
+        if self.own is not None:
+            return self.own
         if self.name == "overall" or self.name == "mean":
             return Aggregation(kind=self.name)
         fit = self._fitted(np.arange(len(self.rows)))
@@ -77,8 +84,13 @@ class Way:
         )
 
 
-def ways_of(rows: Rows, judgements: Sequence[Judgement]) -> list[Way]:
-    """Return the ways that judgements of ``rows``, all with a raw score, allow; simplest first."""
+def ways_of(
+    rows: Rows, judgements: Sequence[Judgement], *, own: Aggregation | None = None
+) -> list[Way]:
+    """Return the ways that judgements of ``rows``, all with a raw score, allow; simplest first.
+
+    Weights that were learned before (``own``) come first of all.
+    """
     criteria = [f"criterion:{name}" for name in judgements[0].criteria]
     names = ("overall", *criteria, *(f"lexical:{name}" for name in FEATURE_NAMES))
     found = []
@@ -91,7 +103,11 @@ def ways_of(rows: Rows, judgements: Sequence[Judgement]) -> list[Way]:
     def way(name: WayName, first: int, last: int) -> Way:
         return Way(name=name, rows=rows, terms=terms[:, first:last], names=names[first:last])
 
-    ways = [way("overall", 0, 1)]
+    ways = []
+    if own is not None and own.kind == "linear" and set(own.terms) <= set(names):
+        places = [names.index(name) for name in own.terms]
+        ways.append(Way(name="own", rows=rows, terms=terms[:, places], names=own.terms, own=own))
+    ways.append(way("overall", 0, 1))
     if criteria:
         ways += [way("mean", 1, n_asked), way("criteria", 0, n_asked)]
     return [*ways, way("lexical", 0, len(names))]

@@ -8,18 +8,28 @@ from typing import Any
 import dspy
 
 from judgesmith.programs.aggregating import check_terms
-from judgesmith.programs.critic_steps import criteria_text, critic_steps
+from judgesmith.programs.critic_questions import assessing_names, fixed_inputs
+from judgesmith.programs.critic_steps import critic_steps
 from judgesmith.programs.judge import Judge
 from judgesmith.programs.judging import Steps
+from judgesmith.signatures.explaining import explained
 from judgesmith.signatures.protocol import Protocol
-from judgesmith.signatures.scoring import AssessCriteria, GradeResponse, ScoreOverall
+from judgesmith.signatures.scoring import (
+    AssessCriteria,
+    AssessCriterion,
+    GradeResponse,
+    RateByCriteria,
+    ScoreOverall,
+)
 
 
 class ActiveCritic(Judge):
     """Score a response as Active-Critic does, by a protocol that can be compiled.
 
-    ``vanilla`` asks once for an overall grade and shows graded examples; ``fine`` first scores
-    every criterion with an explanation (``assess``), then the whole (``overall``).
+    ``vanilla`` asks once for an overall grade and shows graded examples (``grade``); ``coarse``
+    asks once as well, with the task and the criteria (``rate``); ``fine`` first scores every
+    criterion with an explanation (``assess``, or ``assess_1``, ``assess_2``, … in calls of their
+    own), then the whole (``overall``, unless it is the mean of the criteria).
 
     Parameters
     ----------
@@ -31,7 +41,8 @@ class ActiveCritic(Judge):
     Raises
     ------
     ValueError
-        If the protocol is not one of an Active-Critic judge, or the fine variant has no criteria.
+        If the protocol is not one of an Active-Critic judge, or a variant other than vanilla has
+        no criteria.
 
     References
     ----------
@@ -51,20 +62,29 @@ class ActiveCritic(Judge):
         if protocol.judge != "active-critic":
             raise ValueError(f"expected an active-critic protocol; got one of {protocol.judge}.")
         check_terms(protocol.aggregation)
+        if protocol.variant != "vanilla" and not protocol.rubric.criteria:
+            raise ValueError(f"the {protocol.variant} variant needs criteria; the rubric has none.")
+
+        def question(signature: type[dspy.Signature]) -> dspy.Predict:
+            asked = signature if protocol.rubric.task else signature.delete("task")
+            return dspy.Predict(explained(asked, protocol.explain))
+
         if protocol.variant == "vanilla":
             self.grade = dspy.Predict(GradeResponse)
+        elif protocol.variant == "coarse":
+            self.rate = question(RateByCriteria)
         else:
-            if not protocol.rubric.criteria:
-                raise ValueError("the fine variant needs criteria; the rubric has none.")
-            self.assess = dspy.Predict(AssessCriteria)
-            self.overall = dspy.Predict(ScoreOverall)
+            signature = AssessCriteria if protocol.criteria_calls == "joint" else AssessCriterion
+            for name in assessing_names(protocol):
+                setattr(self, name, question(signature))
+            if protocol.overall == "asked":
+                self.overall = question(ScoreOverall)
         self._adopt(protocol)
 
     def steps(self, *, source: str, response: str, context: str | None = None) -> Steps:
         """Return the judgement of one response, as a generator of questions."""
         return critic_steps(self._settings, source=source, response=response, context=context)
 
-    def fixed_inputs(self) -> Mapping[str, str]:
-        """Return task and criteria, which are the same for every item."""
-        rubric = self._settings.rubric
-        return {"task": rubric.task or "Judge the response.", "criteria": criteria_text(rubric)}
+    def fixed_inputs(self, predictor: str) -> Mapping[str, str]:
+        """Return task and criteria as far as the question has them."""
+        return fixed_inputs(self._settings, predictor)

@@ -5,18 +5,21 @@ Free of DSPy, so that a loaded judge takes the same steps as the program it came
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
+from dataclasses import dataclass
 from statistics import fmean
-from typing import Any
+from typing import Any, TypeVar
 
 from judgesmith.programs.aggregating import aggregate
+from judgesmith.programs.critic_questions import assessing_names, assessments_text
 from judgesmith.programs.judging import Ask, Calls, Reply, Steps, asked
-from judgesmith.signatures.judgement import Assessment, CriterionScore, Judgement
+from judgesmith.signatures.judgement import CriterionScore, Judgement
 from judgesmith.signatures.protocol import Protocol
-from judgesmith.signatures.rubric import Rubric, folded
+from judgesmith.signatures.rubric import folded
 from judgesmith.signatures.scale import PERCENT
 
 Text = str | None
+Value = TypeVar("Value")
 
 
 def critic_steps(
@@ -41,99 +44,146 @@ def critic_steps(
             )
     calls = Calls()
     texts: dict[str, Text] = {"source": source, "context": context, "response": response}
-    judge_once = _vanilla if protocol.variant == "vanilla" else _fine
     found: list[Judgement] = []
     for sample in range(protocol.samples):
-        again = protocol.samples + sample
-        found.append((yield from judge_once(protocol.rubric, texts, sample, again, calls)))
+        asking = _Asking(texts, sample=sample, again=protocol.samples + sample, calls=calls)
+        found.append((yield from _VARIANTS[protocol.variant](protocol, asking)))
     judgement = _averaged(found, tuple(calls.made))
     return aggregate(protocol.aggregation, judgement, source, context, response)
 
 
-def criteria_text(rubric: Rubric) -> str:
-    """Return the criteria as the model reads them, one per line.
+@dataclass(frozen=True, slots=True)
+class _Asking:
+    """How the questions about one item are asked, for one sample."""
 
-    Examples
-    --------
-    >>> print(criteria_text(Rubric(criteria={"brevity": "Is it short?"})))
-    brevity: Is it short?
-    """
-    lines = []
-    for criterion in rubric.criteria:
-        ends = [("0", criterion.worst), ("100", criterion.best)]
-        meanings = [f"{points} means: {text}." for points, text in ends if text]
-        lines.append(f"{criterion.name}: {_one_line(' '.join([criterion.definition, *meanings]))}")
-    return "\n".join(lines)
+    texts: Mapping[str, Text]
+    sample: int
+    again: int
+    calls: Calls
+
+    def of(
+        self, question: str, read: Callable[[Mapping[str, Any]], Value], **more: str
+    ) -> Generator[Ask, Reply, Value | str]:
+        """Ask one question, and once more where the answer is of no use."""
+        ask = Ask(predictor=question, inputs={**self.texts, **more}, sample=self.sample)
+        return asked(ask, read, again=self.again, calls=self.calls)
 
 
-def assessments_text(criteria: Mapping[str, CriterionScore]) -> str:
-    """Return scores and explanations as the overall question shows them, one line each.
+_Once = Generator[Ask, Reply, Judgement]
 
-    Examples
-    --------
-    >>> assessments_text({"brevity": CriterionScore(score=85, explanation="One sentence.")})
-    '- brevity: 85. One sentence.'
-    """
-    return "\n".join(
-        f"- {name}: {'no score' if one.score is None else f'{one.score:g}'}. "
-        f"{_one_line(one.explanation)}".rstrip()
-        for name, one in criteria.items()
+
+def _vanilla(protocol: Protocol, asking: _Asking) -> _Once:
+    answer = yield from asking.of("grade", _explained_score)
+    if isinstance(answer, str):
+        return Judgement.unscored(answer)
+    return Judgement(score=answer.score, raw=answer.score)
+
+
+def _coarse(protocol: Protocol, asking: _Asking) -> _Once:
+    answer = yield from asking.of("rate", _explained_score)
+    if isinstance(answer, str):
+        return Judgement.unscored(answer)
+    return Judgement(score=answer.score, raw=answer.score, explanation=answer.explanation)
+
+
+def _fine(protocol: Protocol, asking: _Asking) -> _Once:
+    assess = _together if protocol.criteria_calls == "joint" else _one_by_one
+    criteria, problem = yield from assess(protocol, asking)
+    if all(one.score is None for one in criteria.values()):
+        return Judgement.unscored(f"the criteria have no scores: {problem}")
+    if protocol.overall == "mean":
+        return _mean(criteria, problem)
+    answer = yield from asking.of(
+        "overall", _explained_score, assessments=assessments_text(criteria)
     )
-
-
-def _vanilla(
-    rubric: Rubric, texts: Mapping[str, Text], sample: int, again: int, calls: Calls
-) -> Generator[Ask, Reply, Judgement]:
-    ask = Ask(predictor="grade", inputs=texts, sample=sample)
-    score = yield from asked(ask, _overall_score, again=again, calls=calls)
-    if isinstance(score, str):
-        return Judgement.unscored(score)
-    return Judgement(score=score, raw=score)
-
-
-def _fine(
-    rubric: Rubric, texts: Mapping[str, Text], sample: int, again: int, calls: Calls
-) -> Generator[Ask, Reply, Judgement]:
-    ask = Ask(predictor="assess", inputs=texts, sample=sample)
-    criteria = yield from asked(
-        ask, lambda fields: _by_criterion(fields, rubric.names), again=again, calls=calls
-    )
-    if isinstance(criteria, str):
-        return Judgement.unscored(f"the criteria have no scores: {criteria}")
-    inputs = {**texts, "assessments": assessments_text(criteria)}
-    ask = Ask(predictor="overall", inputs=inputs, sample=sample)
-    answer = yield from asked(ask, _explained_score, again=again, calls=calls)
     if isinstance(answer, str):
         return Judgement.unscored(answer, criteria=criteria)
-    score, explanation = answer
-    return Judgement(score=score, raw=score, explanation=explanation, criteria=criteria)
+    return Judgement(
+        score=answer.score, raw=answer.score, explanation=answer.explanation, criteria=criteria
+    )
 
 
-def _overall_score(fields: Mapping[str, Any]) -> float:
-    return _in_range(fields["score"])
+_VARIANTS = {"vanilla": _vanilla, "coarse": _coarse, "fine": _fine}
+
+_Assessed = tuple[dict[str, CriterionScore], str]
+"""Scores by criterion, and why some are missing; empty where none is."""
 
 
-def _explained_score(fields: Mapping[str, Any]) -> tuple[float, str]:
-    return _in_range(fields["score"]), str(fields["explanation"])
+def _together(protocol: Protocol, asking: _Asking) -> Generator[Ask, Reply, _Assessed]:
+    """Score all criteria in one call; what two answers lack stays without a score."""
+    names = protocol.rubric.names
+    found: dict[str, CriterionScore] = {}
+
+    def read(fields: Mapping[str, Any]) -> None:
+        nonlocal found
+        readable, faults = _by_criterion(fields, names)
+        found = max(readable, found, key=len)
+        if faults:
+            raise ValueError("; ".join(faults.values()))
+
+    problem = (yield from asking.of("assess", read)) or ""
+    return {name: found.get(name) or _without_score(problem) for name in names}, problem
 
 
-def _by_criterion(fields: Mapping[str, Any], names: Sequence[str]) -> dict[str, CriterionScore]:
+def _one_by_one(protocol: Protocol, asking: _Asking) -> Generator[Ask, Reply, _Assessed]:
+    """Score every criterion in a call of its own."""
+    criteria: dict[str, CriterionScore] = {}
+    problems = []
+    for name, question in zip(protocol.rubric.names, assessing_names(protocol), strict=True):
+        answer = yield from asking.of(question, _explained_score)
+        if isinstance(answer, str):
+            problems.append(f"{name}: {answer}")
+            answer = _without_score(answer)
+        criteria[name] = answer
+    return criteria, "; ".join(problems)
+
+
+def _mean(criteria: Mapping[str, CriterionScore], problem: str) -> Judgement:
+    """Return the judgement without an overall question; it needs every criterion's score."""
+    scores = [one.score for one in criteria.values() if one.score is not None]
+    if len(scores) < len(criteria):
+        reason = f"the score is the mean of the criteria, of which some have none: {problem}"
+        return Judgement.unscored(reason, criteria=criteria)
+    words = [f"{name}: {one.explanation}" for name, one in criteria.items() if one.explanation]
+    score = fmean(scores)
+    return Judgement(score=score, raw=score, explanation="\n".join(words), criteria=criteria)
+
+
+def _explained_score(fields: Mapping[str, Any]) -> CriterionScore:
+    return CriterionScore(
+        score=_in_range(fields["score"]), explanation=str(fields.get("explanation") or "")
+    )
+
+
+def _by_criterion(
+    fields: Mapping[str, Any], names: Sequence[str]
+) -> tuple[dict[str, CriterionScore], dict[str, str]]:
+    """Return the criteria with a score, and why the others have none; others' names are extra."""
     wanted = {folded(name): name for name in names}
-    given: dict[str, Assessment] = {}
+    found: dict[str, CriterionScore] = {}
+    faults: dict[str, str] = {}
     for one in fields["assessments"]:
         name = wanted.get(folded(one.criterion))
-        if name in given:
-            raise ValueError(f"the criterion {name} is assessed twice.")
-        if name is not None:
-            given[name] = one
-    missing = [name for name in names if name not in given]
+        if name is None:
+            continue
+        if name in found or name in faults:
+            found.pop(name, None)
+            faults[name] = f"the criterion {name} is assessed twice"
+            continue
+        try:
+            score = _in_range(one.score)
+        except ValueError as fault:
+            faults[name] = f"{name}: {str(fault).rstrip('.')}"
+            continue
+        found[name] = CriterionScore(score=score, explanation=getattr(one, "explanation", ""))
+    missing = [name for name in names if name not in found and name not in faults]
     if missing:
-        raise ValueError(f"no assessment of {', '.join(missing)}.")
-    found = {name: given[name] for name in names}
-    return {
-        name: CriterionScore(score=_in_range(one.score), explanation=one.explanation)
-        for name, one in found.items()
-    }
+        faults[missing[0]] = f"no assessment of {', '.join(missing)}"
+    return {name: found[name] for name in names if name in found}, faults
+
+
+def _without_score(problem: str) -> CriterionScore:
+    return CriterionScore(score=None, explanation=f"no score: {problem}")
 
 
 def _in_range(points: float) -> float:
@@ -149,14 +199,10 @@ def _averaged(found: Sequence[Judgement], calls: tuple[str, ...]) -> Judgement:
     if len(scored) == 1:
         return scored[0].model_copy(update={"calls": calls})
     raw = fmean(one.raw for one in scored if one.raw is not None)
-    criteria = {
-        name: CriterionScore(score=fmean(points), explanation=scored[0].criteria[name].explanation)
-        for name in scored[0].criteria
-        if (points := [s for one in scored if (s := one.criteria[name].score) is not None])
-    }
+    criteria = {}
+    for name, first in scored[0].criteria.items():
+        points = [s for one in scored if (s := one.criteria[name].score) is not None]
+        score = fmean(points) if points else None
+        criteria[name] = CriterionScore(score=score, explanation=first.explanation)
     update = {"score": raw, "raw": raw, "criteria": criteria, "calls": calls}
     return scored[0].model_copy(update=update)
-
-
-def _one_line(text: str) -> str:
-    return " ".join(text.split())

@@ -41,8 +41,8 @@ class Judge(dspy.Module):
         """Return the judgement of one response, as a generator of questions."""
 
     @abstractmethod
-    def fixed_inputs(self) -> Mapping[str, str]:
-        """Return the inputs that are the same for every item, by field."""
+    def fixed_inputs(self, predictor: str) -> Mapping[str, str]:
+        """Return the inputs of a predictor that are the same for every item, by field."""
 
     @property
     def protocol(self) -> Protocol:
@@ -73,9 +73,9 @@ class Judge(dspy.Module):
 
     def templates(self) -> dict[str, Template]:
         """Return every question of the judge, by predictor, rendered up to the item."""
-        fixed = self.fixed_inputs()
         return {
-            name: template_of(name, predictor, fixed) for name, predictor in self.named_predictors()
+            name: template_of(name, predictor, self.fixed_inputs(name))
+            for name, predictor in self.named_predictors()
         }
 
     def forward(self, *, source: str, response: str, context: str | None = None) -> dspy.Prediction:
@@ -192,7 +192,7 @@ class Judge(dspy.Module):
         stack = stack_of(lm)
         if stack is None or predictor.config:
             return ""
-        template = template_of(ask.predictor, predictor, self.fixed_inputs())
+        template = template_of(ask.predictor, predictor, self.fixed_inputs(ask.predictor))
         request = ModelRequest(
             model=str(lm.model),
             prefix=template.prefix(),
@@ -203,10 +203,8 @@ class Judge(dspy.Module):
         return stack.identity(request).hex()
 
     def _inputs(self, ask: Ask, predictor: dspy.Predict) -> dict[str, str | None]:
-        wanted = predictor.signature.input_fields
-        return {
-            name: v for name, v in {**self.fixed_inputs(), **ask.inputs}.items() if name in wanted
-        }
+        given = {**self.fixed_inputs(ask.predictor), **ask.inputs}
+        return {name: v for name, v in given.items() if name in predictor.signature.input_fields}
 
     def _config(self, predictor: dspy.Predict) -> dict[str, Any]:
         return call_config(self._settings, predictor.lm or dspy.settings.lm)

@@ -14,13 +14,26 @@ from pydantic import BaseModel, ConfigDict
 from judgesmith.programs.answers import read_field, split_answer
 from judgesmith.programs.models.request import Message, Prefix
 from judgesmith.signatures.fences import fence_tag, fenced
-from judgesmith.signatures.judgement import Assessment
+from judgesmith.signatures.judgement import (
+    Assessment,
+    AssessmentScoreFirst,
+    AssessmentScoreOnly,
+)
 
 ABSENT = "(none)"
 """What stands in a message for an input that was not given."""
 
-Kind = Literal["text", "points", "assessments"]
-_TYPES: dict[str, Any] = {"text": str, "points": int, "assessments": list[Assessment]}
+Kind = Literal[
+    "text", "points", "assessments", "assessments, score first", "assessments, score only"
+]
+KINDS: dict[Kind, Any] = {
+    "text": str,
+    "points": int,
+    "assessments": list[Assessment],
+    "assessments, score first": list[AssessmentScoreFirst],
+    "assessments, score only": list[AssessmentScoreOnly],
+}
+"""How a field of an answer is read, by the name that saved judges keep."""
 
 
 class Slot(BaseModel):
@@ -60,8 +73,8 @@ class Template(BaseModel):
         System message and demonstrations.
     question : tuple of (str or Slot)
         The last user message, in pieces.
-    outputs : dict of str to {"text", "points", "assessments"}
-        How each field of the answer is read.
+    outputs : dict of str to str
+        How each field of the answer is read: one of ``KINDS``.
 
     Examples
     --------
@@ -112,7 +125,7 @@ class Template(BaseModel):
         """
         sections = split_answer(answer, self.outputs)
         return {
-            name: read_field(text, _TYPES[self.outputs[name]]) for name, text in sections.items()
+            name: read_field(text, KINDS[self.outputs[name]]) for name, text in sections.items()
         }
 
     def prefix(self) -> Prefix:

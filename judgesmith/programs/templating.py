@@ -8,14 +8,7 @@ from typing import Any
 import dspy
 
 from judgesmith.programs.adapter import FencedAdapter, untrusted_fields
-from judgesmith.programs.templates import Kind, Slot, Template, Turn
-from judgesmith.signatures.judgement import Assessment
-
-_KINDS: list[tuple[Any, Kind]] = [
-    (str, "text"),
-    (int, "points"),
-    (list[Assessment], "assessments"),
-]
+from judgesmith.programs.templates import KINDS, Kind, Slot, Template, Turn
 
 
 def template_of(name: str, predictor: dspy.Predict, fixed: Mapping[str, str]) -> Template:
@@ -72,8 +65,8 @@ def _question(
 
 
 def _kind(name: str, field: Any) -> Kind:
-    for annotation, kind in _KINDS:
+    for kind, annotation in KINDS.items():
         if field.annotation == annotation:
             return kind
-    known = ", ".join(str(annotation) for annotation, _ in _KINDS)
+    known = ", ".join(map(str, KINDS.values()))
     raise TypeError(f"output field {name} is {field.annotation}; templates read {known}.")

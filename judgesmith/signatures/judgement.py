@@ -38,12 +38,32 @@ class CriterionScore(BaseModel):
     explanation: str = ""
 
 
+_NAME = "the criterion's name, as given"
+_WHY = "one or two sentences that point at the response"
+_SCORE = "a whole number from 0 to 100"
+
+
 class Assessment(BaseModel):
     """How one criterion is met, in the form that models are asked to answer in."""
 
-    criterion: str = Field(description="the criterion's name, as given")
-    explanation: str = Field(description="one or two sentences that point at the response")
-    score: _Points = Field(description="a whole number from 0 to 100")
+    criterion: str = Field(description=_NAME)
+    explanation: str = Field(description=_WHY)
+    score: _Points = Field(description=_SCORE)
+
+
+class AssessmentScoreFirst(BaseModel):
+    """The same with the explanation after its score."""
+
+    criterion: str = Field(description=_NAME)
+    score: _Points = Field(description=_SCORE)
+    explanation: str = Field(description=_WHY)
+
+
+class AssessmentScoreOnly(BaseModel):
+    """The same without an explanation."""
+
+    criterion: str = Field(description=_NAME)
+    score: _Points = Field(description=_SCORE)
 
 
 class ErrorSpan(BaseModel):

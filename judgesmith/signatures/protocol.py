@@ -138,10 +138,18 @@ class Protocol(BaseModel):
     ----------
     judge : str
         The family of judges that understands this protocol.
-    variant : {"vanilla", "fine"}
-        Graded examples alone; or criteria first, then the whole.
+    variant : {"vanilla", "coarse", "fine"}
+        Graded examples alone; task and criteria in one question with one overall score; or every
+        criterion scored first, then the whole.
+    criteria_calls : {"joint", "separate"}
+        Whether the fine variant scores all criteria in one call or each in a call of its own.
+    overall : {"asked", "mean"}
+        Whether the fine variant asks for an overall score, or takes the mean of the criteria.
+    explain : {"before", "after", "none"}
+        Where explanations stand: before their scores, after them, or nowhere. The vanilla
+        variant has none.
     rubric : Rubric
-        Task description and criteria.
+        Task description and criteria. Without a task none is shown.
     instructions : dict of str to str
         By predictor, where it differs from the signature's own.
     demonstrations : dict of str to tuple of Demonstration
@@ -158,7 +166,8 @@ class Protocol(BaseModel):
     Raises
     ------
     ValueError
-        If a value is out of its range, or the aggregation needs criteria that are not asked for.
+        If a value is out of its range, parts of the fine variant are chosen for another one, or
+        the aggregation needs criteria that are not asked for.
 
     Examples
     --------
@@ -169,7 +178,10 @@ class Protocol(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     judge: str = "active-critic"
-    variant: Literal["vanilla", "fine"] = "fine"
+    variant: Literal["vanilla", "coarse", "fine"] = "fine"
+    criteria_calls: Literal["joint", "separate"] = "joint"
+    overall: Literal["asked", "mean"] = "asked"
+    explain: Literal["before", "after", "none"] = "before"
     rubric: Rubric = DEFAULT_RUBRIC
     instructions: Mapping[str, str] = Field(default_factory=dict)
     demonstrations: Mapping[str, tuple[Demonstration, ...]] = Field(default_factory=dict)
@@ -179,8 +191,19 @@ class Protocol(BaseModel):
     aggregation: Aggregation = Field(default_factory=Aggregation)
 
     @model_validator(mode="after")
+    def _parts_of_its_variant(self) -> Self:
+        for name, usual in (("criteria_calls", "joint"), ("overall", "asked")):
+            given = getattr(self, name)
+            if self.variant != "fine" and given != usual:
+                raise ValueError(
+                    f"{name}={given} is a part of the fine variant; the {self.variant} one scores "
+                    "no criteria by themselves."
+                )
+        return self
+
+    @model_validator(mode="after")
     def _has_the_criteria_it_weighs(self) -> Self:
-        asked = () if self.variant == "vanilla" else self.rubric.names
+        asked = self.rubric.names if self.variant == "fine" else ()
         if self.aggregation.kind == "mean" and not asked:
             raise ValueError("the mean of the criteria needs criteria; this judge asks for none.")
         unknown = [name for name in self.aggregation.criteria if name not in asked]

@@ -199,7 +199,9 @@ def test_the_student_is_left_as_it_was_and_its_demonstrations_teach_nothing(monk
     judged = []
     choose = fit.choose
     monkeypatch.setattr(
-        fit, "choose", lambda rows, found: judged.append(rows) or choose(rows, found)
+        fit,
+        "choose",
+        lambda rows, found, **more: judged.append(rows) or choose(rows, found, **more),
     )
     judge = fit.compile(student, trainset=trainset)
     assert student.dump_state() == before

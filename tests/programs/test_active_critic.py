@@ -22,7 +22,7 @@ def test_a_protocol_and_parts_of_it_can_be_given(rubric):
 
 
 def test_task_and_criteria_are_the_same_for_every_item(rubric):
-    fixed = ActiveCritic(rubric=rubric).fixed_inputs()
+    fixed = ActiveCritic(rubric=rubric).fixed_inputs("assess")
     assert fixed["task"] == rubric.task
     assert fixed["criteria"].startswith("fluency: Is it well written?\nFact_Check: ")
 

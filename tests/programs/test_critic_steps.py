@@ -2,12 +2,14 @@
 
 import pytest
 
-from judgesmith.programs.critic_steps import assessments_text, criteria_text, critic_steps
+from judgesmith.programs.critic_questions import assessments_text, criteria_text
+from judgesmith.programs.critic_steps import critic_steps
 from judgesmith.programs.judging import Reply
-from judgesmith.signatures import CriterionScore, Protocol, Rubric
+from judgesmith.signatures import Criterion, CriterionScore, Protocol, Rubric
 from judgesmith.signatures.judgement import Assessment
 
 VANILLA = Protocol(variant="vanilla")
+EXTRA = Criterion(name="tone", definition="Is it kind?")
 TEXTS = {"source": "s", "response": "r", "context": None}
 
 
@@ -86,10 +88,9 @@ class TestFine:
     @pytest.mark.parametrize(
         ("reply", "said"),
         [
-            (assess(60), "no assessment of Fact_Check"),
             (assess(), "no assessment of fluency, Fact_Check"),
-            (assess(60, 101), "the model answered 101, outside 0..100"),
-            (assess(60, float("nan")), "the model answered nan"),
+            (assess(-1, 101), "the model answered 101, outside 0..100"),
+            (assess(-1, float("nan")), "the model answered nan"),
             (Reply(problem="unreadable"), "unreadable"),
         ],
     )
@@ -100,13 +101,38 @@ class TestFine:
         assert said in judgement.problem
         assert [one.sample for one in questions] == [0, 1]
 
+    @pytest.mark.parametrize(
+        ("reply", "said"),
+        [
+            (assess(60), "no assessment of Fact_Check"),
+            (assess(60, 101), "the model answered 101, outside 0..100"),
+            (assess(60, float("nan")), "the model answered nan"),
+        ],
+    )
+    def test_a_criterion_without_a_score_says_why_and_the_whole_is_judged_by_the_others(
+        self, fine, reply, said
+    ):
+        judgement, questions = judged(fine, reply, reply, overall(70))
+        assert [one.predictor for one in questions] == ["assess", "assess", "overall"]
+        assert questions[2].inputs["assessments"] == "- fluency: 60. so\n- Fact_Check: no score."
+        assert judgement.score == 70
+        assert judgement.criteria["Fact_Check"].score is None
+        assert said in judgement.criteria["Fact_Check"].explanation
+
+    def test_of_two_answers_with_gaps_the_fuller_one_counts(self, rubric):
+        three = rubric.model_copy(update={"criteria": (*rubric.criteria, EXTRA)})
+        protocol = Protocol(rubric=three)
+        judgement, _ = judged(protocol, assess(60, 80), assess(10), overall(70))
+        assert [one.score for one in judgement.criteria.values()] == [60, 80, None]
+
     def test_a_criterion_that_is_assessed_twice_is_no_answer(self, fine):
         twice = assess(60, 80)
         twice.fields["assessments"].append(
             Assessment(criterion="**Fluency**", explanation="or rather", score=5)
         )
-        judgement, _ = judged(fine, twice, twice)
-        assert "the criterion fluency is assessed twice" in judgement.problem
+        judgement, _ = judged(fine, twice, twice, overall(70))
+        assert judgement.criteria["fluency"].score is None
+        assert "fluency is assessed twice" in judgement.criteria["fluency"].explanation
         judgement, _ = judged(fine, twice, assess(60, 80), overall(70))
         assert judgement.score == 70
 
@@ -139,6 +165,71 @@ class TestFine:
         assert len(questions[1].inputs["assessments"].split("\n")) == 2
         assert len(questions[1].inputs["assessments"].splitlines()) == 2
         assert judgement.criteria["fluency"].explanation == text
+
+
+class TestWithoutAnOverallQuestion:
+    def test_the_score_is_the_mean_of_the_criteria(self, rubric):
+        protocol = Protocol(rubric=rubric, overall="mean")
+        judgement, questions = judged(protocol, assess(60, 81))
+        assert [one.predictor for one in questions] == ["assess"]
+        assert judgement.score == judgement.raw == 70.5
+        assert judgement.explanation == "fluency: so\nFact_Check: so"
+
+    def test_it_needs_every_criterion(self, rubric):
+        protocol = Protocol(rubric=rubric, overall="mean")
+        judgement, _ = judged(protocol, assess(60), assess(60))
+        assert judgement.score is None
+        assert judgement.criteria["fluency"].score == 60
+        assert "no assessment of Fact_Check" in judgement.problem
+
+
+class TestACallForEveryCriterion:
+    @pytest.fixture
+    def protocol(self, rubric):
+        return Protocol(rubric=rubric, criteria_calls="separate")
+
+    def test_each_is_asked_by_itself_then_the_whole(self, protocol):
+        judgement, questions = judged(protocol, overall(60, "a"), overall(80, "b"), overall(75))
+        assert [one.predictor for one in questions] == ["assess_1", "assess_2", "overall"]
+        assert questions[2].inputs["assessments"] == "- fluency: 60. a\n- Fact_Check: 80. b"
+        assert judgement.criteria["Fact_Check"] == CriterionScore(score=80, explanation="b")
+        assert judgement.score == 75
+
+    def test_one_that_fails_is_asked_again_and_then_left_without_a_score(self, protocol):
+        judgement, questions = judged(
+            protocol, overall(101), overall(-1), overall(80, "b"), overall(75)
+        )
+        assert [(one.predictor, one.sample) for one in questions] == [
+            ("assess_1", 0),
+            ("assess_1", 1),
+            ("assess_2", 0),
+            ("overall", 0),
+        ]
+        assert judgement.criteria["fluency"].score is None
+        assert "answered -1" in judgement.criteria["fluency"].explanation
+        assert judgement.score == 75
+
+    def test_when_all_fail_the_whole_is_not_asked_about(self, protocol):
+        judgement, questions = judged(protocol, *[Reply(problem="unreadable")] * 4)
+        assert len(questions) == 4
+        assert judgement.problem == (
+            "the criteria have no scores: fluency: unreadable; Fact_Check: unreadable"
+        )
+
+
+class TestCoarse:
+    def test_one_question_gives_score_and_explanation(self, rubric):
+        protocol = Protocol(rubric=rubric, variant="coarse")
+        judgement, questions = judged(protocol, overall(75, call="a"))
+        assert [one.predictor for one in questions] == ["rate"]
+        assert dict(questions[0].inputs) == TEXTS
+        assert (judgement.score, judgement.raw, judgement.explanation) == (75, 75, "Because.")
+        assert judgement.criteria == {}
+
+    def test_without_explanations_a_score_is_enough(self, rubric):
+        protocol = Protocol(rubric=rubric, variant="coarse", explain="none")
+        judgement, _ = judged(protocol, grade(75))
+        assert (judgement.score, judgement.explanation) == (75, "")
 
 
 class TestSamples:

@@ -1,6 +1,7 @@
 """The offline model: classical text-quality features and hand-set reasons in place of a model."""
 
-import judgesmith.programs.offline.inferring  # noqa: F401 - registers its answers
+import judgesmith.programs.offline.inferring
+import judgesmith.programs.offline.judging  # noqa: F401 - both register their answers
 from judgesmith.programs.offline.answering import (
     Score,
     UnknownSignature,
