@@ -236,20 +236,35 @@ class RatingReader:
 
     def _mapping(self, number: int, row: Mapping[str, Any], name: str) -> Mapping[Any, Any]:
         value = row.get(name)
-        if isinstance(value, str) and value.lstrip().startswith("{"):
-            # A table has no other way to hold the canonical form than JSON in a cell.
-            with contextlib.suppress(ValueError):
-                value = json.loads(value)
-        if isinstance(value, Mapping):
-            return value
-        if isinstance(value, list) and all(isinstance(v, tuple) and len(v) == 2 for v in value):
-            return dict(value)  # how Parquet hands out maps
+        mapping = as_mapping(value)
+        if mapping is not None:
+            return mapping
         if not _is_missing(value) and value != "":
             content = "[ratings]" if name == "human" else "[lowest, highest]"
             hint = " (or say --map score=human)" if name == "human" else ""
             expected = f"{{criterion: {content}}}{hint}"
             self._raw.problem(number, at=name, expected=expected, came=shown(value))
         return {}
+
+
+def as_mapping(value: Any) -> Mapping[Any, Any] | None:
+    """Return the mapping that a cell holds, also as JSON or as pairs; None where it holds none.
+
+    Examples
+    --------
+    >>> as_mapping('{"clear": [4]}'), as_mapping([("clear", 4)]), as_mapping("clear")
+    ({'clear': [4]}, {'clear': 4}, None)
+    """
+    if isinstance(value, str) and value.lstrip().startswith("{"):
+        # A table has no other way to hold the canonical form than JSON in a cell.
+        with contextlib.suppress(ValueError, RecursionError):
+            value = json.loads(value)
+    if isinstance(value, Mapping):
+        return value
+    if isinstance(value, list) and all(isinstance(v, tuple) and len(v) == 2 for v in value):
+        with contextlib.suppress(TypeError):
+            return dict(value)  # how Parquet hands out maps
+    return None
 
 
 def _listed(value: Any) -> list[Any]:

@@ -230,24 +230,31 @@ def criteria_behind(dataset: DataSet, target: str) -> tuple[str, tuple[str, ...]
         )
     if target == "auto":
         target = OVERALL if OVERALL in names else MEAN
-    found = _known(target, names)
+    found = meant_by(target, names)
     if found is None and PLUS in target:
         parts = _summands(dataset, target)
         return PLUS.join(parts), parts
     if found is None:
-        raise _nobody_rated([target], dataset, names)
+        raise nobody_rated([target], dataset, names)
     if found in dataset.criteria:
         return found, (found,)
     return found, tuple(name for name in dataset.criteria if name != OVERALL)
 
 
-def _known(name: str, names: Sequence[str]) -> str | None:
+def meant_by(name: str, names: Sequence[str]) -> str | None:
     """Return the name that is meant: the very same, else the only one that folds to the same.
+
+    None where there is none. See :func:`judgesmith.signatures.rubric.folded`.
 
     Raises
     ------
     ValueError
-        If several do.
+        If several fold to the same.
+
+    Examples
+    --------
+    >>> meant_by("Fact check", ["fact_check", "tone"]), meant_by("zing", ["tone"])
+    ('fact_check', None)
     """
     if name in names:
         return name
@@ -268,7 +275,7 @@ def _summands(dataset: DataSet, target: str) -> tuple[str, ...]:
     unknown: list[str] = []
     while words:
         sums = ((n, PLUS.join(words[:n])) for n in range(len(words), 0, -1))
-        known = ((n, _known(one, dataset.criteria)) for n, one in sums)
+        known = ((n, meant_by(one, dataset.criteria)) for n, one in sums)
         n, name = next(((n, name) for n, name in known if name is not None), (1, None))
         if name is None:
             unknown.append(words[0].strip())
@@ -276,7 +283,7 @@ def _summands(dataset: DataSet, target: str) -> tuple[str, ...]:
             found.append(name)
         words = words[n:]
     if unknown:
-        raise _nobody_rated(unknown, dataset, dataset.criteria)
+        raise nobody_rated(unknown, dataset, dataset.criteria)
     twice = [name for name, n in Counter(found).items() if n > 1]
     if twice:
         raise ValueError(
@@ -285,7 +292,8 @@ def _summands(dataset: DataSet, target: str) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _nobody_rated(unknown: Sequence[str], dataset: DataSet, names: Sequence[str]) -> ValueError:
+def nobody_rated(unknown: Sequence[str], dataset: DataSet, names: Sequence[str]) -> ValueError:
+    """Return the error that nobody rated what is ``unknown``: what there is, and what is near."""
     close = [near for name in unknown for near in difflib.get_close_matches(name, names, n=1)]
     hint = f"; did you mean {' and '.join(dict.fromkeys(close))}?" if close else "."
     said = " or ".join(map(repr, unknown))
