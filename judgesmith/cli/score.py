@@ -23,7 +23,7 @@ from judgesmith.cli.printing import print_json, say, say_notes, stage_progress, 
     help="Exit with status 1 if a larger share of rows has no score.",
 )
 @model_options
-@click.option("--force", is_flag=True, help="Replace rows that another judge wrote.")
+@click.option("--force", is_flag=True, help="Replace whatever OUT.jsonl holds.")
 @json_option
 def command(
     judge: str,

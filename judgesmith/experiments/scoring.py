@@ -13,6 +13,7 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from judgesmith.experiments.earlier_rows import beside, refuse_loss
 from judgesmith.experiments.problems import DataError, Problem
 from judgesmith.programs import SavedJudge, judge_each
 from judgesmith.programs.asking import current_lm, endpoint_of
@@ -69,15 +70,16 @@ def score_file(
         Items judged at the same time.
     overwrite : bool
         Whether rows of another run may be replaced. Another run is one with another judge,
-        another model or endpoint, or an input that begins with another text. Nor are rows of
-        the same run replaced by fewer, or by fewer scores.
+        another model or endpoint, or an input with another text at the same place. Nor are
+        rows of the same run replaced by fewer, or by fewer scores.
     progress : callable or None
         Told how many items were finished since it was last told.
 
     Raises
     ------
     FileExistsError
-        If ``output`` holds something else than rows of this run.
+        If ``output`` holds something else than rows of this run. Nothing is asked for a text
+        that stands where the file has another one, nor for any text after it.
     DataError
         If there are no items, or a row of the input cannot be read: all such rows are named,
         and nothing is written.
@@ -94,16 +96,22 @@ def score_file(
     if first is None:
         came = Problem(where="input", field="file", expected="at least one row", came="none")
         raise DataError([came])
-    marks = {"judge": judge.fingerprint, "run": _run(judge, lm, first)}
+    marks = {
+        "judge": judge.fingerprint,
+        "target": judge.target,
+        "run": _run(judge, lm, first),
+    }
+    rows: Iterator[RatedItem] = chain([first], items)
     if output.exists() and not overwrite:
         _refuse_others(output, marks)
+        rows = beside(rows, output, marks["run"])
     _remove_orphans(output)
     draft = output.with_name(f".{output.name}.{os.getpid()}.part")
     n_rows, reasons = 0, Counter[str]()
     try:
         with draft.open("w", encoding="utf-8", newline="\n") as file:
             for item, judgement in judge_each(
-                judge, chain([first], items), lm=lm, concurrency=concurrency, progress=progress
+                judge, rows, lm=lm, concurrency=concurrency, progress=progress
             ):
                 row = score_row(item, judgement) | marks
                 file.write(json.dumps(row, allow_nan=False) + "\n")
@@ -113,7 +121,7 @@ def score_file(
             file.flush()
             os.fsync(file.fileno())
         if output.exists() and not overwrite:
-            _refuse_fewer(output, n_rows, n_rows - reasons.total())
+            refuse_loss(output, draft, marks["run"])
         draft.replace(output)
     finally:
         draft.unlink(missing_ok=True)
@@ -146,24 +154,12 @@ def _run(judge: SavedJudge, lm: dspy.LM, first: RatedItem) -> str:
     return hashlib.sha256(whole.encode()).hexdigest()[:12]
 
 
-def _refuse_fewer(output: Path, n_rows: int, n_scored: int) -> None:
-    """Refuse to replace rows by fewer, or scores by failures."""
-    with output.open(encoding="utf-8", errors="replace") as file:
-        earlier = [json.loads(line).get("score") is not None for line in file if line.strip()]
-    if len(earlier) > n_rows or sum(earlier) > n_scored:
-        raise FileExistsError(
-            f"{output} holds {len(earlier)} rows, {sum(earlier)} with a score, and this run has "
-            f"{n_rows}, {n_scored} with a score; it stays as it is. Name another file (the answers "
-            "are on record), or replace it with --force."
-        )
-
-
 def _refuse_others(output: Path, marks: Mapping[str, str]) -> None:
     with output.open(encoding="utf-8", errors="replace") as file:
         line = file.readline()
     try:
         row = json.loads(line) if line else dict(marks)
-    except ValueError:
+    except (ValueError, RecursionError):
         row = None
     found = row if isinstance(row, dict) else {}
     if found.get("run") == marks["run"]:

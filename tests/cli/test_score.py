@@ -22,7 +22,7 @@ def test_every_row_of_the_input_has_its_row_in_order(run, judge, data, out, samp
     assert ids == [(row["source_id"], row["system_id"]) for row in sample_rows]
     assert set(rows[0]) == {
         *("source_id", "system_id", "score", "explanation", "criteria", "errors", "problem"),
-        *("key", "judge", "run"),
+        *("key", "judge", "target", "run"),
     }
 
 
@@ -116,6 +116,42 @@ def test_rows_are_not_replaced_by_fewer_nor_scores_by_failures(run, judge, data,
     assert out.read_bytes() == before
     assert run("score", judge, data, "-o", out, *spent, "--force").status == 0
     assert out.read_bytes() != before
+
+
+def test_rows_of_an_input_that_only_begins_alike_are_kept(
+    run, judge, data, out, folder, sample_rows
+):
+    run("score", judge, data, "-o", out)
+    before = out.read_bytes()
+    other = folder / "other.jsonl"
+    changed = [*sample_rows[:20], sample_rows[20] | {"response": "New."}, *sample_rows[21:]]
+    other.write_text("".join(json.dumps(row) + "\n" for row in changed))
+    fresh = ("--ledger", folder / "fresh.sqlite")
+    done = run("score", judge, other, "-o", out, *fresh, "--json")
+    assert done.status == 2
+    assert done.fault["where"] == f"{out}:21"
+    assert (
+        f"expected the texts of row 21 of this run, '{sample_rows[20]['source_id']}'"
+        in (done.fault["error"])
+    )
+    assert done.fault["hint"].endswith("or replace it with --force.")
+    assert out.read_bytes() == before
+    assert not list(folder.glob(".out*"))
+    assert run("score", judge, other, "-o", out, "--force").status == 0
+
+
+def test_a_broken_line_in_the_earlier_file_is_named(run, judge, data, out):
+    run("score", judge, data, "-o", out)
+    lines = out.read_text().splitlines()
+    out.write_text("\n".join([*lines[:6], lines[6][:40], *lines[7:]]) + "\n")
+    before = out.read_bytes()
+    done = run("score", judge, data, "-o", out)
+    assert done.status == 2
+    assert f"error: {out}:7: expected a row of this run, as one JSON object; got '{{" in done.err
+    assert (
+        "(Name another file (the answers are on record), or replace it with --force.)" in done.err
+    )
+    assert out.read_bytes() == before
 
 
 def test_drafts_of_killed_runs_are_cleared_away_and_others_left(run, judge, data, out, folder):
