@@ -1,0 +1,64 @@
+r"""Texts from anywhere as cells of a CSV file that people open in a spreadsheet.
+
+A spreadsheet may compute a cell that begins like a formula, and a program told of another
+delimiter than the file's sees cells begin in the middle of a text. Terminals obey escapes.
+"""
+
+from __future__ import annotations
+
+import re
+
+LONGEST_CELL = 32_000
+"""Characters; common spreadsheets cut a cell after 32,767 without a word."""
+
+# After control characters are gone; a look ahead ends where the next one begins.
+_STARTS_FORMULA = re.compile(r"(?:(?<=[;\n])|\A)(?=[ \"\u200c\u200d]*[=+\-@＝＋－＠])")
+_LINE_ENDS = re.compile(r"\r\n?|[\x0b\x0c\x85\u2028\u2029]")
+# Joiners shape words in many scripts and do nothing else.
+_HARMLESS = frozenset("\n\u200c\u200d")
+
+
+def cell_of(text: str) -> str:
+    r"""Return a text as a cell that is neither computed nor obeyed, whole or with its loss stated.
+
+    An apostrophe stands before whatever could begin a formula, control characters are written
+    as escapes, line ends become ``\n``, odd spaces plain ones, and what a spreadsheet would cut
+    is cut here, with a count.
+
+    Examples
+    --------
+    >>> print(cell_of("=1+1"), cell_of("a;@b"), cell_of("\x1b[31mred"), cell_of("5 - 3"))
+    '=1+1 a;'@b \x1b[31mred 5 - 3
+    """
+    lines = _LINE_ENDS.sub("\n", text).replace("\t", " ")
+    shown = lines if lines.isprintable() else "".join(map(_shown, lines))
+    cell = _STARTS_FORMULA.sub("'", shown)
+    if len(cell) > LONGEST_CELL:
+        return f"{cell[:LONGEST_CELL]} … [{len(cell) - LONGEST_CELL} more characters left out]"
+    return cell
+
+
+def is_cut(cell: str) -> bool:
+    """Say whether :func:`cell_of` left out the end of a text."""
+    return len(cell) > LONGEST_CELL
+
+
+def number_cell(value: float) -> str:
+    """Return a number with at most two decimals.
+
+    Examples
+    --------
+    >>> number_cell(85.0), number_cell(2.4183)
+    ('85', '2.42')
+    """
+    return f"{round(value, 2) + 0.0:.2f}".rstrip("0").rstrip(".")
+
+
+def _shown(character: str) -> str:
+    if character.isprintable() or character in _HARMLESS:
+        return character
+    return " " if character.isspace() and character > "\x1f" else _escaped(character)
+
+
+def _escaped(character: str) -> str:
+    return character.encode("unicode_escape").decode()
