@@ -113,6 +113,7 @@ def command(
     continues where an interrupted one was. DATA is described under 'judgesmith check --help'.
     """
     from judgesmith.experiments.inferring import InferenceRun, infer_rubric
+    from judgesmith.programs.asking import endpoint_of
     from judgesmith.programs.inference_settings import InferenceSettings
     from judgesmith.programs.models import BudgetSpent, stack_of
     from judgesmith.signatures import Rubric
@@ -130,7 +131,7 @@ def command(
         split_rows=split_rows,
     )
     dataset = load_data(data, columns, scales)
-    fingerprint = run.fingerprint(dataset, choice.model_name or "offline")
+    fingerprint = run.fingerprint(dataset, choice.model_name or "offline", endpoint_of(choice.lm()))
     if place.exists() and not force:
         _refuse_another(place, fingerprint)
     lm = choice.lm(run_id=f"infer {fingerprint}")

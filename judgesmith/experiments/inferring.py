@@ -6,12 +6,14 @@ import hashlib
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
 from judgesmith.experiments.dataset import DataSet
+from judgesmith.experiments.offline_notes import offline_notes
 from judgesmith.experiments.ratings import Aggregate
 from judgesmith.experiments.targets import Targets, targets_of
 from judgesmith.optimizers.splitting import split_by_source
@@ -21,8 +23,6 @@ from judgesmith.signatures import RatedItem, Rubric
 
 if TYPE_CHECKING:
     import dspy
-
-_LOOKED_AT = 200
 
 
 class InferenceRun(BaseModel):
@@ -57,11 +57,14 @@ class InferenceRun(BaseModel):
     split_rows: bool = False
     percent_of_max: bool = False
 
-    def fingerprint(self, dataset: DataSet, model: str) -> str:
-        """Return twelve hex digits that change when data, model or any setting does."""
+    def fingerprint(self, dataset: DataSet, model: str, endpoint: str = "") -> str:
+        """Return twelve hex digits that change when data, model or any setting does.
+
+        So they do with the endpoint that answers, and with the version of this package.
+        """
         own = self.model_dump(mode="json", exclude={"given": {"provenance"}})
-        whole = json.dumps([own, dataset.digest, model], sort_keys=True)
-        return hashlib.sha256(whole.encode()).hexdigest()[:12]
+        whole = [own, dataset.digest, model, endpoint, version("judgesmith")]
+        return hashlib.sha256(json.dumps(whole, sort_keys=True).encode()).hexdigest()[:12]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -115,7 +118,7 @@ def infer_rubric(
     >>> found.rubric.task_type, found.rubric.provenance["target"]
     ('summarization', 'overall')
     """
-    from judgesmith.programs.asking import current_lm
+    from judgesmith.programs.asking import current_lm, endpoint_of
 
     run = run or InferenceRun()
     lm = lm or current_lm()
@@ -136,7 +139,7 @@ def infer_rubric(
         items=items, scores=scores, given=run.given, lm=lm, progress=progress
     )
     facts = {
-        "run": run.fingerprint(dataset, str(lm.model)),
+        "run": run.fingerprint(dataset, str(lm.model), endpoint_of(lm)),
         "data": dataset.name,
         "target": targets.name,
         "heldout": run.holdout,
@@ -162,12 +165,4 @@ def _named(dataset: DataSet, place: int) -> RatedItem:
 def _notes(rubric: Rubric, items: list[RatedItem], model: str) -> list[str]:
     said = rubric.provenance.get("notes", [])
     notes = [str(one) for one in said] if isinstance(said, list) else []
-    if model == "offline":
-        from judgesmith.programs.offline import limits_of
-
-        notes.append(
-            "the offline model goes by the form of the texts, and by counts; it proposes from a "
-            "list of qualities for each type of task, in English."
-        )
-        notes += limits_of([item.response for item in items[:_LOOKED_AT]])
-    return notes
+    return notes + offline_notes(items, model, inferred=True)

@@ -4,6 +4,7 @@ from judgesmith.experiments import inferring, read_items
 from judgesmith.experiments.dataset import DataSet
 from judgesmith.experiments.inferring import InferenceRun, infer_rubric
 from judgesmith.experiments.targets import targets_of
+from judgesmith.programs.asking import endpoint_of
 from judgesmith.programs.models import model
 from judgesmith.signatures import RatedItem, Rubric, Scale
 
@@ -89,6 +90,17 @@ def test_data_and_model_are_part_of_the_fingerprint(data):
     assert usual == InferenceRun(percent_of_max=False).fingerprint(data, "offline")
     assert InferenceRun().fingerprint(data.subset(range(20)), "offline") != usual
     assert InferenceRun().fingerprint(data, "openai/m") != usual
+    assert InferenceRun().fingerprint(data, "offline", "http://localhost:1") != usual
+
+
+def test_another_endpoint_is_another_run(data, shown, monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
+    lms = [
+        model("openai/m", api_base=f"http://localhost:{port}/v1", ledger=None) for port in (1, 2)
+    ]
+    first, second, again = (infer_rubric(data, lm=lm) for lm in (*lms, lms[0]))
+    runs = [found.rubric.provenance["run"] for found in (first, second, again)]
+    assert runs[0] == runs[2] != runs[1]
 
 
 def test_where_a_kept_rubric_comes_from_is_not_part_of_the_fingerprint(data):
@@ -99,6 +111,7 @@ def test_where_a_kept_rubric_comes_from_is_not_part_of_the_fingerprint(data):
 
 def test_the_rubric_names_its_run(data):
     run = InferenceRun(percent_of_max=True)
-    found = infer_rubric(data, run, lm=model(ledger=None))
-    assert found.rubric.provenance["run"] == run.fingerprint(data, "offline")
+    lm = model(ledger=None)
+    found = infer_rubric(data, run, lm=lm)
+    assert found.rubric.provenance["run"] == run.fingerprint(data, "offline", endpoint_of(lm))
     assert len(found.rubric.criteria) >= 4

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import unicodedata
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -24,6 +26,11 @@ _COMMON = {
 _LISTS = {name: frozenset(words.split()) for name, words in _COMMON.items()}
 _READ_WORDS = 4000
 _FEW = 0.08  # of running text, a quarter to a half are such words; names and lists have fewer
+_RARE = 0.03  # of responses known to be English, a sixth or more are its common words
+_MANY = 100
+_A_SHARE = 0.05
+_NEARLY = 0.9
+_LETTERS = 500
 
 # A request opens with what is to be done. Imperatives that seldom open a plain sentence.
 _REQUEST = re.compile(
@@ -143,27 +150,118 @@ def limits_of(texts: Sequence[str]) -> list[str]:
     Parameters
     ----------
     texts : sequence of str
-        Responses, or sources and responses.
+        Responses, or sources and responses. Of each the beginning is read.
 
     Examples
     --------
     >>> limits_of(["The bridge is closed, and the road to it was not mended."])
     []
-    >>> limits_of(["橋は閉鎖された。"])
-    ['1 of 1 texts are written without spaces: characters are read in place of words.']
+    >>> limits_of(["橋は閉鎖された。"])[0].partition(":")[0]
+    'the texts are written without spaces'
     """
-    read = [Text(text) for text in texts if text.strip()]
+    read = [Text(text[:_READ_WORDS]) for text in texts if text.strip()]
     found = []
     for note in (CHARACTER_NOTE, CASELESS_NOTE):
         n = sum(one.script == note for one in read)
         if n:
-            verb = "are written" if note == CHARACTER_NOTE else "are in"
-            found.append(f"{n} of {len(read)} texts {verb} {note.removeprefix('written ')}.")
-    language = language_of(texts)
-    if language not in ("", "English") and not found:
+            where = note.removeprefix("written ") if note == CHARACTER_NOTE else f"in {note}"
+            verb = "written " if note == CHARACTER_NOTE else ""
+            found.append(
+                f"{_texts(n, len(read), 'are', 'is')} {verb}{where}, and faults of grammar are not "
+                "known."
+            )
+    spaced = [one.text for one in read if one.words and not one.script]
+    n, looks = _looks(spaced)
+    if n:
         found.append(
-            f"the texts look {language}: words are counted as in any language with spaces, but "
-            "of faults of grammar only few are known beyond English, and requests are "
+            f"{_texts(n, len(read), *looks)}: words are counted as in any language with spaces, "
+            "but of faults of grammar only few are known beyond English, and requests are "
             "recognised in English alone."
         )
     return found
+
+
+def limits_between(sources: Sequence[str], responses: Sequence[str]) -> list[str]:
+    """Return what is not seen because responses are in another language than their sources.
+
+    Examples
+    --------
+    >>> german = "Die Brücke ist gesperrt, und der Weg zu ihr auch."
+    >>> limits_between(["The bridge is closed and so is the road to it."], [german])[0][:51]
+    'the sources look English and the responses German, '
+    """
+    own, other = (_mostly(texts) for texts in (sources, responses))
+    languages = [language_of(texts) for texts in (sources, responses)]
+    missed = "what is kept, lost or added between them is seen by"
+    if own is not None and other is not None and own != other:
+        return [
+            "sources and responses are in different scripts, so that they share no words: "
+            f"{missed} numbers alone."
+        ]
+    if all(languages) and languages[0] != languages[1]:
+        return [
+            f"the sources look {languages[0]} and the responses {languages[1]}, so that they share "
+            f"few words: {missed} numbers and names alone."
+        ]
+    return []
+
+
+def _texts(n: int, n_all: int, several: str, one: str) -> str:
+    if n == n_all:
+        return f"the texts {several}"
+    return f"{n} of {n_all} texts {one if n == 1 else several}"
+
+
+def _looks(texts: Sequence[str]) -> tuple[int, tuple[str, str]]:
+    """Return how many texts in scripts with spaces and capitals look other than English, and how.
+
+    Languages are told from all texts together, because one sentence has few common words, and
+    then of each, because a set may be mixed.
+    """
+    few = min(max(2, _A_SHARE * len(texts)), len(texts))
+    alphabets = Counter(filter(None, map(_alphabet, texts)))
+    if alphabets and alphabets.total() >= few:
+        names = f"in {_or(alphabets, 'other')} letters"
+        return alphabets.total(), (f"are {names}", f"is {names}")
+    each = Counter(language_of([one]) for one in texts)
+    n_english, n_untold = each.pop("English", 0), each.pop("", 0)
+    whole = language_of(texts)
+    if whole not in ("", "English") and not n_english and each[whole] >= _NEARLY * each.total():
+        return len(texts), (f"look {whole}", f"looks {whole}")
+    if each and each.total() >= few:
+        names = _or(each, "another language")
+        return each.total(), (f"look {names}", f"looks {names}")
+    if not whole and n_untold == len(texts) and _no_english(texts):
+        look = "not look like English sentences"
+        return len(texts), (f"do {look}", f"does {look}")
+    return 0, ("", "")
+
+
+def _or(names: Counter[str], others: str) -> str:
+    """Return the most frequent names, as in "French or German"; three at most."""
+    most = [name for name, _ in names.most_common(3)]
+    return " or ".join([*most, *([others] if len(names) > len(most) else [])])
+
+
+def _no_english(texts: Sequence[str]) -> bool:
+    """Say whether there are many words and hardly one that English sentences are made with."""
+    words = Text("\n".join(texts)).words[:_READ_WORDS]
+    return len(words) >= _MANY and sum(w in _LISTS["English"] for w in words) < _RARE * len(words)
+
+
+def _alphabet(text: str) -> str:
+    """Return the alphabet of most letters, as in Cyrillic; nothing for Latin ones and none."""
+    names = Counter(
+        unicodedata.name(one, " ").split(" ")[0] for one in text[:_LETTERS] if one.isalpha()
+    )
+    most = max(names, key=names.__getitem__, default="LATIN")
+    return "" if most == "LATIN" else most.title()
+
+
+def _mostly(texts: Sequence[str]) -> str | None:
+    """Return the script that most of the texts are in, by what it hides and by its alphabet."""
+    read = [Text(text[:_READ_WORDS]) for text in texts]
+    found = Counter(
+        one.script or _alphabet(one.text) for one in read if any(map(str.isalpha, one.words))
+    )
+    return max(found, key=found.__getitem__, default=None)
