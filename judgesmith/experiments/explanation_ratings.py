@@ -1,0 +1,248 @@
+"""What raters say a judge's explanations are worth, and how well they agree on it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from judgesmith.experiments.explanation_answers import (
+    FilledSheet,
+    items_with_aspects,
+    read_filled,
+)
+from judgesmith.experiments.explanation_form import OVERALL_PART, QUESTIONS, Question, RowId
+from judgesmith.metrics.estimate import Estimate
+from judgesmith.metrics.reliability import Measurement, krippendorff_alpha
+from judgesmith.metrics.shares import jackknife_interval, raw_agreement, share_interval
+
+FloatArray = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RaterAnswers:
+    """What one rater said to one question.
+
+    Attributes
+    ----------
+    value : float
+        Share of yes, or mean points; nan without answers.
+    n_filled, n_blank : int
+        Cells with and without an answer; rows missing from the rater's file are blank.
+    """
+
+    value: float
+    n_filled: int
+    n_blank: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QuestionRatings:
+    """What all raters said to one question.
+
+    Attributes
+    ----------
+    value : Estimate
+        Share of yes, 0 to 1, or mean points, over all answers, with an interval over texts.
+        Raters are taken as given.
+    alpha : Estimate
+        Krippendorff's alpha over rows with two answers or more: nominal for yes and no,
+        ordinal for points. nan with one rater, or where all answers are the same.
+    agreement : float
+        Share of pairs of answers to the same row that are equal.
+    n_filled, n_blank : int
+        Cells with and without an answer.
+    parts : mapping of str to Estimate
+        ``value`` by criterion and for the overall explanation; empty for what is asked once.
+    raters : mapping of str to RaterAnswers
+        By rater.
+    """
+
+    value: Estimate
+    alpha: Estimate
+    agreement: float
+    n_filled: int
+    n_blank: int
+    parts: Mapping[str, Estimate]
+    raters: Mapping[str, RaterAnswers]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything by name, ready for JSON: undefined is None."""
+        return {
+            "value": self.value.to_dict(),
+            "alpha": self.alpha.to_dict(),
+            "agreement": _defined(self.agreement),
+            "filled": self.n_filled,
+            "blank": self.n_blank,
+            "parts": {part: one.to_dict() for part, one in self.parts.items()},
+            "raters": {
+                rater: {
+                    "value": _defined(one.value),
+                    "filled": one.n_filled,
+                    "blank": one.n_blank,
+                }
+                for rater, one in self.raters.items()
+            },
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExplanationRatings:
+    """What filled sheets say.
+
+    Attributes
+    ----------
+    sheet : str
+        Which sheet, as its ids say.
+    n_items, n_rows : int
+        Texts and explanations in the files.
+    n_missing : mapping of str to int
+        Rows of the sheet that are not in a rater's file.
+    questions : mapping of str to QuestionRatings
+        By question, in the order of the columns.
+    """
+
+    sheet: str
+    n_items: int
+    n_rows: int
+    n_missing: Mapping[str, int]
+    questions: Mapping[str, QuestionRatings]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything by name, ready for JSON: undefined is None."""
+        return {
+            "sheet": self.sheet,
+            "items": self.n_items,
+            "rows": self.n_rows,
+            "missing": dict(self.n_missing),
+            "questions": {name: one.to_dict() for name, one in self.questions.items()},
+        }
+
+
+def read_sheets(paths: Sequence[str | Path], *, confidence: float = 0.95) -> ExplanationRatings:
+    """Return what the raters who filled in a sheet say, one file per rater.
+
+    Parameters
+    ----------
+    paths : sequence of str or Path
+        As for :func:`~judgesmith.experiments.explanation_answers.read_filled`; a rater is
+        called like the file.
+    confidence : float, between 0 and 1
+        Nominal coverage of the intervals.
+
+    Raises
+    ------
+    DataError
+        With everything in the files that cannot be read, or if they are no sheets of one draw.
+    FileNotFoundError
+        If a file is not there.
+    ValueError
+        If there are no files or ``confidence`` is not between 0 and 1.
+    """
+    sheets = read_filled(paths)
+    rows = {number: row for sheet in sheets for number, row in sheet.rows.items()}
+    in_order = [rows[number] for number in sorted(rows)]
+    names = {number: part for sheet in reversed(sheets) for number, part in sheet.parts.items()}
+    explained = items_with_aspects(in_order)
+    questions = {}
+    for question in QUESTIONS:
+        asked = [
+            row
+            for row in in_order
+            if question.is_asked(whole=row.is_whole, aspects=row.item in explained)
+            or any((row.number, question.name) in sheet.answers for sheet in sheets)
+        ]
+        parts = [] if question.whole_only else [names[row.number] for row in asked]
+        questions[question.name] = _rated(question, asked, parts, sheets, confidence)
+    first = in_order[0]
+    return ExplanationRatings(
+        sheet=first.sheet,
+        n_items=len({row.item for row in in_order}),
+        n_rows=len(in_order),
+        n_missing={sheet.rater: first.n_rows - len(sheet.rows) for sheet in sheets},
+        questions=questions,
+    )
+
+
+def _rated(
+    question: Question,
+    rows: Sequence[RowId],
+    parts: Sequence[str],
+    sheets: Sequence[FilledSheet],
+    confidence: float,
+) -> QuestionRatings:
+    """Return the numbers on one question; ``parts`` has one name per row, or none."""
+    table = np.array(
+        [
+            [sheet.answers.get((row.number, question.name), math.nan) for sheet in sheets]
+            for row in rows
+        ]
+    ).reshape(len(rows), len(sheets))
+    items = np.array([row.item for row in rows], dtype=np.int64)
+    given = ~np.isnan(table)
+    of_part = np.array(parts, dtype=object)
+    # The overall explanation comes last, as in each text's rows.
+    shown = sorted(dict.fromkeys(parts), key=lambda part: part == OVERALL_PART)
+    return QuestionRatings(
+        value=_value(question, table, items, confidence),
+        alpha=_alpha(question, table, items, confidence),
+        agreement=raw_agreement(table),
+        n_filled=int(given.sum()),
+        n_blank=int(given.size - given.sum()),
+        parts={
+            part: _value(question, table[of_part == part], items[of_part == part], confidence)
+            for part in shown
+        },
+        raters={
+            sheet.rater: _of_rater(column) for sheet, column in zip(sheets, table.T, strict=True)
+        },
+    )
+
+
+def _of_rater(column: FloatArray) -> RaterAnswers:
+    answers = column[~np.isnan(column)]
+    n = len(answers)
+    value = float(answers.mean()) if n else math.nan
+    return RaterAnswers(value=value, n_filled=n, n_blank=len(column) - n)
+
+
+def _value(
+    question: Question, table: FloatArray, items: NDArray[np.int64], confidence: float
+) -> Estimate:
+    """Return the share of yes, or the mean, over all answers."""
+    rows, raters = np.nonzero(~np.isnan(table))
+    answers, of = table[rows, raters], items[rows]
+    if question.points is None:
+        return share_interval(answers, items=of, confidence=confidence)
+    return jackknife_interval(
+        lambda kept: float(answers[kept].mean()),
+        items=of,
+        n=len(answers),
+        bounds=question.points,
+        confidence=confidence,
+    )
+
+
+def _alpha(
+    question: Question, table: FloatArray, items: NDArray[np.int64], confidence: float
+) -> Estimate:
+    """Return alpha over the rows that several raters answered."""
+    several = np.count_nonzero(~np.isnan(table), axis=1) > 1
+    table, items = table[several], items[several]
+    measurement: Measurement = "nominal" if question.points is None else "ordinal"
+    return jackknife_interval(
+        lambda kept: krippendorff_alpha(table[kept], measurement=measurement),
+        items=items,
+        n=int(np.count_nonzero(~np.isnan(table))),
+        bounds=(-math.inf, 1),
+        confidence=confidence,
+    )
+
+
+def _defined(value: float) -> float | None:
+    return None if math.isnan(value) else value
