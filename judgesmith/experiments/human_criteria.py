@@ -91,13 +91,13 @@ def human_rubric(
         criteria.append(one)
     if general:
         notes.append(
-            f"what raters were asked is nowhere said of {_listed(general)}: defined in general "
-            "words; --rubric gives your own."
+            f"neither a rubric nor the data defines {_listed(general)}: general words stand in; "
+            "--rubric gives your own."
         )
     if unknown:
         notes.append(
-            f"nobody defined {_listed(unknown)}: judged by the name alone; --rubric, or a field "
-            "'definitions' in the data, says what raters were asked."
+            f"nobody defined {_listed(unknown)}, and there are no general words for that: judged "
+            "by the name alone; --rubric gives your own."
         )
     if faults:
         notes.append(

@@ -97,11 +97,11 @@ def named_criterion(name: str, *, counts_faults: bool = False) -> Criterion:
     Examples
     --------
     >>> named_criterion("zing").definition
-    'How well does the response do on zing, as a careful rater uses the word?'
+    'How well does the response do on zing, as a careful rater would take it?'
     >>> named_criterion("typos", counts_faults=True).definition
-    'Is the response free of typos, as a careful rater uses the word?'
+    'Is the response free of typos, as a careful rater would take it?'
     """
     plain = name.strip().replace("_", " ")
     # No word of these sentences may name a quality itself: the offline model goes by words.
     asks = "Is the response free of" if counts_faults else "How well does the response do on"
-    return Criterion(name=name, definition=f"{asks} {plain}, as a careful rater uses the word?")
+    return Criterion(name=name, definition=f"{asks} {plain}, as a careful rater would take it?")

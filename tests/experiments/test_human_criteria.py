@@ -57,10 +57,10 @@ def test_notes_say_what_nobody_defined_and_how_to():
     notes = human_rubric(dataset("fluency", "coherence", "zing", stated={"b": "?"})).notes
     assert notes == (
         "'definitions' defines 'b', which nobody rated.",
-        "what raters were asked is nowhere said of fluency and coherence: defined in general "
-        "words; --rubric gives your own.",
-        "nobody defined zing: judged by the name alone; --rubric, or a field 'definitions' in the "
-        "data, says what raters were asked.",
+        "neither a rubric nor the data defines fluency and coherence: general words stand in; "
+        "--rubric gives your own.",
+        "nobody defined zing, and there are no general words for that: judged by the name alone; "
+        "--rubric gives your own.",
     )
 
 
