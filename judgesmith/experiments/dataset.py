@@ -14,6 +14,9 @@ from numpy.typing import NDArray
 from judgesmith.signatures.rated import RatedItem
 from judgesmith.signatures.scale import Scale
 
+DEFINITIONS = "definitions"
+"""The field in which rows may say what their criteria mean, as {criterion: text}."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class DataSet:
@@ -81,12 +84,17 @@ class DataSet:
 
     @cached_property
     def digest(self) -> str:
-        """Thirty-two hex digits that change with any id, text, rating or scale, or their order."""
+        """Thirty-two hex digits that change with any id, text, rating or scale, or their order.
+
+        So they do with the definitions of criteria that rows state.
+        """
         state = hashlib.blake2b(digest_size=16)
         for item in self.items:
             row = [item.source_id, item.system_id, item.key, item.references]
             rated = {c: [r, str(item.scale.get(c))] for c, r in item.human.items()}
-            state.update(json.dumps([*row, rated], sort_keys=True).encode())
+            stated = item.extra.get(DEFINITIONS)
+            defined = [] if stated is None else [repr(stated)]
+            state.update(json.dumps([*row, rated, *defined], sort_keys=True).encode())
         return state.hexdigest()
 
     def subset(self, indices: Iterable[int]) -> DataSet:

@@ -8,14 +8,11 @@ from dataclasses import dataclass, field
 
 from pydantic import ValidationError
 
-from judgesmith.experiments.dataset import DataSet
+from judgesmith.experiments.dataset import DEFINITIONS, DataSet
 from judgesmith.experiments.problems import shown
 from judgesmith.experiments.rows import as_mapping
 from judgesmith.experiments.targets import meant_by
 from judgesmith.signatures.rubric import Criterion
-
-FIELD = "definitions"
-"""Where rows keep them, as {criterion: text}."""
 
 LONGEST = 1000
 """Characters of a definition at most: it is part of every question, outside any fence."""
@@ -88,7 +85,7 @@ def criterion_of(name: str, text: str, *, where: str) -> Criterion:
             fault = error.errors()[0]["msg"].removeprefix("Value error, ")
     raise ValueError(
         f"{where}: the definition of {shown(name)} would be part of every question, but {fault} "
-        f"Change it under {FIELD!r}, or define the criterion in a rubric (--rubric)."
+        f"Change it under {DEFINITIONS!r}, or define the criterion in a rubric (--rubric)."
     )
 
 
@@ -138,7 +135,7 @@ class _Reading:
         """Yield what stands in each row that has anything there."""
         places = self.dataset.places
         for index, item in enumerate(self.dataset):
-            stated = item.extra.get(FIELD)
+            stated = item.extra.get(DEFINITIONS)
             if stated is not None and stated == stated and stated != "":
                 yield f"row {places[index] if places else index + 1}", stated
 
@@ -167,8 +164,8 @@ class _Reading:
             rows = list(dict.fromkeys(found))
             if rows:
                 n = f"{len(rows)} row{'s' * (len(rows) > 1)}"
-                yield f"{FIELD!r} {what} in {n} (first {rows[0]}); that was not read."
+                yield f"{DEFINITIONS!r} {what} in {n} (first {rows[0]}); that was not read."
         if self.strangers:
             names = list(self.strangers)
             more = f" and {len(names) - 5} more" if len(names) > 5 else ""
-            yield f"{FIELD!r} defines {', '.join(names[:5])}{more}, which nobody rated."
+            yield f"{DEFINITIONS!r} defines {', '.join(names[:5])}{more}, which nobody rated."

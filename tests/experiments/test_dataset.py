@@ -61,6 +61,13 @@ def test_the_digest_changes_with_texts_ratings_scales_and_order():
     assert dataset(base, notes=("other",)).digest == dataset(base).digest
 
 
+def test_the_digest_changes_with_definitions_and_with_no_other_field():
+    stated = [None, {"overall": "Is it good?"}, {"overall": "Is it?"}, "{}", {1: "\ud800", "a": []}]
+    digests = [dataset(item(extra={"definitions": one})).digest for one in stated]
+    assert len(set(digests)) == len(stated)
+    assert dataset(item(extra={"other": "x"})).digest == dataset(item()).digest == digests[0]
+
+
 pairs = st.lists(st.tuples(st.sampled_from("123"), st.sampled_from("abc")), max_size=8)
 
 
