@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from judgesmith.cli.faults import blaming
 from judgesmith.cli.options import data_options, json_option, load_data, target_options
 from judgesmith.cli.printing import print_json, print_table, say
 
@@ -39,7 +40,9 @@ def command(
     from judgesmith.experiments.describing import describe
 
     dataset = load_data(data, columns, scales)
-    found = describe(dataset, target=target, aggregate=aggregate, rng=np.random.default_rng(seed))  # type: ignore[arg-type]
+    rng = np.random.default_rng(seed)
+    with blaming("--target", given=target != "auto"):
+        found = describe(dataset, target=target, aggregate=aggregate, rng=rng)  # type: ignore[arg-type]
     if as_json:
         print_json(found.to_dict())
         return

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from judgesmith.cli.faults import blaming
 from judgesmith.cli.options import (
     ModelChoice,
     data_options,
@@ -18,6 +19,7 @@ from judgesmith.cli.options import (
 from judgesmith.cli.printing import (
     basis_text,
     print_agreement,
+    print_criteria,
     print_json,
     say,
     say_notes,
@@ -91,11 +93,14 @@ def command(
         print_json(found.to_dict())
         say_notes(notes, as_json=True)
         return
-    say(f"{found.label} on {dataset.name}: {found.target}")
+    of_criterion = ", by its score on this criterion" if found.scored_by == "criterion" else ""
+    say(f"{found.label} on {dataset.name}: {found.target}{of_criterion}")
     unseen = "Rows it has not seen" if path is None else "All rows"
     for title, report in ((unseen, found.unseen), ("Rows it was made from", found.seen)):
         if report is not None:
             print_agreement(f"{title}: {basis_text(report, found.unscored)}", {"agreement": report})
+    on = unseen if found.criteria_on == "unseen" else "All rows"
+    print_criteria(f"{on}, by criterion: 95% intervals over sources", found.by_criterion)
     say(f"\nof the rated rows, {unscored_text(found.unscored)}; {found.n_unrated} are unrated")
     say_notes(notes, as_json=False)
 
@@ -115,7 +120,9 @@ def _of_judge(
     from judgesmith.programs.saved import SavedJudge
 
     saved = SavedJudge.load(folder)
-    targets = targets_of(dataset, saved.target if target == "auto" else target, aggregate)  # type: ignore[arg-type]
+    with blaming("--target", given=target != "auto"):
+        wanted = saved.target if target == "auto" else target
+        targets = targets_of(dataset, wanted, aggregate)  # type: ignore[arg-type]
     run_id = f"evaluate {saved.fingerprint} {dataset.digest} {targets.name}"
     lm = choice.lm(default=saved.model, run_id=run_id)
     n_rated = len(targets.rated)
@@ -125,6 +132,7 @@ def _of_judge(
             saved,
             dataset,
             targets,
+            aggregate=aggregate,  # type: ignore[arg-type]
             lm=lm,
             rng=rng,
             label=folder,
@@ -146,16 +154,21 @@ def _of_scores(
     from judgesmith.experiments import evaluate_scores, read_scores, targets_of
     from judgesmith.experiments.targets import criteria_behind
 
-    options = {} if target == "auto" else {"target": criteria_behind(dataset, target)[0]}
+    given = target != "auto"
+    with blaming("--target", given=given):
+        options = {"target": criteria_behind(dataset, target)[0]} if given else {}
     scores = read_scores(path, dataset, judge=recorded, criterion=criterion, **options)
-    if target == "auto" and scores.criterion in dataset.criteria:
-        target = scores.criterion
-    targets = targets_of(dataset, target, aggregate)  # type: ignore[arg-type]
+    if not given:
+        known = scores.criterion in dataset.criteria
+        target = (scores.criterion if known else scores.target) or "auto"
+    with blaming("--target", given=given):
+        targets = targets_of(dataset, target, aggregate)  # type: ignore[arg-type]
     notes = [*dataset.notes]
     if scores.n_unused:
         notes.append(f"{scores.n_unused} scores in {path.name} belong to no row of {dataset.name}.")
     notes.append("scores on file do not say which rows their judge was made from.")
-    return evaluate_scores(scores, dataset, targets, rng=rng), notes
+    found = evaluate_scores(scores, dataset, targets, aggregate=aggregate, rng=rng)  # type: ignore[arg-type]
+    return found, notes
 
 
 def _scores_path(text: str) -> tuple[Path | None, str | None]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import click
 
@@ -12,6 +14,28 @@ _ADVICE = re.compile(
     re.IGNORECASE,
 )
 """What opens the part of a message that says what to do."""
+
+
+class OptionError(ValueError):
+    """What an option says cannot be, and which option that is."""
+
+    def __init__(self, message: str, *, option: str) -> None:
+        super().__init__(message)
+        self.option = option
+
+
+@contextmanager
+def blaming(option: str, *, given: bool = True) -> Iterator[None]:
+    """Say of what is wrong in the block that it is ``option``, if that was ``given`` at all.
+
+    Faults that know of a place in the data themselves keep it.
+    """
+    try:
+        yield
+    except (ValueError, click.UsageError) as fault:
+        if not given or hasattr(fault, "problems"):
+            raise
+        raise OptionError(str(fault), option=option) from fault
 
 
 def is_expected(fault: Exception) -> bool:
@@ -57,6 +81,8 @@ def _where(fault: Exception, message: str) -> str | None:
         return str(problems[0].where)
     if isinstance(fault, OSError) and fault.filename is not None:
         return str(fault.filename)
+    if isinstance(fault, OptionError):
+        return fault.option
     if isinstance(fault, click.BadParameter) and fault.param is not None:
         return max(fault.param.opts, key=len)
     head, separator, _ = message.partition(": ")

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from judgesmith.cli.faults import blaming
+
 if TYPE_CHECKING:
     import dspy
 
@@ -143,8 +145,15 @@ def load_data(data: str, columns: str | None, scales: tuple[str, ...]) -> DataSe
         If they cannot be read.
     """
     from judgesmith.experiments import read_items
+    from judgesmith.experiments.columns import column_map
+    from judgesmith.experiments.scales import given_scales
 
-    return read_items(data, columns=columns, scale=scales_of(scales))
+    with blaming("--map"):
+        column_map(columns)
+    with blaming("--scale"):
+        scale = scales_of(scales)
+        given_scales(scale)
+    return read_items(data, columns=columns, scale=scale)
 
 
 def scales_of(given: tuple[str, ...]) -> str | dict[str, str] | None:

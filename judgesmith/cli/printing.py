@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from judgesmith.experiments.agreeing import Gain, Report, Unscored
+    from judgesmith.experiments.by_criterion import CriterionReports
     from judgesmith.programs.models import Usage
 
 LEVELS = ("dataset", "sample", "system")
@@ -171,6 +172,29 @@ def print_agreement(
         return
     names = [*columns, *(["gain"] if gain is not None else [])]
     print_table(title, rows, header=["", *names])
+
+
+def print_criteria(title: str, found: CriterionReports) -> None:
+    """Print agreement on each criterion, one row each; nothing where there is none to know."""
+    if not found.reports and not found.left_out:
+        return
+    from judgesmith.experiments.agreeing import unscored_text
+
+    rows = []
+    for name, report in found.reports.items():
+        level = report["dataset"]
+        estimates = [level["pearson"], level["spearman"], level["kendall"]]
+        n = str(level["pearson"].n)
+        rows.append([shortened(name, 30), n, *map(estimate_text, estimates)])
+    if rows:
+        print_table(title, rows, header=["criterion", "n", *STATISTICS[:3]])
+    else:
+        say(f"\n{title}: nothing to compare")
+    for name, unscored in found.unscored.items():
+        if unscored.n:
+            say_under(shortened(name, 30), unscored_text(unscored), indent=2)
+    for name, why in found.left_out.items():
+        say_under(f"{shortened(name, 30)} is left out", why, indent=2)
 
 
 def basis_text(report: Report, unscored: Unscored | None = None) -> str:

@@ -98,6 +98,8 @@ def criterion_reports(
     chosen = np.asarray(places, dtype=np.intp)
     part = dataset.subset(chosen.tolist())
     names = judged_criteria(judgements)
+    # The same resamples for every criterion: none depends on which others there are.
+    seed = int(rng.integers(2**63))
     reports: dict[str, Report] = {}
     without: dict[str, Unscored] = {}
     left_out: dict[str, str] = {}
@@ -120,7 +122,7 @@ def criterion_reports(
             sources=dataset.groups[chosen[rated]],
             systems=np.asarray([part[i].system_id for i in rated.tolist()]),
         )
-        reports[name] = agreement_report(table, rng=rng, levels=levels)
+        reports[name] = agreement_report(table, rng=np.random.default_rng(seed), levels=levels)
         without[name] = unscored(table)
     return CriterionReports(reports=reports, unscored=without, left_out=left_out)
 

@@ -2,24 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from judgesmith.experiments.agreeing import Report, Unscored, agreement_report, plain, unscored
+from judgesmith.experiments.agreeing import (
+    Report,
+    Unscored,
+    agreement_report,
+    oriented,
+    plain,
+    unscored,
+)
+from judgesmith.experiments.by_criterion import (
+    CriterionReports,
+    criterion_reports,
+    judged_criteria,
+    on_criterion,
+)
 from judgesmith.experiments.dataset import DataSet
+from judgesmith.experiments.ratings import Aggregate
 from judgesmith.experiments.score_files import Scores
 from judgesmith.experiments.targets import Targets, targets_of
 from judgesmith.optimizers.table import JudgedTable, judged_table
 from judgesmith.programs import Judge, SavedJudge, judge_items
 from judgesmith.signatures import Judgement
+from judgesmith.signatures.rubric import folded
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     import dspy
+
+ScoredBy = Literal["score", "criterion"]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -37,6 +54,13 @@ class Evaluation:
         Rows without a score among all rated ones.
     n_unseen, n_seen, n_unrated : int
         Rated rows of either kind, and rows nobody rated.
+    scored_by : {"score", "criterion"}
+        What was compared with the target: the judge's score, or its score on the criterion that
+        the target is called like.
+    by_criterion : CriterionReports
+        Agreement on each criterion that the judge scores and people rated.
+    criteria_on : {"unseen", "all"}
+        The rows behind ``by_criterion``: all of them where none is known to be unseen.
     """
 
     label: str
@@ -47,12 +71,21 @@ class Evaluation:
     n_unseen: int
     n_seen: int
     n_unrated: int
+    scored_by: ScoredBy = "score"
+    by_criterion: CriterionReports = field(default_factory=CriterionReports)
+    criteria_on: Literal["unseen", "all"] = "unseen"
+
+    @property
+    def criteria(self) -> Mapping[str, Report]:
+        """Agreement on each criterion, at dataset level."""
+        return self.by_criterion.reports
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything ready for JSON."""
         return {
             "judge": self.label,
             "target": self.target,
+            "scored_by": self.scored_by,
             "rows": {
                 "unseen": self.n_unseen,
                 "seen": self.n_seen,
@@ -62,6 +95,10 @@ class Evaluation:
             "problems": dict(self.unscored.reasons),
             "heldout": plain(self.unseen),
             "seen": plain(self.seen),
+            "criteria_on": self.criteria_on,
+            "criteria": self.by_criterion.to_dict(),
+            "criteria_unscored": {name: one.n for name, one in self.by_criterion.unscored.items()},
+            "criteria_left_out": dict(self.by_criterion.left_out),
         }
 
 
@@ -70,6 +107,7 @@ def evaluate_judge(
     dataset: DataSet,
     targets: Targets | None = None,
     *,
+    aggregate: Aggregate = "mean",
     lm: dspy.LM | None = None,
     rng: np.random.Generator,
     label: str = "judge",
@@ -77,6 +115,9 @@ def evaluate_judge(
     progress: Callable[[int], None] | None = None,
 ) -> Evaluation:
     """Judge every rated row and report the agreement, rows the judge was made from apart.
+
+    Judges answer that more is better. Where people counted faults (``higher_is_better`` is
+    False), their counts are turned round, so that a good judge agrees positively.
 
     Parameters
     ----------
@@ -86,6 +127,10 @@ def evaluate_judge(
         Rated items.
     targets : Targets or None
         Which ratings count; None takes what the judge was compiled for, or the set's own default.
+        Where they are called like one of the judge's criteria, and not like what it was compiled
+        for, its score on that criterion is compared.
+    aggregate : {"mean", "median", "mode", "unanimous"}
+        How several ratings become one value on the criteria, and on the target of None.
     lm : dspy.LM or None
         The model; None takes DSPy's current one, or the offline model.
     rng : Generator
@@ -110,38 +155,81 @@ def evaluate_judge(
     >>> found.target, found.n_unseen, found.seen is None
     ('overall', 160, True)
     """
+    own = getattr(judge, "target", None)
     if targets is None:
-        targets = targets_of(dataset, getattr(judge, "target", "auto"))
+        targets = targets_of(dataset, own or "auto", aggregate)
+        own = targets.name
     items = [dataset[i] for i in targets.rated.tolist()]
     judgements = judge_items(judge, items, lm=lm, concurrency=concurrency, progress=progress)
     known = judge.seen_keys if isinstance(judge, SavedJudge) else frozenset()
     seen = np.asarray([item.key in known for item in items], dtype=bool)
-    return _evaluation(label, dataset, targets, judgements, seen, rng)
+    whole = own is not None and folded(own) == folded(targets.name)
+    return _evaluation(
+        label,
+        dataset,
+        targets,
+        judgements,
+        scored_by="score" if whole else _scored_by(targets, judgements),
+        seen=seen,
+        criteria_on="all" if seen.all() else "unseen",
+        aggregate=aggregate,
+        rng=rng,
+    )
 
 
 def evaluate_scores(
-    scores: Scores, dataset: DataSet, targets: Targets, *, rng: np.random.Generator
+    scores: Scores,
+    dataset: DataSet,
+    targets: Targets,
+    *,
+    aggregate: Aggregate = "mean",
+    rng: np.random.Generator,
 ) -> Evaluation:
-    """Report the agreement of scores that are already there."""
+    """Report the agreement of scores that are already there.
+
+    As ``evaluate_judge``. Rows that do not say what their judge was compiled for are compared by
+    their score, whatever the target. Scores on file count as more is better.
+    """
     judgements = [
-        Judgement(score=None if np.isnan(value) else float(value), problem=problem)
-        for value, problem in zip(scores.values, scores.problems, strict=True)
+        Judgement(
+            score=None if np.isnan(value) else float(value), problem=problem, criteria=criteria
+        )
+        for value, problem, criteria in zip(
+            scores.values,
+            scores.problems,
+            scores.criteria or [{}] * len(scores.values),
+            strict=True,
+        )
     ]
-    rated = targets.rated.tolist()
-    nothing_seen = np.zeros(len(rated), dtype=bool)
-    chosen = [judgements[i] for i in rated]
-    return _evaluation(scores.label, dataset, targets, chosen, nothing_seen, rng)
+    chosen = [judgements[i] for i in targets.rated.tolist()]
+    whole = scores.target is None or folded(scores.target) == folded(targets.name)
+    return _evaluation(
+        scores.label,
+        dataset,
+        targets,
+        chosen,
+        scored_by="score" if whole else _scored_by(targets, chosen),
+        seen=np.zeros(len(chosen), dtype=bool),
+        criteria_on="all",
+        aggregate=aggregate,
+        rng=rng,
+    )
 
 
 def rated_table(dataset: DataSet, targets: Targets, judgements: Sequence[Judgement]) -> JudgedTable:
-    """Return the table of the rated rows, one judgement per rated row."""
+    """Return the table of the rated rows, one judgement per rated row; more is better in it."""
     rated = targets.rated
     return judged_table(
         judgements,
-        targets.values[rated],
+        oriented(targets)[rated],
         sources=dataset.groups[rated],
         systems=np.asarray([dataset[i].system_id for i in rated.tolist()]),
     )
+
+
+def _scored_by(targets: Targets, judgements: Sequence[Judgement]) -> ScoredBy:
+    """Return what to compare with a target that the judge was not compiled for."""
+    return "criterion" if folded(targets.name) in judged_criteria(judgements) else "score"
 
 
 def _evaluation(
@@ -149,19 +237,36 @@ def _evaluation(
     dataset: DataSet,
     targets: Targets,
     judgements: Sequence[Judgement],
+    *,
+    scored_by: ScoredBy,
     seen: np.ndarray,
+    criteria_on: Literal["unseen", "all"],
+    aggregate: Aggregate,
     rng: np.random.Generator,
 ) -> Evaluation:
-    table = rated_table(dataset, targets, judgements)
+    compared = judgements if scored_by == "score" else on_criterion(judgements, targets.name)
+    table = rated_table(dataset, targets, compared)
+    rows = np.flatnonzero(~seen if criteria_on == "unseen" else np.ones(len(seen), dtype=bool))
+    unseen_report, seen_report = _report(table, ~seen, rng), _report(table, seen, rng)
+    by_criterion = criterion_reports(
+        dataset,
+        targets.rated[rows].tolist(),
+        [judgements[i] for i in rows.tolist()],
+        aggregate=aggregate,
+        rng=rng,
+    )
     return Evaluation(
         label=label,
         target=targets.name,
-        unseen=_report(table, ~seen, rng),
-        seen=_report(table, seen, rng),
+        unseen=unseen_report,
+        seen=seen_report,
         unscored=unscored(table),
         n_unseen=int(np.sum(~seen)),
         n_seen=int(np.sum(seen)),
         n_unrated=targets.n_unrated,
+        scored_by=scored_by,
+        by_criterion=by_criterion,
+        criteria_on=criteria_on,
     )
 
 

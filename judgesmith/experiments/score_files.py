@@ -16,6 +16,7 @@ from judgesmith.experiments.dataset import DataSet
 from judgesmith.experiments.formats import open_rows
 from judgesmith.experiments.problems import DataError, Problem, shown
 from judgesmith.optimizers.table import FloatArray
+from judgesmith.signatures.judgement import CriterionScore
 
 NO_ROW = "there is no score for this row in the file"
 
@@ -24,6 +25,11 @@ Key = tuple[str, str]
 
 Placed = tuple[str, Mapping[str, Any]]
 """A row of the file, and where it stands."""
+
+Criteria = Mapping[str, CriterionScore]
+
+Given = tuple[float, str | None, Criteria]
+"""A row's score, or why there is none, and its scores on criteria."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -42,6 +48,10 @@ class Scores:
         Which criterion they are on, where the file says so.
     n_unused : int
         Scores in the file that belong to no row.
+    criteria : tuple of dict of str to CriterionScore
+        Each row's scores on criteria, where ``score`` wrote them; empty where there are none.
+    target : str or None
+        What their judge was compiled for, where the file says so.
     """
 
     values: FloatArray
@@ -49,6 +59,8 @@ class Scores:
     label: str
     criterion: str | None
     n_unused: int
+    criteria: tuple[Criteria, ...] = ()
+    target: str | None = None
 
 
 def read_scores(
@@ -64,9 +76,10 @@ def read_scores(
     Parameters
     ----------
     path : str or Path
-        Rows of ``score`` output with ``source_id``, ``system_id``, ``score`` and ``problem``;
-        or recorded rows with ``source_id``, ``system_id``, ``criterion``, ``judge`` and
-        ``scores``, of which the mean is taken. Any format that ``read_items`` reads.
+        Rows of ``score`` output with ``source_id``, ``system_id``, ``score`` and ``problem``
+        (``criteria`` and ``target`` are read where it wrote them); or recorded rows with
+        ``source_id``, ``system_id``, ``criterion``, ``judge`` and ``scores``, of which the mean
+        is taken. Any format that ``read_items`` reads.
     dataset : DataSet
         Whose items the scores are for, matched by source and system, and in order where several
         items share both. Where a row has the ``key`` that ``score`` writes, the texts must be the
@@ -107,15 +120,14 @@ def read_scores(
     texts: dict[Key, list[str]] = defaultdict(list)
     for item, key in zip(dataset, wanted, strict=True):
         texts[key].append(item.key)
-    found: dict[Key, list[tuple[float, str | None]]] = defaultdict(list)
+    found: dict[Key, list[Given]] = defaultdict(list)
     for where, row in rows:
         key = _key(row)
-        try:
-            found[key].append(_value(row))
-        except ValueError as fault:
-            expected = "a number, or null with a problem"
-            problems.append(Problem(where=where, field="score", expected=expected, came=str(fault)))
+        given = _given(where, row)
+        if isinstance(given, Problem):
+            problems.append(given)
             continue
+        found[key].append(given)
         if len(found[key]) > n_wanted[key]:
             n = f"{n_wanted[key]} scores" if n_wanted[key] > 1 else "one score"
             problems.append(
@@ -133,13 +145,18 @@ def read_scores(
     if problems:
         raise DataError(problems)
     in_order = {key: iter(given) for key, given in found.items()}
-    values = [next(in_order.get(key, iter(())), (np.nan, NO_ROW)) for key in wanted]
+    nothing: Given = (np.nan, NO_ROW, {})
+    values, reasons, criteria_of = zip(
+        *(next(in_order.get(key, iter(())), nothing) for key in wanted), strict=True
+    )
     return Scores(
-        values=np.asarray([value for value, _ in values], dtype=float),
-        problems=tuple(problem for _, problem in values),
+        values=np.asarray(values, dtype=float),
+        problems=reasons,
         label=judge or raw.name,
         criterion=next(iter(_names(rows, "criterion")), None),
         n_unused=sum(_same_kind(row, rows[0][1]) for _, row in others),
+        criteria=criteria_of if any(criteria_of) else (),
+        target=_only_target(rows),
     )
 
 
@@ -205,6 +222,20 @@ def _only(
     raise DataError([Problem(where=where, field=field, expected=expected, came=came)])
 
 
+def _given(where: str, row: Mapping[str, Any]) -> Given | Problem:
+    """Return what a row gives, or what is wrong with it."""
+    try:
+        value, problem = _value(row)
+    except ValueError as fault:
+        expected = "a number, or null with a problem"
+        return Problem(where=where, field="score", expected=expected, came=str(fault))
+    try:
+        return value, problem, _criteria(row)
+    except ValueError as fault:
+        expected = "a score for each criterion, a number or null"
+        return Problem(where=where, field="criteria", expected=expected, came=str(fault))
+
+
 def _value(row: Mapping[str, Any]) -> tuple[float, str | None]:
     """Return a row's score or why there is none; refuse what is neither."""
     if "scores" in row:
@@ -220,6 +251,29 @@ def _value(row: Mapping[str, Any]) -> tuple[float, str | None]:
     if row["score"] is None or row["score"] == "":
         return math.nan, str(row.get("problem") or "unscored, without a reason")
     return _number(row["score"]), None
+
+
+def _criteria(row: Mapping[str, Any]) -> Criteria:
+    """Return what ``score`` wrote of each criterion; rows from elsewhere mean something else."""
+    given = row.get("criteria")
+    if not row.get("run") or not isinstance(given, Mapping):
+        return {}
+    found = {}
+    for name, one in given.items():
+        if not isinstance(one, Mapping) or "score" not in one:
+            raise ValueError(f"{shown(one)} for {shown(name)}")
+        points = None if one["score"] is None else _number(one["score"])
+        # The words matter only where they say why there is no score.
+        words = str(one.get("explanation") or "") if points is None else ""
+        found[str(name)] = CriterionScore(score=points, explanation=words)
+    return found
+
+
+def _only_target(rows: Sequence[Placed]) -> str | None:
+    """Return what the judge of all rows was compiled for; None where they do not say one thing."""
+    first = rows[0][1].get("target")
+    same = all(row.get("run") and row.get("target") == first for _, row in rows)
+    return first if same and isinstance(first, str) else None
 
 
 def _number(given: object) -> float:

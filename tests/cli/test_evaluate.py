@@ -38,6 +38,71 @@ def test_the_target_of_the_judge_is_taken_unless_told_otherwise(run, judge, data
     assert run("evaluate", judge, data, "--json", "--target", "fluency").json["target"] == "fluency"
 
 
+def criteria_table(out):
+    """The lines of the table by criterion, by their first word."""
+    lines = out.split("by criterion: ")[1].splitlines()
+    return {line.split()[0]: line for line in lines if line}
+
+
+def test_criteria_that_are_judged_and_rated_are_reported_beside_the_target(run, judge, data):
+    found = run("evaluate", judge, data, "--json").json
+    assert (found["scored_by"], found["criteria_on"]) == ("score", "unseen")
+    assert list(found["criteria"]) == ["faithfulness", "fluency"]
+    done = run("evaluate", judge, data)
+    assert "Rows it has not seen, by criterion: 95% intervals over sources" in done.out
+    table = criteria_table(done.out)
+    assert table["criterion"].split() == ["criterion", "n", "pearson", "spearman", "kendall"]
+    for name, report in found["criteria"].items():
+        cells = table[name].split()
+        assert cells[1] == "12"
+        assert cells[2] == f"{report['dataset']['pearson']['value']:.3f}"
+
+
+def test_a_target_called_like_a_criterion_is_compared_with_the_score_on_it(run, judge, data):
+    found = run("evaluate", judge, data, "--target", "Fluency", "--json").json
+    assert (found["target"], found["scored_by"]) == ("fluency", "criterion")
+    whole, part = found["heldout"]["dataset"], found["criteria"]["fluency"]["dataset"]
+    assert whole["pearson"]["value"] == pytest.approx(part["pearson"]["value"])
+    done = run("evaluate", judge, data, "--target", "fluency")
+    assert "judge on data: fluency, by its score on this criterion\n" in done.out
+    assert "judge on data: overall\n" in run("evaluate", judge, data).out
+
+
+def test_scores_on_file_know_their_criteria_and_what_they_were_made_for(run, judge, data):
+    run("score", judge, data, "-o", "out.jsonl")
+    found = run("evaluate", "out.jsonl", data, "--json").json
+    assert (found["target"], found["scored_by"], found["criteria_on"]) == (
+        "overall",
+        "score",
+        "all",
+    )
+    assert found["criteria"]["fluency"]["dataset"]["kendall"]["n"] == 40
+    done = run("evaluate", "out.jsonl", data, "--target", "fluency")
+    assert "out.jsonl on data: fluency, by its score on this criterion\n" in done.out
+    assert "All rows, by criterion: 95% intervals over sources" in done.out
+
+
+def test_criteria_without_a_report_say_why_and_rows_without_a_score_are_counted(
+    run, judge, data, folder, sample_rows
+):
+    run("score", judge, data, "-o", "out.jsonl")
+    rows = [json.loads(line) for line in (folder / "out.jsonl").read_text().splitlines()]
+    rows[0]["criteria"]["fluency"] = {"score": None, "explanation": "no score: \x1b[31mno"}
+    with (folder / "out.jsonl").open("w") as file:
+        file.writelines(json.dumps(row) + "\n" for row in rows)
+    same = [row | {"human": row["human"] | {"faithfulness": [3]}} for row in sample_rows]
+    data.write_text("".join(json.dumps(row) + "\n" for row in same))
+    done = run("evaluate", "out.jsonl", data)
+    assert (done.status, "\x1b" in done.out) == (0, False)
+    table = criteria_table(done.out)
+    assert table["fluency"].split()[1] == "39"
+    assert "  fluency: 1 of 40 have no score: 1 × \\x1b[31mno\n" in done.out
+    assert "faithfulness is left out: all 40 rated items have the same value" in done.out
+    found = run("evaluate", "out.jsonl", data, "--json").json
+    assert found["criteria_unscored"] == {"fluency": 1}
+    assert list(found["criteria_left_out"]) == ["faithfulness"]
+
+
 def test_a_budget_holds_over_restarts_and_its_end_is_stated(run, judge, data):
     options = ["--ledger", "fresh.sqlite", "--max-calls", "20", "--json"]
     first = run("evaluate", judge, data, *options)

@@ -1,7 +1,7 @@
 import click
 import pytest
 
-from judgesmith.cli.faults import described, is_expected
+from judgesmith.cli.faults import OptionError, blaming, described, is_expected
 from judgesmith.experiments import DataError, Problem
 from judgesmith.programs.models import BudgetSpent, LedgerError, ModelError
 
@@ -57,3 +57,36 @@ def test_faults_of_users_and_models_are_expected_and_others_are_not():
 def test_advice_is_given_once(message, error, hint):
     found = described(ValueError(message))
     assert (found["error"], found["hint"]) == (error, hint)
+
+
+def test_what_an_option_says_wrong_is_blamed_on_it():
+    with pytest.raises(OptionError) as caught, blaming("--target"):
+        raise ValueError("nobody rated 'x'; did you mean y?")
+    assert is_expected(caught.value)
+    assert described(caught.value) == {
+        "error": "nobody rated 'x'.",
+        "where": "--target",
+        "hint": "did you mean y?",
+    }
+    with pytest.raises(OptionError, match="name it"), blaming("--scale"):
+        raise click.UsageError("name it")
+
+
+def test_an_option_that_was_not_given_is_not_to_blame():
+    with pytest.raises(ValueError, match="no luck") as caught, blaming("--target", given=False):
+        raise ValueError("no luck")
+    assert described(caught.value)["where"] is None
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        DataError([Problem(where="a.csv:3", field="score", expected="a number", came="'x'")]),
+        FileNotFoundError(2, "No such file", "a.csv"),
+        KeyError("ours"),
+    ],
+)
+def test_faults_that_know_their_place_or_are_ours_stay_as_they_are(fault):
+    with pytest.raises(type(fault)) as caught, blaming("--map"):
+        raise fault
+    assert caught.value is fault

@@ -10,6 +10,7 @@ from judgesmith.cli.printing import (
     basis_text,
     estimate_text,
     print_agreement,
+    print_criteria,
     print_table,
     say,
     say_under,
@@ -17,6 +18,7 @@ from judgesmith.cli.printing import (
     visible,
 )
 from judgesmith.experiments.agreeing import agreement_report, unscored
+from judgesmith.experiments.by_criterion import CriterionReports
 from judgesmith.metrics import Estimate
 from judgesmith.optimizers import JudgedTable
 
@@ -184,3 +186,25 @@ def test_progress_goes_to_standard_error(capsys, monkeypatch):
     assert out == ""
     assert "rows" in err
     assert "6/6" in err
+
+
+def test_criteria_have_a_row_each_and_their_names_cannot_break_the_table(capsys):
+    table = JudgedTable(
+        predicted=np.arange(8.0),
+        human=np.arange(8.0),
+        sources=np.arange(8),
+        systems=np.array(["a"] * 8),
+    )
+    report = agreement_report(table, rng=np.random.default_rng(0), levels=["dataset"])
+    names = ["plain", "two\nlines \x1b[2J", "long" * 20]
+    print_criteria("All rows", CriterionReports(reports=dict.fromkeys(names, report)))
+    lines = capsys.readouterr().out.splitlines()
+    rows = [line for line in lines if "1.000 [1.00, 1.00]" in line]
+    assert [row.split()[0] for row in rows[:3]] == ["plain", "two", "long" * 7 + "l…"]
+    assert "\x1b" not in "".join(lines)
+    assert max(map(len, lines)) <= 80
+    print_criteria("None", CriterionReports())
+    assert capsys.readouterr().out == ""
+    print_criteria("All rows", CriterionReports(left_out={"flat\x1b": "all are 3"}))
+    said = capsys.readouterr().out
+    assert said == "\nAll rows: nothing to compare\n  flat\\x1b is left out: all are 3\n"

@@ -42,6 +42,7 @@ FILES = {
     "words.csv": "source,response,score\na,b,four\n",
     "broken.json": "{",
     "scores.jsonl": jsonl([{"source_id": "zz", "system_id": "", "score": 1.0}]),
+    "fits.jsonl": jsonl([{"source_id": f"s{n}", "score": 1.0} for n in range(8)]),
     "twice.jsonl": jsonl([{"source_id": "s1", "score": 1.0}] * 2),
     "judges.jsonl": jsonl([{"source_id": "s1", "judge": name, "scores": [1]} for name in "ab"]),
     "text.jsonl": jsonl([{"source_id": "s1", "score": "good"}]),
@@ -201,6 +202,28 @@ def test_machines_are_told_the_same(run, shelf, command, said):
     assert (done.status, done.out) == (2, "")
     assert said in f"{done.fault['error']}\n({done.fault['hint']})"
     assert set(done.fault) == {"error", "where", "hint"}
+
+
+@pytest.mark.parametrize(
+    ("command", "where"),
+    [
+        ("check good.jsonl --target overal", "--target"),
+        ("check constant.jsonl --target overal", "--target"),
+        ("check unrated.jsonl --scale 5..1", "--scale"),
+        ("check good.jsonl --scale 1..5 --scale 0..1", "--scale"),
+        ("check flat.csv --map source", "--map"),
+        ("evaluate judge good.jsonl --target fluenci", "--target"),
+        ("evaluate judge constant.jsonl --target overall", "--target"),
+        ("evaluate judge constant.jsonl", None),
+        ("evaluate fits.jsonl good.jsonl --target fluenci", "--target"),
+        ("evaluate fits.jsonl constant.jsonl --target overall", "--target"),
+        ("evaluate judge line7.jsonl --target fluenci", "line7.jsonl:7"),
+        ("evaluate judge good.jsonl --aggregate average", "--aggregate"),
+    ],
+)
+def test_machines_are_told_which_option_is_wrong(run, shelf, command, where):
+    done = run(*command.split(), "--json")
+    assert (done.status, done.fault["where"]) == (2, where)
 
 
 def test_a_server_that_is_not_there_is_given_up_soon(run, shelf, monkeypatch):

@@ -176,3 +176,51 @@ def test_a_key_from_elsewhere_says_nothing_about_texts(data, write):
 def test_where_only_systems_differ_the_way_out_is_the_same_map(data, write):
     with pytest.raises(DataError, match=r"'a' has 'x, y' .*the same --map\); got nothing"):
         read_scores(write(row("a", "", score=1)), data)
+
+
+def written(source, system, criteria, *, target="overall", **fields):
+    ours = {"run": "abc", "target": target, "criteria": criteria}
+    return row(source, system, **({"score": 3} | ours | fields))
+
+
+def test_scores_on_criteria_are_read_where_score_wrote_them(data, write):
+    why = {"score": None, "explanation": "no score: cut off"}
+    path = write(
+        written("a", "x", {"Clear": {"score": 70, "explanation": "It is."}, "kind": why}),
+        written("b", "x", {}, score=None, problem="cut off"),
+    )
+    found = read_scores(path, data)
+    assert found.target == "overall"
+    assert found.criteria[0]["Clear"].score == 70
+    assert found.criteria[0]["kind"].explanation == "no score: cut off"
+    assert [dict(one) for one in found.criteria[1:]] == [{}, {}, {}]
+
+
+def test_what_others_call_criteria_or_target_is_none_of_ours(data, write):
+    path = write(
+        row("a", "x", score=1, criteria=["clear"], target=[1]),
+        row("a", "y", score=2, criteria={"clear": 5}, target="overall"),
+    )
+    found = read_scores(path, data)
+    assert (found.criteria, found.target) == ((), None)
+
+
+@pytest.mark.parametrize("second", [{"target": "mean"}, {"target": 5}, {"run": None}])
+def test_rows_of_several_judges_say_of_none_what_it_was_compiled_for(data, write, second):
+    path = write(written("a", "x", {}), written("a", "y", {}, **second))
+    assert read_scores(path, data).target is None
+
+
+@pytest.mark.parametrize(
+    ("one", "came"),
+    [
+        (5, r"5 for 'clear'"),
+        ({"explanation": "x"}, r"\{'explanation': 'x'\} for 'clear'"),
+        ({"score": "good"}, "'good'"),
+        ({"score": float("nan")}, "nan"),
+    ],
+)
+def test_scores_on_criteria_that_are_none_are_named(data, write, one, came):
+    path = write(written("a", "x", {}), written("a", "y", {"clear": one}))
+    with pytest.raises(DataError, match=rf"scores.jsonl:2: criteria: expected a score .*{came}"):
+        read_scores(path, data)
