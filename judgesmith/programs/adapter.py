@@ -69,7 +69,8 @@ class FencedAdapter(dspy.ChatAdapter):
         """Return a question and an answer per demonstration, in the order given.
 
         Outputs that a demonstration lacks are said to be left out; one that lacks them all, as
-        optimizers hand to every predictor alike, shows nothing and is passed over.
+        optimizers hand to every predictor alike, shows nothing and is passed over. Records may
+        say of their own parts that they are left out.
         """
         messages = []
         for demo in demos:
@@ -77,7 +78,7 @@ class FencedAdapter(dspy.ChatAdapter):
             outputs = {name: demo.get(name) for name in signature.output_fields}
             if all(value is None for value in outputs.values()):
                 continue
-            partial = any(value is None for value in outputs.values())
+            partial = any(map(_lacks_words, outputs.values()))
             shown = {name: LEFT_OUT if value is None else value for name, value in outputs.items()}
             question = self.format_user_message_content(
                 signature, inputs, prefix=PARTIAL if partial else ""
@@ -122,6 +123,13 @@ class FencedAdapter(dspy.ChatAdapter):
                 message=str(fault),
             ) from None
         return dict(apply_output_field_defaults(signature, fields))
+
+
+def _lacks_words(value: Any) -> bool:
+    """Say whether an output of a demonstration, or a part of its records, is left out."""
+    if isinstance(value, list | tuple):
+        return any(isinstance(one, dict) and LEFT_OUT in one.values() for one in value)
+    return value is None
 
 
 def untrusted_fields(signature: type[dspy.Signature]) -> tuple[str, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from judgesmith.signatures.protocol import Aggregation
+from judgesmith.signatures.protocol import Aggregation, Protocol
 
 if TYPE_CHECKING:
     from judgesmith.programs.saved import SavedJudge
@@ -86,16 +86,34 @@ def _lines(judge: SavedJudge) -> Iterator[str]:
     yield ""
     yield "## Protocol"
     yield ""
-    yield f"- variant: {protocol.variant}"
-    yield f"- score: {aggregation_text(protocol.aggregation)}"
+    yield f"- variant: {protocol.variant}{_choices_text(protocol)}"
+    yield f"- score: {_score_text(protocol)}"
     for name, shown in protocol.demonstrations.items():
         yield f"- demonstrations in `{name}`: {len(shown)}"
-    yield f"- task: {_on_one_line(protocol.rubric.task)}"
+    yield f"- task: {_on_one_line(protocol.rubric.task) or 'not described'}"
     for criterion in protocol.rubric.criteria:
         yield f"- **{criterion.name}**: {_on_one_line(criterion.definition)}"
     yield ""
     yield "`judge.json` is the judge; `prompts/` shows every question as text. Load it with"
     yield '`judgesmith.load("FOLDER")` or score with `judgesmith score FOLDER INPUT -o OUT.jsonl`.'
+
+
+def _choices_text(protocol: Protocol) -> str:
+    """Return what of the variant was chosen otherwise than usual."""
+    chosen = []
+    if protocol.criteria_calls == "separate":
+        chosen.append("every criterion in a call of its own")
+    if protocol.overall == "mean":
+        chosen.append("no overall question")
+    if protocol.variant != "vanilla" and protocol.explain != "before":
+        chosen.append("no explanations" if protocol.explain == "none" else "explanations last")
+    return "".join(f", {one}" for one in chosen)
+
+
+def _score_text(protocol: Protocol) -> str:
+    if protocol.overall == "mean" and protocol.aggregation.kind == "overall":
+        return "the mean of the criteria"
+    return aggregation_text(protocol.aggregation)
 
 
 def _agreement_table(agreement: Mapping[str, Any]) -> Iterator[str]:

@@ -200,9 +200,12 @@ def _averaged(found: Sequence[Judgement], calls: tuple[str, ...]) -> Judgement:
         return scored[0].model_copy(update={"calls": calls})
     raw = fmean(one.raw for one in scored if one.raw is not None)
     criteria = {}
-    for name, first in scored[0].criteria.items():
-        points = [s for one in scored if (s := one.criteria[name].score) is not None]
-        score = fmean(points) if points else None
-        criteria[name] = CriterionScore(score=score, explanation=first.explanation)
+    for name in scored[0].criteria:
+        several = [one.criteria[name] for one in scored]
+        given = [one for one in several if one.score is not None]
+        points = [one.score for one in given if one.score is not None]
+        criteria[name] = CriterionScore(
+            score=fmean(points) if points else None, explanation=(given or several)[0].explanation
+        )
     update = {"score": raw, "raw": raw, "criteria": criteria, "calls": calls}
     return scored[0].model_copy(update=update)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping
-from typing import Any, Self
+from typing import Any, Self, get_args
 
 import dspy
 from dspy.utils.exceptions import AdapterParseError, ContextWindowExceededError
 
-from judgesmith.programs.adapter import FencedAdapter
+from judgesmith.programs.adapter import LEFT_OUT, FencedAdapter
 from judgesmith.programs.asking import call_config, current_lm, too_long, unreadable
 from judgesmith.programs.judging import Ask, Reply, Steps
 from judgesmith.programs.models import ModelRequest, request_settings, sampling, stack_of
@@ -138,12 +138,17 @@ class Judge(dspy.Module):
         settings = Protocol.model_validate(state["protocol"])
         if settings.judge != self._settings.judge:
             raise ValueError(f"the state is of a judge of the kind {settings.judge}.")
-        names = {name for name, _ in self.named_predictors()}
-        if names != set(predictors):
-            raise ValueError(
-                f"this judge asks {', '.join(sorted(names))}; the state is of one that asks "
-                f"{', '.join(sorted(predictors))}. Load it into a judge of the same variant."
-            )
+        own = dict(self.named_predictors())
+        other = dict(type(self)(settings).named_predictors())
+        for names in (set(predictors), set(other)):
+            if names != set(own):
+                raise ValueError(
+                    f"this judge asks {', '.join(sorted(own))}; the state is of one that asks "
+                    f"{', '.join(sorted(names))}. Load it into a judge of the same variant."
+                )
+        for name, predictor in own.items():
+            # Which fields a question has depends on the protocol, and DSPy's state lacks them.
+            predictor.signature = other[name].signature
         super().load_state(predictors, allow_unsafe_lm_state=allow_unsafe_lm_state)
         self._settings = settings
 
@@ -160,7 +165,8 @@ class Judge(dspy.Module):
         for name, text in protocol.instructions.items():
             named[name].signature = named[name].signature.with_instructions(text)
         for name, shown in protocol.demonstrations.items():
-            named[name].demos = [_example(demonstration) for demonstration in shown]
+            signature = named[name].signature
+            named[name].demos = [_example(one, name, signature) for one in shown]
 
     def _asked(self, ask: Ask) -> Reply:
         predictor = getattr(self, ask.predictor)
@@ -237,11 +243,38 @@ def _demonstration(demo: Any, signature: type[dspy.Signature]) -> Demonstration:
     )
 
 
-def _example(demonstration: Demonstration) -> dspy.Example:
-    fields = {**demonstration.inputs, **demonstration.outputs}
+def _example(
+    demonstration: Demonstration, predictor: str, signature: type[dspy.Signature]
+) -> dspy.Example:
+    """Return a demonstration as a predictor shows it: the fields that are asked for alone."""
+    asked = signature.output_fields
+    outputs = {
+        name: _as_asked(value, asked[name].annotation)
+        for name, value in demonstration.outputs.items()
+        if name in asked
+    }
+    if demonstration.outputs and not outputs:
+        raise ValueError(
+            f"a demonstration for {predictor} answers {', '.join(demonstration.outputs)}; that "
+            f"question asks for {', '.join(asked)}."
+        )
+    fields = {**demonstration.inputs, **outputs}
     if demonstration.kind == "bootstrapped":
         fields["augmented"] = True
     return dspy.Example(**fields).with_inputs(*demonstration.inputs)
+
+
+def _as_asked(value: Any, annotation: Any) -> Any:
+    """Return records with the keys that are asked for, in that order; other values as they are."""
+    kinds = [one for one in get_args(annotation) if hasattr(one, "model_fields")]
+    if not kinds or not isinstance(value, list | tuple):
+        return value
+    return [
+        {key: one.get(key, LEFT_OUT) for key in kinds[0].model_fields}
+        if isinstance(one, Mapping)
+        else one
+        for one in value
+    ]
 
 
 def _plain(value: Any) -> Any:

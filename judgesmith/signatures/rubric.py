@@ -206,7 +206,7 @@ def folded(name: str) -> str:
 
 
 def _unmarked(text: str) -> str:
-    if _MARKER in text:
+    if _MARKER in " ".join(text.split()):  # as questions show it: on one line
         raise ValueError(f"{_MARKER!r} marks the fields of a question; write it another way.")
     return text
 

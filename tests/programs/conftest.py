@@ -6,6 +6,7 @@ from collections.abc import Callable
 import pytest
 
 from judgesmith.programs import ActiveCritic
+from judgesmith.programs.adapter import LEFT_OUT
 from judgesmith.programs.models import ModelAnswer, Stack, model, stack_of
 from judgesmith.programs.models.dspy_lm import StackLM
 from judgesmith.signatures import Demonstration, RatedItem, Rubric
@@ -68,14 +69,37 @@ def demonstrations(text="Ann left."):
         for name in RUBRIC.names
     ]
     run = {"assessments": "- fluency: 40. Because.\n- Fact_Check: 40. Because."}
+    criteria = {**task, "criteria": "fluency: Is it?"}
+    labelled = [{**one, "explanation": LEFT_OUT} for one in assessed]
+    alone = (
+        Demonstration(
+            inputs={**task, "criterion": "fluency: Is it?", **texts}, outputs={"score": 30}
+        ),
+        Demonstration(
+            inputs={**task, "criterion": "fluency: Is it?", **texts},
+            outputs={"explanation": f"Because of {text!a}.", "score": 40},
+            kind="bootstrapped",
+        ),
+    )
     return {
+        "rate": (
+            Demonstration(inputs={**criteria, **texts}, outputs={"score": 70}),
+            Demonstration(
+                inputs={**criteria, **texts},
+                outputs={"explanation": "It is short.", "score": 55},
+                kind="bootstrapped",
+            ),
+        ),
+        "assess_1": alone,
+        "assess_2": alone[:1],
         "grade": (Demonstration(inputs=texts, outputs={"score": 70}),),
         "assess": (
             Demonstration(
-                inputs={**task, "criteria": "fluency: Is it?", **texts},
+                inputs={**criteria, **texts},
                 outputs={"assessments": assessed},
                 kind="bootstrapped",
             ),
+            Demonstration(inputs={**criteria, **texts}, outputs={"assessments": labelled}),
         ),
         "overall": (
             Demonstration(inputs={**task, **texts}, outputs={"score": 70}),
@@ -181,10 +205,15 @@ def good():
     """A script that answers every question well: criteria 60 and 80, overall 70."""
 
     def script(request):
+        wanted = request.user.rpartition("Respond with")[2]
         if "assessments ## ]]` (must" in request.user:
             return written(assessments=assessed_as(fluency=60, Fact_Check=80))
-        if "[[ ## explanation ## ]]" in request.user.rpartition("Respond with")[2]:
-            return written(explanation="It is fine.", score=70)
-        return written(score=70)
+        if "[[ ## criterion ## ]]\nfluency" in request.user:
+            fields = {"explanation": "about fluency", "score": 60}
+        elif "[[ ## criterion ## ]]\nFact_Check" in request.user:
+            fields = {"explanation": "about Fact_Check", "score": 80}
+        else:
+            fields = {"explanation": "It is fine.", "score": 70}
+        return written(**{k: v for k, v in fields.items() if f"[[ ## {k} ## ]]" in wanted})
 
     return script

@@ -55,6 +55,16 @@ class TestDemonstrations:
         assert messages[3]["content"].startswith(PARTIAL)
         assert messages[4]["content"].startswith(f"[[ ## explanation ## ]]\n{LEFT_OUT}\n")
 
+    def test_records_may_leave_out_a_part_and_the_example_says_so(self):
+        records = [{"criterion": "a", "explanation": LEFT_OUT, "score": 70}]
+        whole = [{"criterion": "a", "explanation": "Right.", "score": 70}]
+        inputs = {**INPUTS, "task": "t", "criteria": "a: b"}
+        demos = [{**INPUTS, "assessments": one} for one in (records, whole)]
+        messages = FencedAdapter().format(AssessCriteria, demos, inputs)
+        assert messages[1]["content"].startswith(PARTIAL)
+        assert f'"explanation": "{LEFT_OUT}"' in messages[2]["content"]
+        assert not messages[3]["content"].startswith(PARTIAL)
+
     def test_one_that_shows_no_answer_is_passed_over(self):
         demo = {**INPUTS, "score": 70}
         inputs = {**INPUTS, "task": "t", "criteria": "a: b"}

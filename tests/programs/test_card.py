@@ -46,6 +46,32 @@ def test_without_held_out_rows_nothing_is_claimed_of_them(judge_of):
     assert "No rows were kept for a report." in judge_card(saved(judge_of()))
 
 
+@pytest.mark.parametrize(
+    ("choices", "lines"),
+    [
+        ({}, ["- variant: fine", "- score: the model's own overall score"]),
+        (
+            {"criteria_calls": "separate", "overall": "mean", "explain": "after"},
+            [
+                "- variant: fine, every criterion in a call of its own, no overall question, "
+                "explanations last",
+                "- score: the mean of the criteria",
+            ],
+        ),
+        ({"variant": "coarse", "explain": "none"}, ["- variant: coarse, no explanations"]),
+        ({"variant": "vanilla"}, ["- variant: vanilla"]),
+    ],
+)
+def test_the_variant_is_told_with_its_choices(judge_of, choices, lines):
+    card = judge_card(saved(judge_of(**choices))).split("\n")
+    assert [line for line in lines if line not in card] == []
+
+
+def test_a_judge_without_a_task_says_so(judge_of, rubric):
+    card = judge_card(saved(judge_of(rubric=rubric.model_copy(update={"task": ""}))))
+    assert "- task: not described" in card
+
+
 def test_text_of_several_lines_stays_in_its_place(judge_of):
     card = judge_card(saved(judge_of()))
     assert "- task: Judge a summary. It was written for a newspaper." in card

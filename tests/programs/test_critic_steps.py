@@ -243,6 +243,42 @@ class TestSamples:
         assert judgement.criteria["fluency"] == CriterionScore(score=40, explanation="so")
         assert judgement.explanation == "first"
 
+    def test_a_gap_in_one_sample_is_filled_by_the_others_with_their_words(self, rubric):
+        protocol = Protocol(rubric=rubric, samples=2)
+        gap = assess(60)
+        judgement, questions = judged(
+            protocol, gap, gap, overall(70), assess(20, 40, explanation="seen"), overall(30)
+        )
+        assert [one.sample for one in questions] == [0, 2, 0, 1, 1]
+        assert judgement.criteria == {
+            "fluency": CriterionScore(score=40, explanation="so"),
+            "Fact_Check": CriterionScore(score=40, explanation="seen"),
+        }
+        judgement, _ = judged(protocol, gap, gap, overall(70), gap, gap, overall(30))
+        assert judgement.criteria["Fact_Check"].score is None
+        assert judgement.criteria["Fact_Check"].explanation.startswith("no score: no assessment")
+
+    @pytest.mark.parametrize("calls", ["joint", "separate"])
+    def test_without_an_overall_question_a_sample_with_a_gap_is_left_out(self, rubric, calls):
+        protocol = Protocol(rubric=rubric, samples=2, overall="mean", criteria_calls=calls)
+        bad = Reply(problem="unreadable")
+        gap, whole = {
+            "joint": ([assess(60)] * 2, [assess(20, 40)]),
+            "separate": ([overall(60), bad, bad], [overall(20, "a"), overall(40, "b")]),
+        }[calls]
+        judgement, _ = judged(protocol, *gap, *whole)
+        assert (judgement.score, judgement.raw) == (30, 30)
+        assert judgement.criteria["fluency"].score == 20
+
+    def test_a_coarse_judge_averages_and_keeps_the_first_words(self, rubric):
+        protocol = Protocol(rubric=rubric, variant="coarse", samples=3)
+        bad = Reply(problem="unreadable")
+        judgement, questions = judged(
+            protocol, bad, bad, overall(60, "second"), overall(80, "third")
+        )
+        assert [one.sample for one in questions] == [0, 3, 1, 2]
+        assert (judgement.score, judgement.explanation) == (70, "second")
+
     def test_every_question_has_a_sample_number_of_its_own(self):
         bad = Reply(problem="unreadable")
         protocol = VANILLA.model_copy(update={"samples": 3})

@@ -9,8 +9,9 @@ from dspy.utils.callback import BaseCallback
 
 from judgesmith.programs import ActiveCritic, judge_items
 from judgesmith.programs.models import model, stack_of
-from judgesmith.signatures import Protocol
+from judgesmith.signatures import Protocol, Rubric
 
+TASKLESS = Rubric(criteria={"brevity": "Is it short?"})
 FIELDS = {"score", "explanation", "criteria", "errors", "problem", "raw", "calls", "protocol"}
 
 
@@ -242,6 +243,50 @@ class TestAsAModule:
         with pytest.raises(ValueError, match=said):
             judge.load(path)
         assert judge.dump_state() == before
+
+    @pytest.mark.parametrize("variant", ["coarse", "fine"])
+    @pytest.mark.parametrize(
+        "change", [{"explain": "after"}, {"explain": "none"}, {"rubric": TASKLESS}]
+    )
+    def test_a_loaded_state_brings_its_questions_with_all_their_fields(
+        self, variant, change, judge_of, tmp_path
+    ):
+        plain, changed = judge_of(variant), judge_of(variant, shown="a", **change)
+        for mine, saved in ((plain, changed), (changed, plain)):
+            saved.save(tmp_path / "judge.json")
+            judge = ActiveCritic(mine.protocol)
+            judge.load(tmp_path / "judge.json")
+            assert judge.protocol == saved.protocol
+            assert judge.templates() == saved.templates()
+            assert ActiveCritic(judge.protocol).templates() == saved.templates()
+
+    @pytest.mark.parametrize(
+        ("choices", "asks"),
+        [
+            ({"variant": "vanilla"}, "grade"),
+            ({"variant": "coarse"}, "rate"),
+            ({"overall": "mean"}, "assess"),
+            ({"criteria_calls": "separate"}, "assess_1, assess_2, overall"),
+        ],
+    )
+    def test_a_state_of_another_variant_is_refused_both_ways(self, choices, asks, judge_of):
+        fine, other = judge_of(shown="a"), judge_of(shown="a", **choices)
+        before = fine.dump_state(), other.dump_state()
+        said = f"this judge asks assess, overall; the state is of one that asks {asks}"
+        with pytest.raises(ValueError, match=said):
+            fine.load_state(before[1])
+        said = f"this judge asks {asks}; the state is of one that asks assess, overall"
+        with pytest.raises(ValueError, match=said):
+            other.load_state(before[0])
+        assert (fine.dump_state(), other.dump_state()) == before
+
+    def test_a_state_whose_protocol_asks_something_else_is_refused(self, judge_of):
+        judge = judge_of()
+        state = judge.dump_state()
+        state["protocol"]["overall"] = "mean"
+        with pytest.raises(ValueError, match=r"the state is of one that asks assess\. Load it"):
+            judge.load_state(state)
+        assert judge.protocol.overall == "asked"
 
     def test_labelled_demonstrations_of_dspys_optimizer_are_shown(self, judge_of, scripted, good):
         trainset = [
