@@ -20,6 +20,7 @@ COMMANDS = {
     "show": "print a judge as people read it, or what changed between two",
     "score": "judge new texts with a compiled judge",
     "evaluate": "measure agreement with people",
+    "sheet": "ask people about a judge's explanations, and read what they say",
     "ledger": "look at, trim or export the answers on record",
 }
 BAD_INPUT = 2

@@ -1,0 +1,174 @@
+"""``judgesmith sheet``: ask people about a judge's explanations, and read what they say."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from judgesmith.cli.options import json_option
+from judgesmith.cli.places import check_place
+from judgesmith.cli.printing import estimate_text, print_json, print_table, say, say_notes
+
+if TYPE_CHECKING:
+    from judgesmith.experiments.explanation_ratings import ExplanationRatings
+
+
+@click.group("sheet")
+def command() -> None:
+    """Ask people about a judge's explanations, and read what they say."""
+
+
+@command.command("write")
+@click.argument("scores")
+@click.argument("data")
+@click.option("-o", "--output", required=True, metavar="SHEET.csv", help="Where it is written.")
+@click.option(
+    "--rows",
+    "n_items",
+    type=click.IntRange(min=3),
+    default=50,
+    show_default=True,
+    help="Scored texts to ask about, a third each of low, middle and high scores.",
+)
+@click.option(
+    "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of the draw."
+)
+@click.option("--map", "columns", metavar="FIELD=COLUMN,…", help="Which column holds what.")
+@click.option("--scale", metavar="LOW..HIGH", help="Scale of the overall scores, for the raters.")
+@click.option("--force", is_flag=True, help="Replace a file that is there, answers and all.")
+@json_option
+def write(
+    scores: str,
+    data: str,
+    output: str,
+    n_items: int,
+    seed: int,
+    columns: str | None,
+    scale: str | None,
+    force: bool,
+    as_json: bool,
+) -> None:
+    """Write a sheet for people who rate explanations.
+
+    It has one row per explanation in SCORES, of texts drawn from low, middle and high scores.
+
+    SCORES is a file that 'score' wrote, DATA what it scored. Each rater fills in a copy, and
+    names it after themselves; 'sheet read' reads the copies.
+    """
+    import numpy as np
+
+    from judgesmith.experiments.explanation_form import QUESTIONS
+    from judgesmith.experiments.explanation_sheet import write_sheet
+    from judgesmith.signatures import Scale
+
+    place = check_place(output)
+    for given in (scores, data):
+        if place.exists() and Path(given).exists() and place.samefile(given):
+            raise click.UsageError(f"{output} is {given} itself; name another file.")
+    if scores == data == "-":
+        raise click.UsageError("standard input is one file; name the other.")
+    found = write_sheet(
+        scores,
+        data,
+        place,
+        rng=np.random.default_rng(seed),
+        n_items=n_items,
+        columns=columns,
+        scale=None if scale is None else Scale.parse(scale),
+        overwrite=force,
+    )
+    notes = []
+    if scale is None:
+        notes.append("the sheet does not say what overall scores are out of; give it with --scale.")
+    if found.n_cut:
+        notes.append(
+            f"{found.n_cut} cells hold more than a spreadsheet can; they say what was left out."
+        )
+    if as_json:
+        print_json(
+            {
+                "output": output,
+                "sheet": found.sheet,
+                "items": found.n_items,
+                "rows": found.n_rows,
+                "unscored": found.n_unscored,
+                "unexplained": found.n_unexplained,
+                "cut": found.n_cut,
+            }
+        )
+        say_notes(notes, as_json=True)
+        return
+    say(f"{found.n_rows} explanations of {found.n_items} scored texts in {output}")
+    if found.n_unscored or found.n_unexplained:
+        say(
+            f"{found.n_unscored} texts have no score, {found.n_unexplained} a score without "
+            "any explanation; none of them is in it"
+        )
+    print_table("What is asked", [[one.name, one.text] for one in QUESTIONS], left=2)
+    say_notes(notes, as_json=False)
+
+
+@command.command("read")
+@click.argument("sheets", nargs=-1, required=True, metavar="SHEET.csv…")
+@json_option
+def read(sheets: tuple[str, ...], as_json: bool) -> None:
+    """Read filled sheets: what raters say, and how far they agree.
+
+    Give the copies of one sheet, one file per rater, each named after its rater.
+    """
+    from judgesmith.experiments.explanation_ratings import read_sheets
+
+    if "-" in sheets:
+        raise click.UsageError("a rater is called like the file; name files, not '-'.")
+    found = read_sheets(sheets)
+    if as_json:
+        print_json(found.to_dict())
+    else:
+        _print(found)
+    notes = [
+        f"{n} {'row' if n == 1 else 'rows'} of the sheet not in {rater}'s file: taken as blank."
+        for rater, n in found.n_missing.items()
+        if n
+    ]
+    say_notes(notes, as_json=as_json)
+
+
+def _print(found: ExplanationRatings) -> None:
+    raters = list(found.n_missing)
+    n = f"{len(raters)} rater{'s' if len(raters) > 1 else ''}"
+    say(f"{n} on {found.n_rows} explanations of {found.n_items} texts (sheet {found.sheet})")
+    asked = found.questions
+    print_table(
+        "Answers: share of yes (usefulness: mean of 1 to 5), 95% intervals over texts",
+        [
+            [name, estimate_text(q.value), str(q.n_filled), str(q.n_blank)]
+            for name, q in asked.items()
+        ],
+        header=["question", "value", "filled in", "blank"],
+    )
+    print_table(
+        "Agreement of raters: Krippendorff's alpha, and the share of equal pairs of answers",
+        [[name, estimate_text(q.alpha), _number(q.agreement)] for name, q in asked.items()],
+        header=["question", "alpha", "equal"],
+    )
+    of_parts = {name: q for name, q in asked.items() if q.parts}
+    parts = list(dict.fromkeys(part for q in of_parts.values() for part in q.parts))
+    print_table(
+        "By part: share of yes",
+        [[part, *(_number(q.parts[part].value) for q in of_parts.values())] for part in parts],
+        header=["part", *of_parts],
+    )
+    print_table(
+        "By rater",
+        [
+            [name, *(_number(q.raters[rater].value) for rater in raters)]
+            for name, q in asked.items()
+        ],
+        header=["question", *raters],
+    )
+
+
+def _number(value: float) -> str:
+    return "undefined" if value != value else f"{value:.3f}"
