@@ -7,33 +7,29 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from judgesmith.cli.compiled import (
+    print_again,
+    print_compiled,
+    print_estimate,
+    print_examples,
+    print_nothing,
+    summary,
+)
+from judgesmith.cli.faults import blaming
 from judgesmith.cli.options import (
     ModelChoice,
+    aggregate_option,
     data_options,
     json_option,
     load_data,
     model_options,
-    target_options,
+    targets_option,
 )
 from judgesmith.cli.places import check_place
-from judgesmith.cli.printing import (
-    basis_text,
-    print_agreement,
-    print_json,
-    say,
-    say_notes,
-    say_under,
-    shortened,
-    stage_progress,
-    usage_text,
-)
+from judgesmith.cli.printing import print_json, say, say_notes, stage_progress
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from judgesmith.experiments import Compiled, CompileSettings, DataSet
-    from judgesmith.experiments.compiling import NothingScoredError
-    from judgesmith.programs.models import Usage
+    from judgesmith.experiments import CompileSettings
     from judgesmith.programs.saved import SavedJudge
 
 
@@ -41,16 +37,59 @@ if TYPE_CHECKING:
 @click.argument("data")
 @click.option("-o", "--output", required=True, metavar="JUDGE", help="Folder for the judge.")
 @data_options
-@target_options
+@targets_option
+@aggregate_option
 @click.option(
-    "--rubric", metavar="FILE", help="YAML with task and criteria [default: a general rubric]."
+    "--from",
+    "earlier",
+    metavar="JUDGE",
+    help="Start from an earlier judge, and keep of it what still agrees best.",
+)
+@click.option(
+    "--rubric",
+    metavar="FILE",
+    help="YAML with task and criteria, or with definitions for --criteria human.",
+)
+@click.option(
+    "--criteria",
+    type=click.Choice(["inferred", "human", "general"]),
+    help="Inferred from the ratings, those that people rated, or general ones "
+    "[default: those of --rubric, else inferred].",
+)
+@click.option(
+    "--inference",
+    type=click.Choice(["batches", "single"]),
+    default="batches",
+    show_default=True,
+    help="Infer from mini-batches until they teach no more, or from a single one.",
 )
 @click.option(
     "--variant",
-    type=click.Choice(["vanilla", "fine"]),
+    type=click.Choice(["vanilla", "coarse", "fine"]),
     default="fine",
     show_default=True,
-    help="Graded examples alone, or criteria first and then the whole.",
+    help="Graded examples alone; task and criteria in one question; or criteria first, then the "
+    "whole.",
+)
+@click.option(
+    "--criteria-calls",
+    type=click.Choice(["joint", "separate"]),
+    default="joint",
+    show_default=True,
+    help="Score all criteria in one call, or each in its own.",
+)
+@click.option(
+    "--explain",
+    type=click.Choice(["before", "after", "none"]),
+    default="before",
+    show_default=True,
+    help="Explanations before their scores, after them, or none.",
+)
+@click.option(
+    "--without",
+    default="",
+    metavar="PART,…",
+    help="Leave out explanations, task, criteria, mcs, os, search or weights.",
 )
 @click.option(
     "--optimizer",
@@ -72,7 +111,17 @@ if TYPE_CHECKING:
     type=click.IntRange(min=0),
     default=3,
     show_default=True,
-    help="Rated examples shown in a prompt.",
+    help="Rated examples shown in a prompt; 0 searches none.",
+)
+@click.option(
+    "--partial-demos",
+    is_flag=True,
+    help="Show the question about all criteria examples with the overall score alone, too.",
+)
+@click.option(
+    "--percent-of-max",
+    is_flag=True,
+    help="Show scores as percent of the highest point, not of the whole range.",
 )
 @click.option(
     "--rounds",
@@ -108,8 +157,14 @@ def command(
     output: str,
     columns: str | None,
     scales: tuple[str, ...],
+    earlier: str | None,
     rubric: str | None,
+    criteria: str | None,
+    inference: str,
     variant: str,
+    criteria_calls: str,
+    explain: str,
+    without: str,
     no_texts: bool,
     concurrency: int,
     dry_run: bool,
@@ -123,55 +178,124 @@ def command(
     asked for again. When the budget ends early, the best judge so far is saved, marked as
     incomplete. DATA is described under 'judgesmith check --help'.
     """
-    from judgesmith.experiments import CompileSettings, compile_judge
-    from judgesmith.experiments.compiling import NothingScoredError
+    from judgesmith.experiments import compile_judge
+    from judgesmith.experiments.chosen_targets import chosen_targets
+    from judgesmith.experiments.compile_notes import NothingScoredError
+    from judgesmith.experiments.estimating import estimate_run
     from judgesmith.experiments.parts import parts_of
-    from judgesmith.experiments.targets import targets_of
+    from judgesmith.experiments.starting import starting_from
     from judgesmith.optimizers import parse_objective
     from judgesmith.programs.asking import endpoint_of
     from judgesmith.programs.models import stack_of
-    from judgesmith.signatures import Protocol, Rubric
+    from judgesmith.programs.saved import SavedJudge
 
     folder = _place(output)
     names = set(ModelChoice.__dataclass_fields__)
     choice = ModelChoice(**{name: rest.pop(name) for name in names})
-    start = {"variant": variant} | ({"rubric": Rubric.load(rubric)} if rubric else {})
-    settings = CompileSettings(protocol=Protocol(**start), texts=not no_texts, **rest)
+    before = SavedJudge.load(earlier) if earlier else None
+    if before is not None:
+        _refuse_beside_earlier()
+    start = {"variant": variant, "criteria_calls": criteria_calls, "explain": explain}
+    settings = _settings(start, rubric, criteria, inference, without, texts=not no_texts, **rest)
+    settings = settings if before is None else starting_from(before, settings)
     dataset = load_data(data, columns, scales)
-    targets = targets_of(dataset, settings.target, settings.aggregate)
-    parse_objective(settings.objective)
-    parts_of(dataset, targets, settings)
+    with blaming("--target", given=bool(settings.target)):
+        targets = chosen_targets(dataset, settings)
+    with blaming("--objective"):
+        parse_objective(settings.objective)
+    known = frozenset() if before is None else before.seen_keys
+    parts_of(dataset, targets, settings, known)
     run = settings.fingerprint(dataset, choice.model_name or "offline", endpoint_of(choice.lm()))
     lm = choice.lm(run_id=f"compile {run}")
     if dry_run:
-        _print_estimate(dataset, settings, lm, as_json=as_json)
+        print_estimate(estimate_run(dataset, settings, lm, known=known), as_json=as_json)
         return
-    earlier = _earlier(folder, run, force=force)
-    if earlier is not None and earlier.settings.get("complete"):
-        _print_again(earlier, folder, as_json=as_json)
+    made = _made_before(folder, run, force=force)
+    if made is not None and made.settings.get("complete"):
+        print_again(made, folder, as_json=as_json)
         return
     stack = stack_of(lm)
     assert stack is not None
     try:
         with stage_progress(quiet=as_json) as progress:
             found = compile_judge(
-                dataset, settings, lm=lm, concurrency=concurrency, progress=progress
+                dataset,
+                settings,
+                earlier=before,
+                lm=lm,
+                concurrency=concurrency,
+                progress=progress,
             )
     except NothingScoredError as fault:
         if not fault.spent:
             raise
-        _print_nothing(fault, dataset, stack.usage, as_json=as_json)
+        print_nothing(fault, dataset, stack.usage, as_json=as_json)
         return
     found.saved.save(folder, overwrite=True)
     if as_json:
-        print_json(_summary(found.saved, folder, stack.usage))
+        print_json(summary(found.saved, folder, stack.usage))
     else:
-        _print(found, dataset, stack.usage)
+        print_compiled(found, dataset, stack.usage)
     say_notes((*dataset.notes, *found.notes, *stack.adaptations), as_json=as_json)
     if not as_json:
-        _print_examples(found)
+        print_examples(found)
         say(f"\nsaved in {folder} (fingerprint {found.saved.fingerprint}); try:")
         say(f"  judgesmith score {folder} INPUT.jsonl -o SCORES.jsonl")
+
+
+def _settings(
+    start: dict[str, Any],
+    rubric: str | None,
+    criteria: str | None,
+    inference: str,
+    without: str,
+    **rest: Any,
+) -> CompileSettings:
+    """Return what the options say of the judge and the search."""
+    from judgesmith.experiments import CompileSettings
+    from judgesmith.experiments.ablating import without as left_out
+    from judgesmith.programs.inference_settings import InferenceSettings
+    from judgesmith.signatures import Protocol, Rubric
+
+    if rubric and criteria in ("inferred", "general"):
+        raise click.UsageError(
+            f"--rubric gives the criteria, and --criteria {criteria} would take others; drop one."
+        )
+    if rubric:
+        start["rubric"] = Rubric.load(rubric)
+    source = "given" if criteria == "general" or (rubric and criteria is None) else criteria
+    if len(rest["target"]) > 1 and source == "given" and rubric:
+        source = None  # several targets are the criteria; the rubric defines them
+    settings = CompileSettings.model_validate(
+        {
+            **rest,
+            "protocol": Protocol.model_validate(start),
+            "criteria": source,
+            "inference": InferenceSettings.model_validate({"inference": inference}),
+        }
+    )
+    parts = [part.strip() for part in without.split(",") if part.strip()]
+    with blaming("--without"):
+        return left_out(settings, parts) if parts else settings
+
+
+_OF_THE_JUDGE = ("rubric", "criteria", "inference", "variant", "criteria_calls", "explain")
+"""Options that say what an earlier judge says already."""
+
+
+def _refuse_beside_earlier() -> None:
+    """Refuse options that would change what a run takes from an earlier judge."""
+    context = click.get_current_context()
+    usual = click.core.ParameterSource.DEFAULT
+    given = [
+        f"--{name.replace('_', '-')}"
+        for name in (*_OF_THE_JUDGE, "without")
+        if context.get_parameter_source(name) != usual
+    ]
+    if given:
+        raise click.UsageError(
+            f"--from takes this from the earlier judge: {', '.join(given)}; drop one or the other."
+        )
 
 
 def _place(output: str) -> Path:
@@ -182,7 +306,7 @@ def _place(output: str) -> Path:
     return folder
 
 
-def _earlier(folder: Path, run: str, *, force: bool) -> SavedJudge | None:
+def _made_before(folder: Path, run: str, *, force: bool) -> SavedJudge | None:
     """Return the judge that this very run has made before, and refuse to replace another."""
     from judgesmith.programs.saved import SavedJudge
 
@@ -195,112 +319,3 @@ def _earlier(folder: Path, run: str, *, force: bool) -> SavedJudge | None:
         f"{folder} holds a judge from another run ({saved.settings.get('run')}, this is {run}); "
         "name another folder, or replace it with --force."
     )
-
-
-def _summary(saved: SavedJudge, folder: Path, usage: Usage | None) -> dict[str, Any]:
-    return {
-        "judge": str(folder),
-        "target": saved.target,
-        "calls": usage.calls if usage else 0,
-        "cost_usd": usage.cost_usd if usage else 0.0,
-        "rows": _rows(saved.rows),
-        **saved.agreement,
-    }
-
-
-def _rows(counts: Mapping[str, int]) -> dict[str, int]:
-    return {name: counts[name] for name in ("train", "select", "heldout", "unscored")}
-
-
-def _print_again(saved: SavedJudge, folder: Path, *, as_json: bool) -> None:
-    if as_json:
-        print_json(_summary(saved, folder, None))
-        return
-    from judgesmith.programs.card import judge_card
-
-    say(f"{folder} holds the result of this very run; nothing was asked.\n")
-    say(judge_card(saved))
-
-
-def _print_nothing(
-    fault: NothingScoredError, dataset: DataSet, usage: Usage, *, as_json: bool
-) -> None:
-    """Say that the budget ended before there was anything to report."""
-    notes = [
-        *dataset.notes,
-        f"{str(fault).rstrip('.')}.",
-        "nothing was saved; a larger budget continues from here.",
-    ]
-    if as_json:
-        parts = ("uncompiled", "selection", "heldout", "gain", "optimism")
-        print_json(
-            {
-                "judge": None,
-                "target": fault.target,
-                "calls": usage.calls,
-                "cost_usd": usage.cost_usd,
-                "rows": _rows(fault.rows),
-                **dict.fromkeys(parts),
-            }
-        )
-    say_notes(notes, as_json=as_json)
-    if not as_json:
-        say(usage_text(usage))
-
-
-def _print_estimate(dataset: DataSet, settings: CompileSettings, lm: Any, *, as_json: bool) -> None:
-    from judgesmith.experiments.estimating import estimate_run
-
-    estimate = estimate_run(dataset, settings, lm)
-    if as_json:
-        print_json(estimate.to_dict())
-        return
-    cost = "unknown (give --price)" if estimate.cost_usd is None else f"${estimate.cost_usd:.2f}"
-    say(
-        f"{estimate.calls} calls if every answer can be read, at most {estimate.max_calls}; about "
-        f"{estimate.input_tokens} tokens in and {estimate.output_tokens} out, cost {cost}.\n"
-        "Nothing was asked. Answers on record are not counted off."
-    )
-
-
-def _print(found: Compiled, dataset: DataSet, usage: Usage) -> None:
-    from judgesmith.programs.card import aggregation_text
-
-    saved = found.saved
-    rows = saved.rows
-    say(
-        f"{dataset.name}: {saved.target} on {saved.human_scale}; rows: {rows['train']} to show, "
-        f"{rows['select']} to choose by, {rows['heldout']} held out, {rows['unrated']} unrated, "
-        f"{rows['unscored']} unscored"
-    )
-    if found.heldout is not None:
-        print_agreement(
-            f"Agreement with people, held out: {basis_text(found.heldout)}",
-            {"uncompiled": found.uncompiled, "compiled": found.heldout},
-            gain=found.gain,
-        )
-        chosen = found.selection["dataset"]["q"].value
-        optimism = chosen - found.heldout["dataset"]["q"].value
-        if optimism == optimism:
-            say(f"\nQ on the rows it was chosen by: {chosen:.3f}, {optimism:+.3f} above held out")
-    else:
-        print_agreement(
-            f"Agreement on the rows it was chosen by: {basis_text(found.selection)}",
-            {"chosen by": found.selection},
-        )
-        say()
-    say_under("score", aggregation_text(saved.protocol.aggregation))
-    shown = [f"{len(many)} in {name}" for name, many in saved.protocol.demonstrations.items()]
-    say(f"demonstrations: {', '.join(shown) or 'none'}")
-    say(f"model: {saved.model}; {usage_text(usage)}")
-
-
-def _print_examples(found: Compiled) -> None:
-    if not found.examples:
-        return
-    say("\nTwo judgements on texts it has not seen:")
-    for item, human, judgement in found.examples:
-        scale, people = found.saved.protocol.aggregation.scale, found.saved.human_scale
-        say(f"\n  {judgement.score:.1f} on {scale} (people: {human:.1f} on {people})")
-        say_under("response", shortened(item.response), indent=2)
-        say_under("because", shortened(judgement.explanation, 400), indent=2)

@@ -39,26 +39,36 @@ def data_options(command: Command) -> Command:
     return command
 
 
+def aggregate_option(command: Command) -> Command:
+    """Add ``--aggregate``."""
+    return click.option(
+        "--aggregate",
+        type=click.Choice(["mean", "median", "mode", "unanimous"]),
+        default="mean",
+        show_default=True,
+        help="How several raters become one value.",
+    )(command)
+
+
 def target_options(command: Command) -> Command:
     """Add the options that say which ratings count."""
-    for option in (
-        click.option(
-            "--aggregate",
-            type=click.Choice(["mean", "median", "mode", "unanimous"]),
-            default="mean",
-            show_default=True,
-            help="How several raters become one value.",
-        ),
-        click.option(
-            "--target",
-            default="auto",
-            metavar="NAME",
-            help="Criterion, 'overall', 'mean', or several as in coherence+fluency "
-            "[default: overall if rated, else mean].",
-        ),
-    ):
-        command = option(command)
-    return command
+    return click.option(
+        "--target",
+        default="auto",
+        metavar="NAME",
+        help="Criterion, 'overall', 'mean' or NAME+NAME [default: overall if rated, else mean].",
+    )(aggregate_option(command))
+
+
+def targets_option(command: Command) -> Command:
+    """Add ``--target``, which may be given several times."""
+    return click.option(
+        "--target",
+        multiple=True,
+        metavar="NAME",
+        help="Criterion, 'overall', 'mean' or NAME+NAME; several are judged each by itself "
+        "[default: overall if rated, else mean; with --criteria human every criterion].",
+    )(command)
 
 
 def model_options(command: Command) -> Command:

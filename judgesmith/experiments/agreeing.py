@@ -64,9 +64,13 @@ def oriented(targets: Targets) -> FloatArray:
 
 
 def agreement_report(
-    table: JudgedTable, *, rng: np.random.Generator, levels: Sequence[Level] = LEVELS
+    table: JudgedTable,
+    *,
+    rng: np.random.Generator,
+    levels: Sequence[Level] = LEVELS,
+    statistics: Sequence[Statistic] = STATISTICS,
 ) -> Report:
-    """Return every statistic at every level asked for, with intervals that resample sources.
+    """Return the statistics asked for, by level, with intervals that resample sources.
 
     Examples
     --------
@@ -89,7 +93,7 @@ def agreement_report(
                 level=level,
                 rng=rng,
             )
-            for statistic in STATISTICS
+            for statistic in statistics
         }
         for level in levels
     }

@@ -19,12 +19,14 @@ from judgesmith.experiments.agreeing import (
 from judgesmith.experiments.dataset import DataSet
 from judgesmith.experiments.ratings import Aggregate
 from judgesmith.experiments.targets import UselessTargetError, targets_of
-from judgesmith.metrics import Level
+from judgesmith.metrics import Level, Statistic
 from judgesmith.optimizers.table import judged_table
 from judgesmith.signatures import Judgement
 from judgesmith.signatures.rubric import folded
 
-DATASET: tuple[Level, ...] = ("dataset",)
+LEVELS: tuple[Level, ...] = ("dataset",)
+STATISTICS: tuple[Statistic, ...] = ("pearson", "spearman", "kendall")
+"""What is computed of every criterion: there may be ten, and intervals take their time."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -57,7 +59,8 @@ def criterion_reports(
     *,
     aggregate: Aggregate = "mean",
     rng: np.random.Generator,
-    levels: Sequence[Level] = DATASET,
+    levels: Sequence[Level] = LEVELS,
+    statistics: Sequence[Statistic] = STATISTICS,
 ) -> CriterionReports:
     """Return how well a judge's score on each criterion agrees with what people said on it.
 
@@ -73,8 +76,8 @@ def criterion_reports(
         How an item's ratings on one criterion become one value.
     rng : Generator
         Draws the intervals.
-    levels : sequence of {"dataset", "sample", "system"}
-        What is computed; every level costs time, by criterion.
+    levels, statistics : sequence of str
+        What is computed, as for ``agreement_report``; every one costs time, by criterion.
 
     Raises
     ------

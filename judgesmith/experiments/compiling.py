@@ -6,32 +6,31 @@ as incomplete, so that the same run again goes on from the answers on record.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from judgesmith.experiments.agreeing import (
-    Gain,
-    Report,
-    agreement_report,
-    gain_report,
-    plain,
-    unscored,
-    unscored_text,
+from judgesmith.experiments.agreeing import Gain, Report, agreement_report, gain_report, plain
+from judgesmith.experiments.by_criterion import CriterionReports, criterion_reports
+from judgesmith.experiments.chosen_targets import chosen_targets
+from judgesmith.experiments.compile_notes import (
+    known_note,
+    notes_on,
+    nothing_scored,
+    rows_that_taught,
+    taught_note,
 )
 from judgesmith.experiments.dataset import DataSet
-from judgesmith.experiments.parts import parts_of
+from judgesmith.experiments.offline_notes import offline_notes
+from judgesmith.experiments.parts import Parts, parts_of
 from judgesmith.experiments.settings import CompileSettings
-from judgesmith.experiments.targets import targets_of
+from judgesmith.experiments.starting import start_of, starting_from
 from judgesmith.experiments.tuning import Progress, Tuning
-from judgesmith.optimizers import JudgedTable
 from judgesmith.optimizers.rows import Rows
-from judgesmith.programs import ActiveCritic, Judge
-from judgesmith.programs.readable import readable_of
 from judgesmith.programs.saved import GoldenItem, SavedJudge
-from judgesmith.signatures import Judgement, RatedItem, Rubric
+from judgesmith.signatures import Judgement, Protocol, RatedItem
 
 if TYPE_CHECKING:
     import dspy
@@ -51,6 +50,9 @@ class Compiled:
         Their paired difference.
     selection : Report
         Agreement of the judge on the rows it was chosen by.
+    by_criterion : dict of str to CriterionReports
+        Agreement by criterion on the rows held out, ``uncompiled`` and ``heldout``, where the
+        judge scores criteria that people rated.
     examples : tuple of (RatedItem, float, Judgement)
         A good and a bad response with what people said and what the judge says.
     notes : tuple of str
@@ -65,35 +67,17 @@ class Compiled:
     heldout: Report | None
     gain: Gain | None
     selection: Report
+    by_criterion: Mapping[str, CriterionReports]
     examples: tuple[tuple[RatedItem, float, Judgement], ...]
     notes: tuple[str, ...]
     complete: bool
-
-
-class NothingScoredError(ValueError):
-    """No row to choose by got a score, so there is nothing to say about any judge.
-
-    Attributes
-    ----------
-    spent : bool
-        True where the budget ended before; not a fault then.
-    rows : dict of str to int
-        How many rows there are for what, and how many have no score.
-    target : str
-        What people rated.
-    """
-
-    def __init__(self, message: str, *, spent: bool, rows: Mapping[str, int], target: str) -> None:
-        super().__init__(message)
-        self.spent = spent
-        self.rows = rows
-        self.target = target
 
 
 def compile_judge(
     dataset: DataSet,
     settings: CompileSettings | None = None,
     *,
+    earlier: SavedJudge | None = None,
     lm: dspy.LM | None = None,
     concurrency: int = 32,
     progress: Progress | None = None,
@@ -106,6 +90,9 @@ def compile_judge(
         Rated items.
     settings : CompileSettings or None
         None takes the defaults.
+    earlier : SavedJudge or None
+        A judge to start from: its rubric stays, its demonstrations and learned numbers compete
+        with new ones, and no source that it was made from is held out. See ``starting_from``.
     lm : dspy.LM or None
         The model; None takes DSPy's current one, or the offline model.
     concurrency : int
@@ -132,23 +119,29 @@ def compile_judge(
     from judgesmith.programs.asking import current_lm, endpoint_of
 
     settings = settings or CompileSettings()
+    known: frozenset[str] = frozenset()
+    if earlier is not None:
+        settings, known = starting_from(earlier, settings), earlier.seen_keys
     lm = lm or current_lm()
-    targets = targets_of(dataset, settings.target, settings.aggregate)
-    parts = parts_of(dataset, targets, settings)
-    work = Tuning(settings=settings, lm=lm, concurrency=concurrency, progress=progress)
-    bare = ActiveCritic(settings.protocol)
-    judge = work.optimized(bare, parts)
-    rows = {
-        "train": 0 if parts.pool is None else len(parts.pool),
-        "select": len(parts.selection),
-        "heldout": 0 if parts.heldout is None else len(parts.heldout),
-        "unrated": targets.n_unrated,
-    }
-    selection = work.table(judge, parts.selection, "selection rows")
+    targets = chosen_targets(dataset, settings)
+    parts = parts_of(dataset, targets, settings, known)
+    work = Tuning(
+        settings=settings,
+        targets=targets.compared,
+        lm=lm,
+        concurrency=concurrency,
+        progress=progress,
+    )
+    bare, start = start_of(dataset, targets, work, parts)
+    judge = work.optimized(start, parts)
+    shown_keys = _shown_keys(judge.protocol)
+    chosen_by = parts.selection.without(shown_keys)
+    rows = parts.counts(targets)
+    selection = work.table(judge, chosen_by, "selection rows")
     tables = [selection]
     if selection.n_unscored == selection.n:
         rows["unscored"] = selection.n + rows["heldout"]
-        raise _nothing_scored(work, selection, rows=rows, target=targets.name)
+        raise nothing_scored(work, selection, rows=rows, target=targets.whole.name)
 
     def rng() -> np.random.Generator:
         # The same resamples for every report: equal predictions have equal intervals.
@@ -156,38 +149,51 @@ def compile_judge(
 
     selection_report = agreement_report(selection, rng=rng())
     uncompiled = heldout = gain = None
+    by_criterion: dict[str, CriterionReports] = {}
     shown: list[tuple[RatedItem, float, Judgement]] = []
     if parts.heldout is not None:
-        before = work.table(bare, parts.heldout, "held-out rows, uncompiled")
-        judgements = work.judged(judge, parts.heldout, "held-out rows")
-        after = parts.heldout.judged(judgements)
-        tables.append(after)
-        uncompiled = agreement_report(before, rng=rng())
-        heldout = agreement_report(after, rng=rng())
-        gain = gain_report(after, before, rng=rng())
-        shown = _good_and_bad(parts.heldout, judgements)
+        before = work.judged(bare, parts.heldout, "held-out rows, uncompiled")
+        after = work.judged(judge, parts.heldout, "held-out rows")
+        first, second = (parts.heldout.judged(one) for one in (before, after))
+        tables.append(second)
+        uncompiled = agreement_report(first, rng=rng())
+        heldout = agreement_report(second, rng=rng())
+        gain = gain_report(second, first, rng=rng())
+        shown = _good_and_bad(parts.heldout, after)
+        for name, judgements in (("uncompiled", before), ("heldout", after)):
+            by_criterion[name] = criterion_reports(
+                dataset,
+                parts.heldout_places.tolist(),
+                judgements,
+                aggregate=settings.aggregate,
+                rng=rng(),
+            )
     rows["unscored"] = sum(table.n_unscored for table in tables)
     taught = rows_that_taught(judge.protocol.rubric)
-    notes = [*work.notes, *_notes(settings, judge, bare, tables, work.complete)]
-    notes += _taught_note(taught, parts.heldout)
+    notes = [*work.notes, *notes_on(settings, judge, bare, tables, gain, complete=work.complete)]
+    notes += taught_note(taught, parts.heldout)
+    notes += known_note(parts)
+    items = [item for part in parts.tuning for item in part.items]
+    notes += offline_notes(items, str(lm.model), inferred=False)
     saved = SavedJudge(
         protocol=judge.protocol,
         questions=judge.templates(),
         model=str(lm.model),
-        target=targets.name,
-        human_scale=targets.scale,
+        target=targets.whole.name,
+        human_scale=targets.whole.scale,
         agreement={
             "uncompiled": plain(uncompiled),
             "selection": plain(selection_report),
             "heldout": plain(heldout),
             "gain": plain(gain),
             "optimism": _optimism(selection_report, heldout),
+            "criteria": {name: one.to_dict() for name, one in by_criterion.items()},
         },
         rows=rows,
         seen={
             "train": () if parts.pool is None else _keys(parts.pool),
             "select": _keys(parts.selection),
-            **({"rubric": tuple(sorted(taught))} if taught else {}),
+            **_seen_besides(parts, rubric=taught, earlier=known),
         },
         golden=tuple(
             GoldenItem(
@@ -199,6 +205,7 @@ def compile_judge(
         settings={
             **settings.model_dump(mode="json", exclude={"protocol"}),
             "run": settings.fingerprint(dataset, str(lm.model), endpoint_of(lm)),
+            "compared": targets.compared,
             "complete": work.complete,
         },
     )
@@ -208,87 +215,21 @@ def compile_judge(
         heldout=heldout,
         gain=gain,
         selection=selection_report,
+        by_criterion=by_criterion,
         examples=tuple(shown[:2]),
-        notes=tuple(notes),
+        notes=tuple(dict.fromkeys(notes)),
         complete=work.complete,
     )
 
 
-def _notes(
-    settings: CompileSettings,
-    judge: Judge,
-    bare: Judge,
-    tables: Sequence[JudgedTable],
-    complete: bool,
-) -> Iterator[str]:
-    """Yield what a reader of the report should know, beside its numbers."""
-    n_without = sum(table.n_unscored for table in tables)
-    for table, where in zip(tables, ("to choose by", "held out"), strict=False):
-        if table.n_unscored:
-            yield f"of the rows {where}, {unscored_text(unscored(table))}."
-    if n_without and complete:
-        yield "rows without a score count in no agreement."
-    if not complete:
-        yield (
-            "the budget is spent, so this judge is incomplete and its numbers rest on the rows "
-            "that were judged; the same command with a larger budget continues."
-        )
-    if len(tables) == 1:
-        yield "no rows were held out, so nothing is known about unseen texts."
-    if settings.optimizer == "none":
-        yield "nothing was searched: this is the judge as it was."
-    elif judge.protocol == bare.protocol:
-        tried = "was tried" if complete else "was tried before the budget ended"
-        yield f"nothing that {tried} agreed better with people: this is the judge as it was."
+def _seen_besides(parts: Parts, **others: frozenset[str]) -> dict[str, tuple[str, ...]]:
+    """Return rows that were seen in other ways than by being shown or chosen by."""
+    tuned = {item.key for part in parts.tuning for item in part.items}
+    return {use: tuple(sorted(keys - tuned)) for use, keys in others.items() if keys - tuned}
 
 
-def _nothing_scored(
-    work: Tuning, selection: JudgedTable, *, rows: Mapping[str, int], target: str
-) -> NothingScoredError:
-    """Return why there is no judge: the first rows that were asked about come first."""
-    whys = [f"of the rows to choose by, {unscored_text(unscored(selection))}"]
-    if work.pool is not None and work.pool.n_unscored:
-        whys.insert(0, f"of the rows to show, {unscored_text(unscored(work.pool))}")
-    answers = readable_of(work.lm)
-    if answers.nothing:
-        whys.insert(
-            0, f"nothing that the model answered could be read, for example: {answers.example}"
-        )
-    told = "; ".join(why.rstrip(".") for why in whys)
-    return NothingScoredError(
-        f"no row to choose by was judged, so there is no judge to report: {told}",
-        spent=not (work.complete or answers.nothing),
-        rows=rows,
-        target=target,
-    )
-
-
-def rows_that_taught(rubric: Rubric) -> frozenset[str]:
-    """Return ``RatedItem.key`` of every row that an inferred rubric was made from.
-
-    Examples
-    --------
-    >>> learned = {"batches": [{"batch": 1, "rows": {"5f": "row 1", "a0": "row 2"}}]}
-    >>> sorted(rows_that_taught(Rubric(provenance=learned)))
-    ['5f', 'a0']
-    """
-    batches = rubric.provenance.get("batches")
-    found: set[str] = set()
-    for batch in batches if isinstance(batches, list) else []:
-        # A rubric is a file that people edit; what has another shape names no rows.
-        rows = batch.get("rows") if isinstance(batch, dict) else None
-        found.update(rows if isinstance(rows, dict) else {})
-    return frozenset(found)
-
-
-def _taught_note(taught: frozenset[str], heldout: Rows | None) -> list[str]:
-    n = 0 if heldout is None else sum(item.key in taught for item in heldout.items)
-    if heldout is None or not n:
-        return []
-    return [
-        f"the rubric was inferred from {n} of the {len(heldout)} rows held out, so their agreement "
-        "is not that on unseen texts; infer it with the same target, seed and share held out."
-    ]
+def _shown_keys(protocol: Protocol) -> set[str]:
+    return {one.key for several in protocol.demonstrations.values() for one in several}
 
 
 def _keys(rows: Rows) -> tuple[str, ...]:

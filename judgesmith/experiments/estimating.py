@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
+from judgesmith.experiments.chosen_targets import chosen_targets
 from judgesmith.experiments.dataset import DataSet
 from judgesmith.experiments.parts import parts_of
 from judgesmith.experiments.settings import CompileSettings
-from judgesmith.experiments.targets import targets_of
 from judgesmith.programs import ActiveCritic
 
 if TYPE_CHECKING:
@@ -19,6 +19,12 @@ CHARACTERS_PER_TOKEN = 4
 
 TOKENS_PER_EXPLAINED_SCORE = 60
 """Two sentences and a number."""
+
+TOKENS_PER_TAUGHT = 300
+"""An answer of task inference: observations, a description, or ten criteria."""
+
+CHARACTERS_PER_INFERENCE = 4000
+"""A question of task inference, without the rated texts."""
 
 ATTEMPTS_TO_READ = 2
 """How often a question is asked when the first answer cannot be read."""
@@ -31,8 +37,9 @@ class RunEstimate:
     Attributes
     ----------
     calls : int
-        Requests if every answer can be read and is kept: without a ledger, questions that
-        come up again are asked again. Answers on record are not counted off.
+        Requests at most if every answer can be read and is kept: without a ledger, questions
+        that come up again are asked again. Answers on record are not counted off. Task inference
+        counts as if no batch ended it early.
     max_calls : int
         Requests if no first answer can be read: never more, but for requests that are sent
         again after a fault of network or server.
@@ -53,8 +60,25 @@ class RunEstimate:
         return asdict(self)
 
 
-def estimate_run(dataset: DataSet, settings: CompileSettings, lm: dspy.LM) -> RunEstimate:
+def estimate_run(
+    dataset: DataSet,
+    settings: CompileSettings,
+    lm: dspy.LM,
+    *,
+    known: frozenset[str] = frozenset(),
+) -> RunEstimate:
     """Return what ``compile_judge`` with these settings asks and costs.
+
+    Parameters
+    ----------
+    dataset : DataSet
+        Rated items.
+    settings : CompileSettings
+        Criteria that are still to be inferred count as many as the general rubric has.
+    lm : dspy.LM
+        Says what tokens cost.
+    known : frozenset of str
+        ``RatedItem.key`` of the rows that an earlier judge was made from.
 
     Raises
     ------
@@ -63,25 +87,27 @@ def estimate_run(dataset: DataSet, settings: CompileSettings, lm: dspy.LM) -> Ru
 
     Examples
     --------
-    Without a search each of the 160 texts is judged once, in two questions:
+    Without inference or search each of the 160 texts is judged once, in two questions:
 
     >>> from judgesmith.experiments.reading import read_items
     >>> from judgesmith.programs.models import model
-    >>> settings = CompileSettings(optimizer="none")
+    >>> settings = CompileSettings(criteria="given", optimizer="none")
     >>> found = estimate_run(read_items("sample"), settings, model(ledger=None))
     >>> found.calls, found.max_calls, found.cost_usd
     (320, 640, 0.0)
     """
     from judgesmith.programs.models import stack_of
 
-    targets = targets_of(dataset, settings.target, settings.aggregate)
-    parts = parts_of(dataset, targets, settings)
+    parts = parts_of(dataset, chosen_targets(dataset, settings), settings, known)
     n_pool = 0 if parts.pool is None else len(parts.pool)
     n_held = 0 if parts.heldout is None else len(parts.heldout)
     n_selection = len(parts.selection)
+    inferring = _inference(dataset, settings)
     n_bare = n_selection + n_held + n_pool
     # Later rounds and the report ask with demonstrations; the pool is judged again for the fit.
     n_shown = (settings.n_rounds - 1) * n_selection + n_pool + n_held if n_pool else 0
+    if not n_pool and settings.criteria_from == "inferred":
+        n_bare += n_held  # the judge as it was has another rubric than the one reported beside it
     templates = ActiveCritic(settings.protocol).templates()
     samples = settings.protocol.samples
     texts = sum(len(item.source) + len(item.context or "") + len(item.response) for item in dataset)
@@ -89,16 +115,47 @@ def estimate_run(dataset: DataSet, settings: CompileSettings, lm: dspy.LM) -> Ru
     fixed = sum(len(template.as_text()) for template in templates.values())
     demonstrations = settings.n_demonstrations * item
     characters = samples * ((n_bare + n_shown) * (fixed + item) + n_shown * demonstrations)
-    n_scores = 1 + (len(settings.protocol.rubric.criteria) if len(templates) > 1 else 0)
+    protocol = settings.protocol
+    n_scores = len(protocol.rubric.criteria) if protocol.variant == "fine" else 0
+    n_scores += protocol.overall == "asked"
     n_judgements = (n_bare + n_shown) * samples
-    input_tokens = round(characters / CHARACTERS_PER_TOKEN)
-    output_tokens = n_judgements * n_scores * TOKENS_PER_EXPLAINED_SCORE
+    input_tokens = round((characters + inferring.characters) / CHARACTERS_PER_TOKEN)
+    output_tokens = (
+        n_judgements * n_scores * TOKENS_PER_EXPLAINED_SCORE + inferring.calls * TOKENS_PER_TAUGHT
+    )
     stack = stack_of(lm)
     price = stack.price if stack is not None else None
     return RunEstimate(
-        calls=n_judgements * len(templates),
-        max_calls=ATTEMPTS_TO_READ * n_judgements * len(templates),
+        calls=n_judgements * len(templates) + inferring.calls,
+        max_calls=ATTEMPTS_TO_READ * (n_judgements * len(templates) + inferring.calls),
         input_tokens=input_tokens,
         output_tokens=output_tokens,
         cost_usd=None if price is None else price.usd(input_tokens, output_tokens),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Inference:
+    """What inferring a rubric asks at most, and about how long its questions are."""
+
+    calls: int = 0
+    characters: float = 0.0
+
+
+def _inference(dataset: DataSet, settings: CompileSettings) -> _Inference:
+    """Return the questions of task inference."""
+    if settings.criteria_from == "given":
+        return _Inference()
+    caps = settings.inference
+    n_sets = max(caps.max_descriptions, caps.max_criteria_sets)
+    n_made = caps.max_descriptions + caps.max_criteria_sets
+
+    # Each batch is observed and followed by a check; in the end there are two summaries.
+    n_most = 2 * caps.batches + min(n_made, 2 * caps.batches) + 2
+    texts = sum(len(item.source) + len(item.response) for item in dataset) / len(dataset)
+    n_read = min(caps.batches, n_sets)
+    return _Inference(
+        calls=n_most,
+        characters=n_read * min(caps.batch_size * texts, caps.max_characters)
+        + (2 * n_read + n_made) * CHARACTERS_PER_INFERENCE,
     )

@@ -5,13 +5,15 @@ from __future__ import annotations
 import hashlib
 import json
 from importlib.metadata import version
-from typing import Literal
+from typing import Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from judgesmith.experiments.dataset import DataSet
 from judgesmith.experiments.ratings import Aggregate
+from judgesmith.programs.inference_settings import InferenceSettings
 from judgesmith.signatures import Protocol
+from judgesmith.signatures.default_rubric import DEFAULT_RUBRIC
 
 
 class CompileSettings(BaseModel):
@@ -19,12 +21,25 @@ class CompileSettings(BaseModel):
 
     Parameters
     ----------
-    target : str
-        A criterion, ``overall``, ``mean``, or ``auto``: overall if people rated it, else mean.
+    target : tuple of str
+        What people rated and the judge should agree with; one name may be given as it is.
+        A criterion, ``overall``, ``mean``, a sum such as ``clear+kind``, or ``auto``: overall if
+        people rated it, else mean. Of several, criteria are compared with the judge's score on
+        each, and the objective is the mean over them; the judge's own score is held against
+        ``overall`` or ``mean`` where that is among them, else against the mean of these
+        criteria. None is ``auto``, or every criterion where ``criteria`` is ``human``.
     aggregate : {"mean", "median", "mode", "unanimous"}
         How several raters become one value.
     protocol : Protocol
         Where the judge starts from.
+    criteria : {"inferred", "human", "given"} or None
+        Where the rubric comes from: inferred from the ratings, the criteria people rated, or
+        the protocol's own. None infers it, unless the protocol has another rubric than the
+        default one or shows none, or the judge is taken as it is; several targets always are
+        the criteria.
+    inference : InferenceSettings
+        How the task and the criteria are inferred; its seed is that of the run. What it says to
+        leave out of the task holds for any rubric.
     optimizer : {"random", "none"}
         Random demonstration search and learned aggregation, or the judge as it is.
     objective : str
@@ -32,7 +47,11 @@ class CompileSettings(BaseModel):
     holdout : float
         Share of sources kept for the report, from 0 to below 1.
     n_demonstrations, n_rounds : int
-        Demonstrations per prompt, and sets of them that are tried.
+        Demonstrations per prompt (0: none is searched), and sets of them that are tried.
+    learn_weights : bool
+        Whether the score may be a learned combination of the model's numbers.
+    partial_demos, percent_of_max : bool
+        See ``RandomDemonstrationSearch``; the latter holds for inference as well.
     lexical : bool or None
         Whether lexical features may enter the aggregation; None allows them where the model is
         the offline one, which is made of nothing else.
@@ -42,22 +61,63 @@ class CompileSettings(BaseModel):
         Whether a few judged texts are kept in the artifact.
     split_rows : bool
         True splits single rows instead of sources, as Active-Critic's authors do.
+    earlier : str
+        Fingerprint of the judge that this run starts from; empty where there is none.
+
+    Raises
+    ------
+    ValueError
+        If a value is out of its range, or parts of the settings exclude each other.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    target: str = "auto"
+    target: tuple[str, ...] = ()
     aggregate: Aggregate = "mean"
     protocol: Protocol = Field(default_factory=Protocol)
+    criteria: Literal["inferred", "human", "given"] | None = None
+    inference: InferenceSettings = Field(default_factory=InferenceSettings)
     optimizer: Literal["random", "none"] = "random"
     objective: str = "q"
     holdout: float = Field(default=0.3, ge=0.0, lt=1.0)
     n_demonstrations: int = Field(default=3, ge=0)
     n_rounds: int = Field(default=11, ge=1)
+    learn_weights: bool = True
+    partial_demos: bool = False
+    percent_of_max: bool = False
     lexical: bool | None = None
     seed: int = 0
     texts: bool = True
     split_rows: bool = False
+    earlier: str = ""
+
+    @field_validator("target", mode="before")
+    @classmethod
+    def _one_or_several(cls, value: Any) -> Any:
+        return (value,) if isinstance(value, str) else value
+
+    @model_validator(mode="after")
+    def _fit_together(self) -> Self:
+        if "criteria" in self.inference.without:
+            raise ValueError(
+                "criteria that are not inferred are those of people (criteria='human') or of a "
+                "rubric; leave 'criteria' out of inference.without."
+            )
+        if len(set(self.target)) < len(self.target):
+            raise ValueError(f"every target is named once; got {', '.join(self.target)}.")
+        return self
+
+    @property
+    def criteria_from(self) -> Literal["inferred", "human", "given"]:
+        """Where the rubric comes from, settled."""
+        if self.criteria is not None:
+            return self.criteria
+        if len(self.target) > 1:
+            return "human"
+        as_it_is = self.optimizer == "none" or self.protocol.variant == "vanilla"
+        if as_it_is or self.protocol.rubric != DEFAULT_RUBRIC:
+            return "given"
+        return "inferred"
 
     def fingerprint(self, dataset: DataSet, model: str, endpoint: str = "") -> str:
         """Return twelve hex digits that change when data, model or any setting does.

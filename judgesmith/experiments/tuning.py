@@ -19,8 +19,10 @@ from judgesmith.programs import Judge, judge_items
 from judgesmith.programs.running import NOT_ASKED
 from judgesmith.signatures import Judgement
 
-Progress = Callable[[str, int, int], None]
-"""Told a stage's name, items finished since the last call, and items of the stage in all."""
+Progress = Callable[[str, int, int | None], None]
+"""Told a stage's name, items finished since the last call, and items of the stage in all.
+
+How many questions an inference takes is not known beforehand: None."""
 
 
 @dataclass(kw_only=True)
@@ -29,6 +31,8 @@ class Tuning:
 
     Attributes
     ----------
+    targets : tuple of str
+        What the search compares with people: ``score``, or criteria by name.
     history : list of dict
         What was tried, oldest first, ready for JSON.
     notes : list of str
@@ -40,6 +44,7 @@ class Tuning:
     """
 
     settings: CompileSettings
+    targets: tuple[str, ...]
     lm: Any
     concurrency: int
     progress: Progress | None
@@ -50,7 +55,7 @@ class Tuning:
 
     def judged(self, judge: Judge, rows: Rows, stage: str) -> list[Judgement]:
         """Return the judgement of every row."""
-        tell = self._tell(stage, len(rows))
+        tell = self.tell(stage, len(rows))
         found = judge_items(
             judge, rows.items, lm=self.lm, concurrency=self.concurrency, progress=tell
         )
@@ -68,7 +73,7 @@ class Tuning:
             return judge
         if parts.pool is not None:
             judge = self._with_demonstrations(judge, parts.pool, parts.selection)
-        return self._with_aggregation(judge, parts)
+        return self._with_aggregation(judge, parts) if self.settings.learn_weights else judge
 
     def _with_demonstrations(self, judge: Judge, pool: Rows, selection: Rows) -> Judge:
         settings = self.settings
@@ -76,13 +81,17 @@ class Tuning:
             **self._common("demonstrations", settings.n_rounds * len(selection) + len(pool)),
             n_demonstrations=settings.n_demonstrations,
             n_rounds=settings.n_rounds,
+            targets=self.targets,
+            partial_demos=settings.partial_demos,
+            percent_of_max=settings.percent_of_max,
         )
         best = search.compile(judge, trainset=examples_of(pool), valset=examples_of(selection))
-        n_tried = len(search.trials_)
-        if n_tried < settings.n_rounds:
+        n_tried, n_planned = len(search.trials_), settings.n_rounds
+        n_planned += bool(judge.protocol.demonstrations)  # its own compete, too
+        if n_tried < n_planned:
             self.complete = False
             self.notes.append(
-                f"the budget ended after {n_tried} of {settings.n_rounds} sets of demonstrations."
+                f"the budget ended after {n_tried} of {n_planned} sets of demonstrations."
             )
         self.history += [_trial("demonstrations", trial) for trial in search.trials_]
         return best
@@ -106,7 +115,7 @@ class Tuning:
             "lm": self.lm,
             "concurrency": self.concurrency,
             "seed": self.settings.seed,
-            "progress": self._tell(stage, n_items),
+            "progress": self.tell(stage, n_items),
         }
 
     @property
@@ -121,7 +130,8 @@ class Tuning:
         chosen = self.settings.lexical
         return str(self.lm.model) == "offline" if chosen is None else chosen
 
-    def _tell(self, stage: str, total: int) -> Callable[[int], None] | None:
+    def tell(self, stage: str, total: int | None) -> Callable[[int], None] | None:
+        """Return what is told of the progress of one stage."""
         progress = self.progress
         if progress is None:
             return None

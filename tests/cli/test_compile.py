@@ -8,7 +8,7 @@ STATISTICS = {"pearson", "spearman", "kendall", "q"}
 ESTIMATE = {"value", "low", "high", "confidence", "n", "n_groups", "n_undefined"}
 KEYS = {
     *("judge", "target", "calls", "cost_usd", "rows"),
-    *("uncompiled", "selection", "heldout", "gain", "optimism"),
+    *("uncompiled", "selection", "heldout", "gain", "optimism", "criteria"),
 }
 QUICK = ["--rounds", "2"]
 

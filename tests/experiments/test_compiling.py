@@ -5,12 +5,13 @@ import pytest
 
 from judgesmith.experiments import CompileSettings, compile_judge, evaluate_judge, read_items
 from judgesmith.experiments.agreeing import agreement_report, plain
-from judgesmith.experiments.compiling import NothingScoredError
+from judgesmith.experiments.compile_notes import NothingScoredError
 from judgesmith.programs import SavedJudge, judge_items
 from judgesmith.programs.models import ModelError, model, stack_of
 from judgesmith.signatures import Rubric
 
 QUICK = CompileSettings(n_rounds=3)
+GIVEN = QUICK.model_copy(update={"criteria": "given"})
 
 
 @pytest.fixture(scope="module")
@@ -99,6 +100,9 @@ def test_progress_adds_up_to_what_was_announced(data):
         told[stage] = (done + n, total)
 
     compile_judge(data, QUICK, lm=model(ledger=None), progress=progress)
+    n_asked, total = told.pop("task inference")
+    assert n_asked > 5
+    assert total is None
     assert set(told) >= {"demonstrations", "aggregation", "selection rows", "held-out rows"}
     for stage, (done, total) in told.items():
         assert total - 12 <= done <= total, stage
@@ -107,7 +111,7 @@ def test_progress_adds_up_to_what_was_announced(data):
 @pytest.mark.parametrize("budget", [40, 150, 10_000])
 def test_a_budget_is_never_passed_and_its_end_is_told(data, budget, tmp_path):
     lm = model(ledger=tmp_path / "ledger.sqlite", max_calls=budget)
-    found = compile_judge(data, QUICK, lm=lm, concurrency=1)
+    found = compile_judge(data, GIVEN, lm=lm, concurrency=1)
     assert stack_of(lm).usage.calls <= budget
     assert found.complete == found.saved.settings["complete"] == (budget == 10_000)
     assert any("budget" in note for note in found.notes) != found.complete
@@ -116,7 +120,7 @@ def test_a_budget_is_never_passed_and_its_end_is_told(data, budget, tmp_path):
 
 def test_where_nothing_is_judged_there_is_no_judge(data):
     with pytest.raises(NothingScoredError, match="not asked: the budget of 0 calls") as caught:
-        compile_judge(data, QUICK, lm=model(ledger=None, max_calls=0))
+        compile_judge(data, GIVEN, lm=model(ledger=None, max_calls=0))
     assert caught.value.spent
     assert (
         caught.value.rows["unscored"] == caught.value.rows["select"] + caught.value.rows["heldout"]
@@ -155,7 +159,7 @@ VANILLA = CompileSettings(n_rounds=3, protocol={"variant": "vanilla"})
 def test_answers_that_nobody_can_read_end_it_early(scripted):
     lm = scripted(lambda _: "fine, thanks")
     with pytest.raises(ModelError, match="nothing that the model answered could be read"):
-        compile_judge(read_items("sample"), QUICK, lm=lm, concurrency=4)
+        compile_judge(read_items("sample"), GIVEN, lm=lm, concurrency=4)
     assert stack_of(lm).usage.calls <= 2 * (20 + 4)
 
 
@@ -166,13 +170,35 @@ def test_a_budget_spent_on_answers_that_nobody_can_read_is_a_fault(
     options = {"ledger": tmp_path / "ledger.sqlite"} if with_ledger else {}
     lm = scripted(lambda _: "fine, thanks", max_calls=30, **options)
     with pytest.raises(NothingScoredError) as caught:
-        compile_judge(data, QUICK, lm=lm)
+        compile_judge(data, GIVEN, lm=lm)
     said = str(caught.value)
     assert not caught.value.spent
     assert "could be read, for example: the criteria have no scores" in said
     if with_ledger:
         assert said.index("of the rows to show") < said.index("of the rows to choose by")
         assert said.index("× the criteria have no scores") < said.index("× not asked")
+
+
+@pytest.mark.parametrize("budget", [0, 3])
+def test_a_budget_that_ends_during_inference_leaves_no_judge_and_is_no_fault(data, budget):
+    with pytest.raises(NothingScoredError, match="before task and criteria were inf") as caught:
+        compile_judge(data, QUICK, lm=model(ledger=None, max_calls=budget))
+    assert caught.value.spent
+
+
+def test_a_model_that_can_teach_nothing_is_told_from_the_data(data, scripted):
+    with pytest.raises(ValueError, match=r"nothing could be inferred .* Take another model"):
+        compile_judge(data, QUICK, lm=scripted(lambda _: "fine, thanks"))
+
+
+def test_what_is_inferred_is_learned_from_rows_that_are_not_held_out(data, compiled):
+    rubric = compiled.saved.protocol.rubric
+    assert rubric.task_type == "summarization"
+    batches = rubric.provenance["batches"]
+    taught = {key for batch in batches for key in batch["rows"]}
+    seen = compiled.saved.seen
+    assert taught
+    assert taught <= {*seen["train"], *seen["select"]}
 
 
 def test_equal_judgements_have_equal_intervals(data):

@@ -15,11 +15,12 @@ def data():
     "settings",
     [
         {"n_rounds": 3},
+        {"n_rounds": 3, "criteria": "given"},
         {"n_rounds": 3, "protocol": Protocol(samples=2)},
         {"n_rounds": 3, "protocol": Protocol(variant="vanilla")},
         {"optimizer": "none", "protocol": Protocol(samples=3)},
     ],
-    ids=["fine", "two samples", "vanilla", "no search"],
+    ids=["fine", "given criteria", "two samples", "vanilla", "no search"],
 )
 def test_no_run_makes_more_calls_than_estimated(data, settings, tmp_path):
     lm = model(ledger=tmp_path / "ledger.sqlite")

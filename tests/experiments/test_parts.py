@@ -3,10 +3,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from judgesmith.experiments.chosen_targets import chosen_targets
 from judgesmith.experiments.dataset import DataSet
 from judgesmith.experiments.parts import examples_of, parts_of
 from judgesmith.experiments.settings import CompileSettings
-from judgesmith.experiments.targets import targets_of
 from judgesmith.signatures import RatedItem, Scale
 
 FORM = {"overall": Scale(low=1, high=5)}
@@ -29,7 +29,8 @@ def rated_set(sizes, unrated=()):
 
 
 def parts(data, **options):
-    return parts_of(data, targets_of(data), CompileSettings(**options))
+    chosen = CompileSettings(**options)
+    return parts_of(data, chosen_targets(data, chosen), chosen)
 
 
 def used(found):

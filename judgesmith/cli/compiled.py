@@ -1,0 +1,144 @@
+"""What ``judgesmith compile`` prints: an estimate, a judge and its agreement, or why not."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from judgesmith.cli.printing import (
+    basis_text,
+    print_agreement,
+    print_criteria,
+    print_json,
+    say,
+    say_notes,
+    say_under,
+    shortened,
+    usage_text,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from judgesmith.experiments import Compiled, DataSet
+    from judgesmith.experiments.compile_notes import NothingScoredError
+    from judgesmith.experiments.estimating import RunEstimate
+    from judgesmith.programs.models import Usage
+    from judgesmith.programs.saved import SavedJudge
+
+
+def summary(saved: SavedJudge, folder: Path, usage: Usage | None) -> dict[str, Any]:
+    """Return what ``--json`` prints of a judge."""
+    return {
+        "judge": str(folder),
+        "target": saved.target,
+        "calls": usage.calls if usage else 0,
+        "cost_usd": usage.cost_usd if usage else 0.0,
+        "rows": _rows(saved.rows),
+        **saved.agreement,
+    }
+
+
+def _rows(counts: Mapping[str, int]) -> dict[str, int]:
+    return {name: counts[name] for name in ("train", "select", "heldout", "unscored")}
+
+
+def print_again(saved: SavedJudge, folder: Path, *, as_json: bool) -> None:
+    """Print the result that this very run had before."""
+    if as_json:
+        print_json(summary(saved, folder, None))
+        return
+    from judgesmith.programs.card import judge_card
+
+    say(f"{folder} holds the result of this very run; nothing was asked.\n")
+    say(judge_card(saved))
+
+
+def print_nothing(
+    fault: NothingScoredError, dataset: DataSet, usage: Usage, *, as_json: bool
+) -> None:
+    """Say that the budget ended before there was anything to report."""
+    notes = [
+        *dataset.notes,
+        f"{str(fault).rstrip('.')}.",
+        "nothing was saved; a larger budget continues from here.",
+    ]
+    if as_json:
+        parts = ("uncompiled", "selection", "heldout", "gain", "optimism", "criteria")
+        print_json(
+            {
+                "judge": None,
+                "target": fault.target,
+                "calls": usage.calls,
+                "cost_usd": usage.cost_usd,
+                "rows": _rows(fault.rows),
+                **dict.fromkeys(parts),
+            }
+        )
+    say_notes(notes, as_json=as_json)
+    if not as_json:
+        say(usage_text(usage))
+
+
+def print_estimate(estimate: RunEstimate, *, as_json: bool) -> None:
+    """Say what a run would ask and cost."""
+    if as_json:
+        print_json(estimate.to_dict())
+        return
+    cost = "unknown (give --price)" if estimate.cost_usd is None else f"${estimate.cost_usd:.2f}"
+    say(
+        f"{estimate.calls} calls if every answer can be read, at most {estimate.max_calls}; about "
+        f"{estimate.input_tokens} tokens in and {estimate.output_tokens} out, cost {cost}.\n"
+        "Nothing was asked. Answers on record are not counted off."
+    )
+
+
+def print_compiled(found: Compiled, dataset: DataSet, usage: Usage) -> None:
+    """Print a compiled judge: its rows, its agreement, and what it is made of."""
+    from judgesmith.programs.card import aggregation_text
+
+    saved = found.saved
+    rows = saved.rows
+    earlier = saved.settings.get("earlier")
+    several = saved.settings.get("compared") != ["score"]
+    say(
+        f"{dataset.name}: {saved.target} on {saved.human_scale}; rows: {rows['train']} to show, "
+        f"{rows['select']} to choose by, {rows['heldout']} held out, {rows['unrated']} unrated, "
+        f"{rows['unscored']} unscored"
+    )
+    if found.heldout is not None:
+        print_agreement(
+            f"Agreement with people, held out: {basis_text(found.heldout)}",
+            {"earlier" if earlier else "uncompiled": found.uncompiled, "compiled": found.heldout},
+            gain=found.gain,
+        )
+        for title, name in (("uncompiled", "uncompiled"), ("compiled", "heldout")):
+            if name in found.by_criterion and (several or name == "heldout"):
+                print_criteria(f"By criterion, {title}", found.by_criterion[name])
+        chosen = found.selection["dataset"]["q"].value
+        optimism = chosen - found.heldout["dataset"]["q"].value
+        if optimism == optimism:
+            say(f"\nQ on the rows it was chosen by: {chosen:.3f}, {optimism:+.3f} above held out")
+    else:
+        print_agreement(
+            f"Agreement on the rows it was chosen by: {basis_text(found.selection)}",
+            {"chosen by": found.selection},
+        )
+        say()
+    say_under("score", aggregation_text(saved.protocol.aggregation))
+    say_under("criteria", ", ".join(saved.protocol.rubric.names) or "none")
+    shown = [f"{len(many)} in {name}" for name, many in saved.protocol.demonstrations.items()]
+    say(f"demonstrations: {', '.join(shown) or 'none'}")
+    say(f"model: {saved.model}; {usage_text(usage)}")
+
+
+def print_examples(found: Compiled) -> None:
+    """Print two judgements of texts that were held out."""
+    if not found.examples:
+        return
+    say("\nTwo judgements on texts it has not seen:")
+    for item, human, judgement in found.examples:
+        scale, people = found.saved.protocol.aggregation.scale, found.saved.human_scale
+        say(f"\n  {judgement.score:.1f} on {scale} (people: {human:.1f} on {people})")
+        say_under("response", shortened(item.response), indent=2)
+        say_under("because", shortened(judgement.explanation, 400), indent=2)

@@ -1,0 +1,144 @@
+"""What one compilation holds the judge's scores against: one target, or several criteria."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from judgesmith.experiments.columns import OVERALL
+from judgesmith.experiments.dataset import DataSet
+from judgesmith.experiments.settings import CompileSettings
+from judgesmith.experiments.targets import (
+    MEAN,
+    PLUS,
+    Targets,
+    criteria_behind,
+    targets_of,
+)
+from judgesmith.optimizers.table import SCORE
+from judgesmith.signatures.rubric import folded
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ChosenTargets:
+    """What a judge should agree with people on.
+
+    Attributes
+    ----------
+    whole : Targets
+        What its score is held against.
+    compared : tuple of str
+        What the objective is averaged over: ``score``, or criteria by name.
+    criteria : dict of str to array, shape (n_items,), from 0 to 100
+        What people said of every criterion, as models are shown it; nan for unrated items.
+    """
+
+    whole: Targets
+    compared: tuple[str, ...]
+    criteria: Mapping[str, NDArray[np.float64]]
+
+    @property
+    def names(self) -> tuple[str, ...] | None:
+        """The criteria that must be in the rubric, or None where any will do."""
+        criteria = tuple(name for name in self.compared if name != SCORE)
+        return criteria or None
+
+
+def chosen_targets(dataset: DataSet, settings: CompileSettings) -> ChosenTargets:
+    """Return what a judge of ``dataset`` should agree with.
+
+    Raises
+    ------
+    ValueError
+        If nobody rated a target, or several targets cannot be compared with one judge's scores.
+
+    Examples
+    --------
+    >>> from judgesmith.experiments import read_items
+    >>> settings = CompileSettings(target=("fluency", "faithfulness"))
+    >>> found = chosen_targets(read_items("sample"), settings)
+    >>> found.whole.name, found.compared
+    ('fluency+faithfulness', ('fluency', 'faithfulness'))
+    """
+    wanted = settings.target
+    if not wanted and settings.criteria == "human":
+        wanted = tuple(name for name in dataset.criteria if name != OVERALL)
+        main = MEAN if wanted else "auto"
+    elif len(wanted) > 1:
+        main = ""
+    else:
+        main, wanted = (*wanted, "auto")[0], ()
+    compared, whole = _compared(dataset, wanted)
+    if criteria := [name for name in compared if name != SCORE]:
+        _refuse_other_criteria(settings, criteria)
+    return ChosenTargets(
+        whole=targets_of(dataset, main or whole, settings.aggregate),
+        compared=compared or (SCORE,),
+        criteria=_percent(dataset, settings),
+    )
+
+
+def _refuse_other_criteria(settings: CompileSettings, criteria: list[str]) -> None:
+    """Refuse several targets for a judge that would give no scores on them."""
+    variant = settings.protocol.variant
+    if variant != "fine":
+        raise ValueError(
+            f"several targets need a score on each criterion, and the {variant} variant gives one "
+            "on the whole; use the fine variant, or name one target."
+        )
+    if settings.criteria_from == "human":
+        return
+    known = {folded(name) for name in settings.protocol.rubric.names}
+    missing = [name for name in criteria if folded(name) not in known]
+    if settings.criteria_from == "inferred" or missing:
+        raise ValueError(
+            f"the judge would score other criteria than {', '.join(missing or criteria)}; several "
+            "targets need the criteria that people rated (criteria='human'), which a rubric may "
+            "define."
+        )
+
+
+def _compared(dataset: DataSet, wanted: tuple[str, ...]) -> tuple[tuple[str, ...], str]:
+    """Return what the objective is averaged over, and what the whole is held against."""
+    compared: list[str] = []
+    wholes: list[str] = []
+    for one in wanted:
+        name, behind = criteria_behind(dataset, one)
+        if name in (OVERALL, MEAN):
+            wholes.append(name)
+            compared.append(SCORE)
+        elif len(behind) > 1:
+            raise ValueError(
+                f"of several targets each is overall, mean, or a single criterion; got {one!r}."
+            )
+        else:
+            compared.append(name)
+    if len(set(compared)) < len(compared):
+        raise ValueError(
+            f"of several targets each is named once, and one of overall and mean; got "
+            f"{', '.join(wanted)}."
+        )
+    criteria = [name for name in compared if name != SCORE]
+    return tuple(compared), wholes[0] if wholes else PLUS.join(criteria)
+
+
+def _percent(dataset: DataSet, settings: CompileSettings) -> dict[str, NDArray[np.float64]]:
+    found = {}
+    for name in dataset.criteria:
+        try:
+            rated = targets_of(dataset, name, settings.aggregate)
+            found[name] = shown_points(rated, percent_of_max=settings.percent_of_max)
+        except ValueError:
+            continue  # a constant is nothing to agree with, nor what no model can be shown
+    return found
+
+
+def shown_points(targets: Targets, *, percent_of_max: bool) -> NDArray[np.float64]:
+    """Return what people said on 0 to 100, as a model is shown it; nan for unrated items."""
+    if percent_of_max:
+        points = [targets.scale.percent_of_max(value) for value in targets.values]
+        return np.asarray(points, dtype=float)
+    return 100 * targets.fractions

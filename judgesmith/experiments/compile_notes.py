@@ -1,0 +1,132 @@
+"""What a reader of a compiled judge's report should know beside its numbers, in sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from judgesmith.experiments.agreeing import Gain, unscored, unscored_text
+from judgesmith.experiments.parts import Parts
+from judgesmith.experiments.settings import CompileSettings
+from judgesmith.experiments.tuning import Tuning
+from judgesmith.optimizers import JudgedTable
+from judgesmith.optimizers.rows import Rows
+from judgesmith.programs import Judge
+from judgesmith.programs.readable import readable_of
+from judgesmith.signatures import Rubric
+
+
+class NothingScoredError(ValueError):
+    """No row to choose by got a score, so there is nothing to say about any judge.
+
+    Attributes
+    ----------
+    spent : bool
+        True where the budget ended before; not a fault then.
+    rows : dict of str to int
+        How many rows there are for what, and how many have no score.
+    target : str
+        What people rated.
+    """
+
+    def __init__(self, message: str, *, spent: bool, rows: Mapping[str, int], target: str) -> None:
+        super().__init__(message)
+        self.spent = spent
+        self.rows = rows
+        self.target = target
+
+
+def notes_on(
+    settings: CompileSettings,
+    judge: Judge,
+    bare: Judge,
+    tables: Sequence[JudgedTable],
+    gain: Gain | None,
+    *,
+    complete: bool,
+) -> Iterator[str]:
+    """Yield what a reader of the report should know, beside its numbers."""
+    n_without = sum(table.n_unscored for table in tables)
+    for table, where in zip(tables, ("to choose by", "held out"), strict=False):
+        if table.n_unscored:
+            yield f"of the rows {where}, {unscored_text(unscored(table))}."
+    if n_without and complete:
+        yield "rows without a score count in no agreement."
+    if not complete:
+        yield (
+            "the budget is spent, so this judge is incomplete and its numbers rest on the rows "
+            "that were judged; the same command with a larger budget continues."
+        )
+    if len(tables) == 1:
+        yield "no rows were held out, so nothing is known about unseen texts."
+    if settings.optimizer == "none":
+        yield "nothing was searched: this is the judge as it was."
+    elif judge.protocol == bare.protocol:
+        tried = "was tried" if complete else "was tried before the budget ended"
+        yield f"nothing that {tried} agreed better with people: this is the judge as it was."
+    elif gain is not None and not (found := gain["dataset"]["q"]).low > 0:
+        held = "is undefined" if found.low != found.low else f"begins at {found.low:.3f}"
+        yield (
+            f"the interval of the gain in Q {held}: the rows held out do not show that this judge "
+            "agrees better than the one it started from."
+        )
+
+
+def nothing_scored(
+    work: Tuning, selection: JudgedTable, *, rows: Mapping[str, int], target: str
+) -> NothingScoredError:
+    """Return why there is no judge: the first rows that were asked about come first."""
+    whys = [f"of the rows to choose by, {unscored_text(unscored(selection))}"]
+    if work.pool is not None and work.pool.n_unscored:
+        whys.insert(0, f"of the rows to show, {unscored_text(unscored(work.pool))}")
+    answers = readable_of(work.lm)
+    if answers.nothing:
+        whys.insert(
+            0, f"nothing that the model answered could be read, for example: {answers.example}"
+        )
+    told = "; ".join(why.rstrip(".") for why in whys)
+    return NothingScoredError(
+        f"no row to choose by was judged, so there is no judge to report: {told}",
+        spent=not (work.complete or answers.nothing),
+        rows=rows,
+        target=target,
+    )
+
+
+def rows_that_taught(rubric: Rubric) -> frozenset[str]:
+    """Return ``RatedItem.key`` of every row that an inferred rubric was made from.
+
+    Examples
+    --------
+    >>> learned = {"batches": [{"batch": 1, "rows": {"5f": "row 1", "a0": "row 2"}}]}
+    >>> sorted(rows_that_taught(Rubric(provenance=learned)))
+    ['5f', 'a0']
+    """
+    batches = rubric.provenance.get("batches")
+    found: set[str] = set()
+    for batch in batches if isinstance(batches, list) else []:
+        # A rubric is a file that people edit; what has another shape names no rows.
+        rows = batch.get("rows") if isinstance(batch, dict) else None
+        found.update(rows if isinstance(rows, dict) else {})
+    return frozenset(found)
+
+
+def taught_note(taught: frozenset[str], heldout: Rows | None) -> list[str]:
+    """Return that rows held out have taught the rubric, where some have."""
+    n = 0 if heldout is None else sum(item.key in taught for item in heldout.items)
+    if heldout is None or not n:
+        return []
+    return [
+        f"the rubric was inferred from {n} of the {len(heldout)} rows held out, so their agreement "
+        "is not that on unseen texts; infer it with the same target, seed and share held out."
+    ]
+
+
+def known_note(parts: Parts) -> list[str]:
+    """Return that rows which an earlier judge has seen are not held out."""
+    if not parts.n_known:
+        return []
+    left = "none are left" if parts.heldout is None else f"{len(parts.heldout)} are left"
+    return [
+        f"{parts.n_known} rows that would have been held out share a source with rows that the "
+        f"earlier judge was made from, and were learned from instead; {left}."
+    ]

@@ -1,0 +1,90 @@
+"""Where a compilation starts: at a general judge, at people's criteria, or at an earlier one."""
+
+from __future__ import annotations
+
+from judgesmith.experiments.chosen_targets import ChosenTargets
+from judgesmith.experiments.compile_notes import NothingScoredError
+from judgesmith.experiments.dataset import DataSet
+from judgesmith.experiments.parts import Parts
+from judgesmith.experiments.rubrics import rubric_for
+from judgesmith.experiments.settings import CompileSettings
+from judgesmith.experiments.tuning import Tuning
+from judgesmith.optimizers.table import SCORE
+from judgesmith.programs import ActiveCritic, Judge
+from judgesmith.programs.models import BudgetSpent
+from judgesmith.programs.saved import SavedJudge
+from judgesmith.signatures.protocol import Aggregation
+
+
+def starting_from(earlier: SavedJudge, settings: CompileSettings) -> CompileSettings:
+    """Return ``settings`` for a run that starts from an earlier judge.
+
+    Its protocol is where the run starts. Its targets are those of the run, unless the settings
+    name some. Settings that start from it already are returned as they are.
+
+    Raises
+    ------
+    ValueError
+        If the settings have a protocol, or say where else criteria come from: the earlier judge
+        says all that.
+    """
+    if settings.earlier == earlier.fingerprint:
+        return settings
+    usual = CompileSettings()
+    if settings.protocol != usual.protocol or settings.criteria not in (None, "given"):
+        raise ValueError(
+            "a run that starts from an earlier judge takes its variant, task and criteria from "
+            "there; drop the other rubric, criteria or variant, or the earlier judge."
+        )
+    compared = earlier.settings.get("compared") or [SCORE]
+    before = tuple(earlier.target if one == SCORE else str(one) for one in compared)
+    return settings.model_copy(
+        update={
+            "protocol": earlier.protocol,
+            "criteria": "given",
+            "target": settings.target or before,
+            "earlier": earlier.fingerprint,
+        }
+    )
+
+
+def start_of(
+    dataset: DataSet, targets: ChosenTargets, work: Tuning, parts: Parts
+) -> tuple[Judge, Judge]:
+    """Return the judge as it was before any rating was read, and the one to start from.
+
+    Raises
+    ------
+    ValueError
+        If there are no such criteria, or nothing could be inferred.
+    NothingScoredError
+        If the budget ended before that.
+    """
+    settings = work.settings
+    protocol = settings.protocol
+    own = protocol.aggregation
+    if own.kind == "linear" and own.scale != targets.whole.scale:
+        protocol = protocol.model_copy(update={"aggregation": Aggregation()})
+        work.notes.append(
+            f"the earlier judge answers on {own.scale} and people rated on {targets.whole.scale} "
+            "now: what it had learned of the scale was left out."
+        )
+    if settings.criteria_from == "given":
+        bare = ActiveCritic(protocol)
+        chosen = rubric_for(dataset, targets, settings, lm=work.lm)
+        return bare, bare.with_protocol(protocol.model_copy(update={"rubric": chosen.rubric}))
+    try:
+        chosen = rubric_for(
+            dataset, targets, settings, lm=work.lm, progress=work.tell("task inference", None)
+        )
+    except BudgetSpent as spent:
+        raise NothingScoredError(
+            f"the budget ended before task and criteria were inferred: {spent}",
+            spent=True,
+            rows={**parts.counts(targets), "unscored": 0},
+            target=targets.whole.name,
+        ) from None
+    work.notes += chosen.notes
+    start = ActiveCritic(protocol.model_copy(update={"rubric": chosen.rubric}))
+    # Criteria of people are what was asked for, not what was learned.
+    return (start if settings.criteria_from == "human" else ActiveCritic(protocol)), start
