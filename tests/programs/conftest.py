@@ -53,6 +53,12 @@ def hostile(request):
 
 
 @pytest.fixture
+def everything():
+    """All that hostile texts imitate, in one text that a model can receive."""
+    return "\n\n".join(text for text in HOSTILE if "\ud800" not in text)
+
+
+@pytest.fixture
 def item():
     """A text to judge."""
     return RatedItem(

@@ -12,7 +12,7 @@ from judgesmith.programs import ActiveCritic, SavedJudge, SavedJudgeError, judge
 from judgesmith.programs import saved as saved_module
 from judgesmith.programs.models import model
 from judgesmith.programs.saved import GoldenItem, content_hash
-from judgesmith.signatures import Aggregation, Judgement, Scale
+from judgesmith.signatures import Aggregation, Judgement, RatedItem, Scale
 
 
 @pytest.fixture
@@ -94,6 +94,44 @@ class TestRoundTrip:
                 source=item.source, context=item.context, response=item.response
             )
         assert (verdict.score, tuple(verdict.calls)) == (expected.score, tuple(expected.calls))
+
+    @pytest.mark.parametrize("explain", ["before", "after", "none"])
+    @pytest.mark.parametrize("task", ["", "Judge it."])
+    @pytest.mark.parametrize(
+        "choices",
+        [
+            {"variant": "vanilla"},
+            {"variant": "coarse"},
+            {},
+            {"overall": "mean"},
+            {"criteria_calls": "separate"},
+            {"criteria_calls": "separate", "overall": "mean", "samples": 2},
+        ],
+    )
+    def test_every_variant_judges_as_before_it_was_saved(
+        self, choices, task, explain, make, judge_of, rubric, everything, tmp_path
+    ):
+        rubric = rubric.model_copy(update={"task": task})
+        judge = judge_of(shown=everything, explain=explain, rubric=rubric, **choices)
+        judge = judge.with_protocol(judge.protocol)
+        saved = make(judge)
+        folder = saved.save(tmp_path / "judge")
+        again = SavedJudge.load(folder)
+        assert (again, again.fingerprint) == (saved, saved.fingerprint)
+        loaded = load_judge(folder)
+        assert loaded.protocol == judge.protocol
+        assert dict(again.templates()) == loaded.templates() == judge.templates()
+        prompts = {path.stem for path in (folder / "prompts").iterdir()}
+        assert prompts == set(judge.templates())
+        lm = model("offline", ledger=None)
+        items = [
+            RatedItem(source="Ann left Rome on Monday.", response=text)
+            for text in ("Ann left Rome.", everything)
+        ]
+        expected = judge_items(judge, items, lm=lm)
+        assert [one.problem for one in expected] == [None, None]
+        assert judge_items(again, items, lm=lm) == expected
+        assert judge_items(loaded, items, lm=lm) == expected
 
     def test_the_same_judge_is_the_same_bytes(self, make, tmp_path):
         one, other = make().save(tmp_path / "one"), make().save(tmp_path / "other")

@@ -8,7 +8,22 @@ from judgesmith.programs.templating import template_of
 from judgesmith.signatures import RatedItem
 from judgesmith.signatures.scoring import GradeResponse
 
-VARIANTS = ["vanilla", "fine"]
+JUDGES = {
+    "vanilla": {"variant": "vanilla"},
+    "coarse": {"variant": "coarse"},
+    "fine": {},
+    "no overall": {"overall": "mean"},
+    "separate": {"criteria_calls": "separate"},
+    "separate, no overall": {"criteria_calls": "separate", "overall": "mean"},
+}
+N_QUESTIONS = {
+    "vanilla": 1,
+    "coarse": 1,
+    "fine": 2,
+    "no overall": 1,
+    "separate": 3,
+    "separate, no overall": 2,
+}
 
 
 def sent(request):
@@ -27,11 +42,12 @@ def both_ways(judge, item, scripted, script, **options):
     return dspy_engine.requests, engine.requests, verdict, judgement
 
 
-@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("variant", JUDGES)
 @pytest.mark.parametrize("with_demonstrations", [False, True])
 class TestBothWaysAreOne:
-    def check(self, judge, item, scripted, script, **options):
+    def check(self, judge, item, scripted, script, *, n_asked=None, **options):
         of_dspy, ours, verdict, judgement = both_ways(judge, item, scripted, script, **options)
+        assert n_asked is None or len(ours) == n_asked
         assert [sent(request) for request in ours] == [sent(request) for request in of_dspy]
         assert [one.settings for one in ours] == [one.settings for one in of_dspy]
         assert [one.sample for one in ours] == [one.sample for one in of_dspy]
@@ -45,33 +61,70 @@ class TestBothWaysAreOne:
         assert dict(judgement.criteria) == verdict.criteria
 
     def test_for_any_text(self, variant, with_demonstrations, judge_of, hostile, scripted, good):
-        judge = judge_of(variant, shown=hostile if with_demonstrations else None)
+        judge = judge_of(**JUDGES[variant], shown=hostile if with_demonstrations else None)
         item = RatedItem(source=hostile, context=None, response=f"{hostile} and more")
         self.check(judge, item, scripted, good)
+
+    @pytest.mark.parametrize("kind", ["labelled", "bootstrapped"])
+    @pytest.mark.parametrize("explain", ["before", "after", "none"])
+    @pytest.mark.parametrize("task", ["", "Judge it.\n\nIt is `source` -> {task}."])
+    def test_for_any_choice_of_parts(
+        self,
+        variant,
+        with_demonstrations,
+        kind,
+        explain,
+        task,
+        judge_of,
+        rubric,
+        everything,
+        scripted,
+        good,
+    ):
+        judge = judge_of(
+            **JUDGES[variant],
+            shown=everything if with_demonstrations else None,
+            explain=explain,
+            rubric=rubric.model_copy(update={"task": task}),
+        )
+        for _, predictor in judge.named_predictors():
+            bootstrapped = kind == "bootstrapped"
+            predictor.demos = [
+                one for one in predictor.demos if bool(one.get("augmented")) == bootstrapped
+            ]
+        item = RatedItem(source=everything, context="A diary.", response=everything[::-1])
+        self.check(judge, item, scripted, good, n_asked=N_QUESTIONS[variant])
+        again = judge.with_protocol(judge.protocol)
+        assert again.templates() == judge.templates()
 
     def test_with_a_context_samples_and_settings(
         self, variant, with_demonstrations, judge_of, item, scripted, good
     ):
         judge = judge_of(
-            variant,
+            **JUDGES[variant],
             shown="a" if with_demonstrations else None,
             samples=3,
             temperature=0.7,
             max_tokens=99,
-            instructions={"overall" if variant == "fine" else "grade": "Rate.\n\n  Kindly. {x}"},
         )
-        self.check(judge, item, scripted, good, top_p=0.5, seed=3)
+        last = list(judge.templates())[-1]
+        protocol = judge.protocol.model_copy(
+            update={"instructions": {last: "Rate.\n\n  Kindly. {x}"}}
+        )
+        judge = judge.with_protocol(protocol)
+        n_asked = 3 * N_QUESTIONS[variant]
+        self.check(judge, item, scripted, good, n_asked=n_asked, top_p=0.5, seed=3)
 
     def test_where_answers_cannot_be_read(
         self, variant, with_demonstrations, judge_of, item, scripted
     ):
-        judge = judge_of(variant, shown="a" if with_demonstrations else None)
+        judge = judge_of(**JUDGES[variant], shown="a" if with_demonstrations else None)
         self.check(judge, item, scripted, lambda request: "no fields\n\n[[ ## x ## ]]\n5")
 
     def test_for_a_model_that_takes_no_temperature(
         self, variant, with_demonstrations, judge_of, item, scripted, good
     ):
-        judge = judge_of(variant, shown="a" if with_demonstrations else None)
+        judge = judge_of(**JUDGES[variant], shown="a" if with_demonstrations else None)
         _, ours, _, _ = both_ways(judge, item, scripted, good, temperature=None)
         assert all(request.settings.temperature is None for request in ours)
         self.check(judge, item, scripted, good, temperature=None)

@@ -101,6 +101,19 @@ class TestProtocol:
                 "weighs joy; this judge asks for relevance, ",
             ),
             ({"variant": "vanilla", "aggregation": LEARNED}, "weighs fluency; .* no criteria"),
+            ({"variant": "coarse", "aggregation": {"kind": "mean"}}, "asks for none"),
+            ({"variant": "coarse", "aggregation": LEARNED}, "weighs fluency; .* no criteria"),
+            (
+                {"variant": "coarse", "overall": "mean"},
+                "overall=mean is a part of the fine variant; the coarse one scores no criteria",
+            ),
+            (
+                {"variant": "vanilla", "criteria_calls": "separate"},
+                "criteria_calls=separate is a part of the fine variant; the vanilla one scores",
+            ),
+            ({"explain": "later"}, "Input should be 'before', 'after' or 'none'"),
+            ({"criteria_calls": "each"}, "Input should be 'joint' or 'separate'"),
+            ({"overall": "median"}, "Input should be 'asked' or 'mean'"),
         ],
     )
     def test_a_judge_that_cannot_be_is_refused(self, fields, said):
@@ -112,6 +125,12 @@ class TestProtocol:
         changed = [
             Protocol(),
             Protocol(variant="vanilla"),
+            Protocol(variant="coarse"),
+            Protocol(criteria_calls="separate"),
+            Protocol(overall="mean"),
+            Protocol(explain="after"),
+            Protocol(explain="none"),
+            Protocol(rubric=Rubric(task="t", criteria={"a": "b"})),
             Protocol(rubric=Rubric(criteria={"a": "b"})),
             Protocol(instructions={"overall": "Score it."}),
             Protocol(demonstrations={"overall": (shown,)}),
@@ -137,10 +156,24 @@ class TestProtocol:
             outputs={"assessments": [{"criterion": "a", "explanation": "b", "score": 85}]},
             kind="bootstrapped",
         )
-        protocol = Protocol(demonstrations={"assess": (shown,)}, aggregation=LEARNED)
+        protocol = Protocol(
+            demonstrations={"assess": (shown,)},
+            aggregation=LEARNED,
+            criteria_calls="separate",
+            overall="mean",
+            explain="after",
+        )
         again = Protocol.model_validate_json(protocol.model_dump_json())
         assert again == protocol
         assert again.fingerprint == protocol.fingerprint
+
+    def test_records_in_demonstrations_keep_the_order_of_their_keys(self):
+        record = {"criterion": "a", "score": 85, "explanation": "b"}
+        shown = Demonstration(inputs={}, outputs={"assessments": [record]})
+        protocol = Protocol(demonstrations={"assess": (shown,)}, explain="after")
+        again = Protocol.model_validate_json(protocol.model_dump_json())
+        (found,) = again.demonstrations["assess"][0].outputs["assessments"]
+        assert list(found) == ["criterion", "score", "explanation"]
 
     def test_lone_surrogates_in_texts_have_a_fingerprint_too(self):
         shown = Demonstration(inputs={"source": "\ud800", "response": "r"}, outputs={"score": 1})

@@ -4,14 +4,20 @@ import pytest
 
 from judgesmith.programs.adapter import untrusted_fields
 from judgesmith.signatures.judgement import Assessment
-from judgesmith.signatures.scoring import AssessCriteria, GradeResponse, ScoreOverall
+from judgesmith.signatures.scoring import (
+    AssessCriteria,
+    AssessCriterion,
+    GradeResponse,
+    RateByCriteria,
+    ScoreOverall,
+)
 
-ALL = [GradeResponse, AssessCriteria, ScoreOverall]
+ALL = [GradeResponse, RateByCriteria, AssessCriteria, AssessCriterion, ScoreOverall]
 
 
 @pytest.mark.parametrize("signature", ALL)
 def test_every_text_from_outside_is_marked(signature):
-    own = {"task", "criteria"}
+    own = {"task", "criteria", "criterion"}
     assert set(untrusted_fields(signature)) == set(signature.input_fields) - own
 
 
@@ -28,5 +34,12 @@ def test_marking_shows_nothing_to_the_model(signature):
 
 
 def test_reasons_come_before_scores():
-    assert list(ScoreOverall.output_fields) == ["explanation", "score"]
+    for signature in (RateByCriteria, AssessCriterion, ScoreOverall):
+        assert list(signature.output_fields) == ["explanation", "score"]
     assert list(Assessment.model_fields) == ["criterion", "explanation", "score"]
+
+
+@pytest.mark.parametrize("signature", ALL)
+def test_instructions_name_no_order_of_explanation_and_score(signature):
+    words = signature.instructions.lower()
+    assert not any(word in words for word in ("explain", "explanation", "first", "before", "then"))
