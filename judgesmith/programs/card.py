@@ -79,6 +79,7 @@ def _lines(judge: SavedJudge) -> Iterator[str]:
     yield ""
     yield from _agreement_table(judge.agreement)
     yield ""
+    yield from _criteria_table(judge.agreement.get("criteria") or {})
     if judge.rows:
         yield f"Rows: {', '.join(f'{count} {use}' for use, count in judge.rows.items())}."
     if judge.agreement.get("heldout"):
@@ -90,6 +91,8 @@ def _lines(judge: SavedJudge) -> Iterator[str]:
     yield f"- score: {_score_text(protocol)}"
     for name, shown in protocol.demonstrations.items():
         yield f"- demonstrations in `{name}`: {len(shown)}"
+    if judge.settings.get("earlier"):
+        yield f"- started from the judge with the fingerprint `{judge.settings['earlier']}`"
     yield f"- task: {_on_one_line(protocol.rubric.task) or 'not described'}"
     for criterion in protocol.rubric.criteria:
         yield f"- **{criterion.name}**: {_on_one_line(criterion.definition)}"
@@ -130,3 +133,21 @@ def _agreement_table(agreement: Mapping[str, Any]) -> Iterator[str]:
             ]
             if any(cell != "undefined" for cell in cells):
                 yield f"| {level} | {statistic} | " + " | ".join(cells) + " |"
+
+
+def _criteria_table(by_criterion: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the agreement on criteria that people rated, over all rows held out."""
+    after = by_criterion.get("heldout") or {}
+    if not after:
+        return
+    before = by_criterion.get("uncompiled") or {}
+    yield "By criterion, Pearson over all rows held out:"
+    yield ""
+    yield "| criterion | n | uncompiled | heldout |"
+    yield "| --- | --- | --- | --- |"
+    for name, report in after.items():
+        now = (report.get("dataset") or {}).get("pearson")
+        then = ((before.get(name) or {}).get("dataset") or {}).get("pearson")
+        cells = [_on_one_line(name).replace("|", "/"), str(now["n"] if now else 0)]
+        yield f"| {' | '.join([*cells, agreement_text(then), agreement_text(now)])} |"
+    yield ""

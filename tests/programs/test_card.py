@@ -104,3 +104,23 @@ def test_the_strongest_learned_weights_come_first():
     assert text.endswith("and 2 more")
     assert aggregation_text(Aggregation()) == "the model's own overall score"
     assert aggregation_text(Aggregation(kind="mean")) == "the mean of the criteria"
+
+
+def test_criteria_that_people_rated_have_a_table_of_their_own(judge_of):
+    def pearson(value):
+        return {"dataset": {"pearson": {"value": value, "low": 0.0, "high": 1.0, "n": 7}}}
+
+    agreement = {
+        "criteria": {
+            "uncompiled": {"flu|ency": pearson(0.25)},
+            "heldout": {"flu|ency": pearson(0.5), "tone": pearson(None)},
+        }
+    }
+    card = judge_card(saved(judge_of(), agreement=agreement))
+    assert "| flu/ency | 7 | 0.250 [0.000, 1.000] | 0.500 [0.000, 1.000] |" in card
+    assert "| tone | 7 | undefined | undefined |" in card
+
+
+def test_the_judge_it_started_from_is_named(judge_of):
+    card = judge_card(saved(judge_of(), settings={"earlier": "0123456789ab"}))
+    assert "- started from the judge with the fingerprint `0123456789ab`" in card
