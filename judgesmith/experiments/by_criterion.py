@@ -125,7 +125,9 @@ def criterion_reports(
             sources=dataset.groups[chosen[rated]],
             systems=np.asarray([part[i].system_id for i in rated.tolist()]),
         )
-        reports[name] = agreement_report(table, rng=np.random.default_rng(seed), levels=levels)
+        reports[name] = agreement_report(
+            table, rng=np.random.default_rng(seed), levels=levels, statistics=statistics
+        )
         without[name] = unscored(table)
     return CriterionReports(reports=reports, unscored=without, left_out=left_out)
 

@@ -63,8 +63,26 @@ def test_each_criterion_agrees_as_the_metrics_say():
             level="dataset",
         )
         assert list(found.reports[name]) == ["dataset"]
+        assert list(found.reports[name]["dataset"]) == ["pearson", "spearman", "kendall"]
         assert found.reports[name]["dataset"]["kendall"].value == pytest.approx(direct.value)
         assert found.reports[name]["dataset"]["kendall"].n_groups == N // 2
+
+
+def test_other_levels_and_statistics_are_computed_where_asked_for():
+    data = rated(lambda i: {"clear": (noisy(i),)})
+    judgements = judged(lambda i: {"clear": noisy(i) + i})
+    found = criterion_reports(
+        data, range(N), judgements, rng=rng(), levels=["system"], statistics=["q"]
+    )
+    assert {level: list(row) for level, row in found.reports["clear"].items()} == {"system": ["q"]}
+
+
+def test_the_interval_of_a_criterion_depends_on_no_other_criterion():
+    data = rated(lambda i: {"clear": (noisy(i),), "kind": (noisy(i + 1),)})
+    both = judged(lambda i: {"clear": 5.0 * (i % 4), "kind": 9.0 * (i % 5)})
+    one = judged(lambda i: {"kind": 9.0 * (i % 5)})
+    found = [criterion_reports(data, range(N), each, rng=rng()).reports for each in (both, one)]
+    assert found[0]["kind"] == found[1]["kind"]
 
 
 def test_names_match_but_for_case_underscores_and_marks():
