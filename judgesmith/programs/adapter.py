@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from typing import Any
 
 import dspy
@@ -19,14 +21,19 @@ PARTIAL = "A graded example, of which only a part of the answer is shown."
 """Opens a demonstration that does not show every output."""
 
 
+_SCHEMA = re.compile(r"(?<=JSON schema: )\{.*\}$", re.MULTILINE)
+
+
 class FencedAdapter(dspy.ChatAdapter):
     """Lay out messages as ``dspy.ChatAdapter`` does, safely for text from outside.
 
-    Two differences. Fields typed ``Untrusted`` stand between fences whose tag is derived from
+    Three differences. Fields typed ``Untrusted`` stand between fences whose tag is derived from
     the message's own untrusted text (``judgesmith.signatures.fences``). And an answer that
     gives a field twice is refused rather than read as whatever came first, because a text
-    under judgement that a model quotes may look like a finished answer. There is never a
-    second, hidden call through another adapter.
+    under judgement that a model quotes may look like a finished answer. And the schema of a
+    record lists its keys in the order in which they are to be written, not by the alphabet:
+    whether a model explains before it scores is decided there. There is never a second, hidden
+    call through another adapter.
 
     Examples
     --------
@@ -62,6 +69,11 @@ class FencedAdapter(dspy.ChatAdapter):
                 "content": self.format_user_message_content(signature, inputs, main_request=True),
             },
         ]
+
+    def format_field_structure(self, signature: type[dspy.Signature]) -> str:
+        """Return the layout of a conversation, with the keys of records in their own order."""
+        structure = super().format_field_structure(signature)
+        return str(_SCHEMA.sub(lambda found: _in_own_order(found[0]), structure))
 
     def format_demos(
         self, signature: type[dspy.Signature], demos: list[dict[str, Any]]
@@ -123,6 +135,21 @@ class FencedAdapter(dspy.ChatAdapter):
                 message=str(fault),
             ) from None
         return dict(apply_output_field_defaults(signature, fields))
+
+
+def _in_own_order(schema: str) -> str:
+    def ordered(part: Any) -> Any:
+        if isinstance(part, list):
+            return [ordered(one) for one in part]
+        if not isinstance(part, dict):
+            return part
+        found = {name: ordered(one) for name, one in part.items()}
+        if isinstance(keys := found.get("properties"), dict):
+            required = [key for key in found.get("required", ()) if key in keys]
+            found["properties"] = {key: keys[key] for key in dict.fromkeys((*required, *keys))}
+        return found
+
+    return json.dumps(ordered(json.loads(schema)), ensure_ascii=False)
 
 
 def _lacks_words(value: Any) -> bool:

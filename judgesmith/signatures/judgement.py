@@ -52,7 +52,7 @@ class Assessment(BaseModel):
 
 
 class AssessmentScoreFirst(BaseModel):
-    """The same with the explanation after its score."""
+    """How one criterion is met: its name, the score, then what the score rests on."""
 
     criterion: str = Field(description=_NAME)
     score: _Points = Field(description=_SCORE)
@@ -60,7 +60,7 @@ class AssessmentScoreFirst(BaseModel):
 
 
 class AssessmentScoreOnly(BaseModel):
-    """The same without an explanation."""
+    """How one criterion is met: its name and the score, without a word more."""
 
     criterion: str = Field(description=_NAME)
     score: _Points = Field(description=_SCORE)

@@ -1,11 +1,14 @@
 """Messages are laid out as DSPy's chat adapter lays them out, with texts from outside in fences."""
 
+import json
+
 import dspy
 import pytest
 from dspy.utils.exceptions import AdapterParseError
 
 from judgesmith.programs.adapter import LEFT_OUT, PARTIAL, FencedAdapter, untrusted_fields
 from judgesmith.programs.offline.reader import read_user
+from judgesmith.signatures.explaining import explained
 from judgesmith.signatures.scoring import AssessCriteria, GradeResponse, ScoreOverall
 
 INPUTS = {"source": "2 + 2?", "context": None, "response": "4"}
@@ -21,6 +24,27 @@ def test_without_texts_from_outside_it_is_dspys_chat_adapter():
     inputs = {"question": "2 + 2?", "hint": "even"}
     ours = FencedAdapter().format(signature, demos, inputs)
     assert ours == dspy.ChatAdapter().format(signature, demos, inputs)
+
+
+@pytest.mark.parametrize(
+    ("explain", "keys"),
+    [
+        ("before", ["criterion", "explanation", "score"]),
+        ("after", ["criterion", "score", "explanation"]),
+        ("none", ["criterion", "score"]),
+    ],
+)
+def test_the_schema_of_records_lists_their_keys_as_they_are_to_be_written(explain, keys):
+    signature = explained(AssessCriteria, explain)
+    structure = FencedAdapter().format_field_structure(signature)
+    of_dspy = dspy.ChatAdapter().format_field_structure(signature)
+    assert (structure == of_dspy) == (explain != "after")
+    (line,) = [line for line in structure.split("\n") if "JSON schema" in line]
+    schema = json.loads(line.partition("JSON schema: ")[2])
+    (record,) = schema["$defs"].values()
+    assert list(record["properties"]) == record["required"] == keys
+    (line,) = [line for line in of_dspy.split("\n") if "JSON schema" in line]
+    assert schema == json.loads(line.partition("JSON schema: ")[2])
 
 
 def test_the_texts_between_the_fences_are_the_texts(hostile):
