@@ -3,6 +3,8 @@ from pathlib import Path
 
 import pytest
 
+from judgesmith.experiments.samples import sample_path
+
 LEVELS = {"system", "sample", "dataset"}
 STATISTICS = {"pearson", "spearman", "kendall", "q"}
 ESTIMATE = {"value", "low", "high", "confidence", "n", "n_groups", "n_undefined"}
@@ -145,3 +147,93 @@ def test_a_dry_run_knows_what_it_costs_or_that_it_does_not(run, data):
     priced = compiled(run, data, *options, "--price", "1,2").json
     tokens = priced["input_tokens"] + 2 * priced["output_tokens"]
     assert priced["cost_usd"] == pytest.approx(tokens / 1e6)
+
+
+def test_criteria_of_people_are_judged_each_by_itself(run, data):
+    done = compiled(run, data, *QUICK, "--criteria", "human")
+    assert done.json["target"] == "mean"
+    assert set(done.json["criteria"]["heldout"]) == {"faithfulness", "fluency"}
+    by_name = compiled(
+        run, data, *QUICK, "--target", "fluency", "--target", "faithfulness", out="other"
+    )
+    assert by_name.json["heldout"] == done.json["heldout"]
+    said = run("compile", data, "-o", "third", *QUICK, "--criteria", "human").out
+    assert "By criterion, uncompiled" in said
+    assert "By criterion, compiled" in said
+    assert "criteria: faithfulness, fluency" in said
+    assert "By criterion, Pearson over all rows held out" in run("show", "third").out
+
+
+def test_a_rubric_may_define_what_people_rated(run, data, folder):
+    (folder / "rubric.yaml").write_text("task: Judge it.\ncriteria:\n  FLUENCY: Ours, really?\n")
+    options = [*QUICK, "--rubric", "rubric.yaml", "--target", "fluency", "--target", "overall"]
+    compiled(run, data, *options)
+    made = json.loads((folder / "judge" / "judge.json").read_text())
+    (one,) = made["protocol"]["rubric"]["criteria"]
+    assert (one["name"], one["definition"]) == ("fluency", "Ours, really?")
+    assert made["settings"]["compared"] == ["fluency", "score"]
+
+
+def test_parts_can_be_left_out(run, data, folder):
+    compiled(run, data, *QUICK, "--without", "mcs, search,weights,explanations")
+    protocol = json.loads((folder / "judge" / "judge.json").read_text())["protocol"]
+    assert (protocol["variant"], protocol["explain"]) == ("coarse", "none")
+    assert protocol["demonstrations"] == {}
+    assert protocol["aggregation"]["kind"] == "overall"
+
+
+def test_the_variants_questions_are_those_that_were_chosen(run, data, folder):
+    options = ["--criteria-calls", "separate", "--explain", "after", "--criteria", "general"]
+    compiled(run, data, "--rounds", "1", "--optimizer", "none", *options)
+    prompts = sorted(path.name for path in (folder / "judge" / "prompts").iterdir())
+    assert prompts == [*(f"assess_{n}.txt" for n in range(1, 7)), "overall.txt"]
+    text = (folder / "judge" / "prompts" / "overall.txt").read_text()
+    assert text.index("[[ ## score ## ]]") < text.index("[[ ## explanation ## ]]")
+
+
+def test_a_run_can_start_from_an_earlier_judge(run, data, judge, sample_rows, folder):
+    more = folder / "more.jsonl"
+    rows = [*sample_rows, *later_rows()]
+    more.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    done = compiled(run, more, *QUICK, "--from", "judge", out="next")
+    assert "earlier judge was made from" in done.err
+    said = run("compile", more, "-o", "again", *QUICK, "--from", "judge").out
+    assert "earlier" in said.split("dataset")[0]
+    before, after = (json.loads((folder / n / "judge.json").read_text()) for n in ("judge", "next"))
+    assert after["protocol"]["rubric"] == before["protocol"]["rubric"]
+    assert len(after["settings"]["earlier"]) == 12
+    assert compiled(run, more, *QUICK, "--from", "judge", out="next").json["calls"] == 0
+
+
+def later_rows():
+    lines = sample_path().read_text(encoding="utf-8").splitlines()
+    return [json.loads(line) for line in lines[40:80]]
+
+
+@pytest.mark.parametrize(
+    ("options", "said", "where"),
+    [
+        (["--without", "serach"], "what can be left out is explanations, task", "--without"),
+        (["--without", "mcs,os"], "without mcs and os nothing is scored", "--without"),
+        (["--target", "fluenci"], "nobody rated 'fluenci'", "--target"),
+        (["--target", "fluency", "--target", "fluency"], "every target is named once", None),
+        (
+            ["--target", "fluency", "--target", "overall", "--variant", "coarse"],
+            "the coarse variant gives one",
+            "--target",
+        ),
+        (["--objective", "accuracy"], "statistic must be one of", "--objective"),
+        (["--criteria", "own"], "'own' is not one of", "--criteria"),
+        (["--from", "nowhere"], "no judge there", "nowhere"),
+        (["--from", "judge", "--variant", "coarse"], "--from takes this", None),
+        (["--variant", "coarse", "--criteria-calls", "separate"], "criteria_calls=separate", None),
+    ],
+)
+def test_what_cannot_be_is_refused_with_its_place(run, data, judge, folder, options, said, where):
+    before = sorted(path.name for path in folder.iterdir())
+    done = run("compile", data, "-o", "made", *options, "--json")
+    assert (done.status, done.out) == (2, "")
+    assert said in done.fault["error"]
+    if where is not None:
+        assert done.fault["where"] == where
+    assert sorted(path.name for path in folder.iterdir()) == before

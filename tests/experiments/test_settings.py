@@ -21,6 +21,14 @@ def data():
         {"holdout": 0.0},
         {"n_demonstrations": 2},
         {"n_rounds": 3},
+        {"criteria": "human"},
+        {"criteria": "given"},
+        {"inference": {"inference": "single"}},
+        {"inference": {"without": ("task",)}},
+        {"learn_weights": False},
+        {"partial_demos": True},
+        {"percent_of_max": True},
+        {"earlier": "0123456789ab"},
         {"lexical": True},
         {"lexical": False},
         {"seed": 1},
@@ -34,6 +42,29 @@ def test_every_setting_is_part_of_the_fingerprint(data, changed):
     assert CompileSettings(**changed).fingerprint(data, "offline") != usual
 
 
+def test_one_target_may_be_given_as_it_is():
+    assert CompileSettings(target="fluency").target == ("fluency",)
+    assert CompileSettings(target=["a", "b"]).target == ("a", "b")
+
+
+@pytest.mark.parametrize(
+    ("settings", "source"),
+    [
+        ({}, "inferred"),
+        ({"target": ("a", "b")}, "human"),
+        ({"criteria": "human"}, "human"),
+        ({"optimizer": "none"}, "given"),
+        ({"optimizer": "none", "criteria": "inferred"}, "inferred"),
+        ({"protocol": Protocol(variant="vanilla")}, "given"),
+        ({"protocol": Protocol(variant="coarse")}, "inferred"),
+        ({"protocol": Protocol(rubric={"criteria": {"wit": "Is it funny?"}})}, "given"),
+    ],
+    ids=str,
+)
+def test_where_the_rubric_comes_from_is_settled_by_what_is_said(settings, source):
+    assert CompileSettings(**settings).criteria_from == source
+
+
 def test_data_and_model_are_part_of_the_fingerprint(data):
     usual = CompileSettings().fingerprint(data, "offline")
     assert usual == CompileSettings(seed=0).fingerprint(data, "offline")
@@ -42,7 +73,16 @@ def test_data_and_model_are_part_of_the_fingerprint(data):
     assert CompileSettings().fingerprint(data, "offline", "http://localhost:1") != usual
 
 
-@pytest.mark.parametrize("wrong", [{"holdout": 1.0}, {"n_rounds": 0}, {"optimiser": "random"}])
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"holdout": 1.0},
+        {"n_rounds": 0},
+        {"optimiser": "random"},
+        {"target": ("a", "a")},
+        {"inference": {"without": ("criteria",)}},
+    ],
+)
 def test_impossible_settings_are_refused(wrong):
     with pytest.raises(ValidationError):
         CompileSettings(**wrong)
