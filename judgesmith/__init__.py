@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     )
     from judgesmith.experiments import compile_judge as compile  # noqa: A004
     from judgesmith.experiments import evaluate_judge as evaluate
+    from judgesmith.experiments import infer_rubric as infer
     from judgesmith.experiments.reading import read_items as read
     from judgesmith.optimizers import FitAggregation, RandomDemonstrationSearch
     from judgesmith.programs import ActiveCritic, Judge, SavedJudge, judge_each, judge_items
@@ -50,6 +51,7 @@ __all__ = [
     "Scale",
     "compile",
     "evaluate",
+    "infer",
     "judge_each",
     "judge_items",
     "load",
@@ -76,6 +78,7 @@ __getattr__ = front_door(
         "Scale": "judgesmith.signatures:Scale",
         "compile": "judgesmith.experiments:compile_judge",
         "evaluate": "judgesmith.experiments:evaluate_judge",
+        "infer": "judgesmith.experiments:infer_rubric",
         "judge_each": "judgesmith.programs:judge_each",
         "judge_items": "judgesmith.programs:judge_items",
         "load": "judgesmith.programs:load_judge",

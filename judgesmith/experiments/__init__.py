@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from judgesmith.experiments.dataset import DataSet
     from judgesmith.experiments.describing import Description, describe
     from judgesmith.experiments.evaluating import Evaluation, evaluate_judge, evaluate_scores
+    from judgesmith.experiments.inferring import InferenceRun, Inferred, infer_rubric
     from judgesmith.experiments.problems import DataError, Problem
     from judgesmith.experiments.reading import read_items, stream_items
     from judgesmith.experiments.score_files import read_scores
@@ -28,12 +29,15 @@ __all__ = [
     "DataSet",
     "Description",
     "Evaluation",
+    "InferenceRun",
+    "Inferred",
     "Problem",
     "Targets",
     "compile_judge",
     "describe",
     "evaluate_judge",
     "evaluate_scores",
+    "infer_rubric",
     "read_items",
     "read_scores",
     "score_file",
@@ -51,12 +55,15 @@ __getattr__ = front_door(
         "DataSet": "judgesmith.experiments.dataset:DataSet",
         "Description": "judgesmith.experiments.describing:Description",
         "Evaluation": "judgesmith.experiments.evaluating:Evaluation",
+        "InferenceRun": "judgesmith.experiments.inferring:InferenceRun",
+        "Inferred": "judgesmith.experiments.inferring:Inferred",
         "Problem": "judgesmith.experiments.problems:Problem",
         "Targets": "judgesmith.experiments.targets:Targets",
         "compile_judge": "judgesmith.experiments.compiling:compile_judge",
         "describe": "judgesmith.experiments.describing:describe",
         "evaluate_judge": "judgesmith.experiments.evaluating:evaluate_judge",
         "evaluate_scores": "judgesmith.experiments.evaluating:evaluate_scores",
+        "infer_rubric": "judgesmith.experiments.inferring:infer_rubric",
         "read_items": "judgesmith.experiments.reading:read_items",
         "read_scores": "judgesmith.experiments.score_files:read_scores",
         "score_file": "judgesmith.experiments.scoring:score_file",

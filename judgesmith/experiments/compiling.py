@@ -22,7 +22,7 @@ from judgesmith.experiments.compile_notes import (
     rows_that_taught,
     taught_note,
 )
-from judgesmith.experiments.dataset import DataSet
+from judgesmith.experiments.dataset import DataSet, check_dataset
 from judgesmith.experiments.offline_notes import offline_notes
 from judgesmith.experiments.parts import Parts, parts_of
 from judgesmith.experiments.settings import CompileSettings
@@ -118,6 +118,7 @@ def compile_judge(
     """
     from judgesmith.programs.asking import current_lm, endpoint_of
 
+    check_dataset(dataset)
     settings = settings or CompileSettings()
     known: frozenset[str] = frozenset()
     if earlier is not None:

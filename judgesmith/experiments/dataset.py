@@ -108,6 +108,27 @@ class DataSet:
         )
 
 
+def check_dataset(given: object) -> None:
+    """Refuse what is no data set, such as the path of one.
+
+    Raises
+    ------
+    TypeError
+        The message says how a data set is read.
+
+    Examples
+    --------
+    >>> check_dataset("ratings.csv")
+    Traceback (most recent call last):
+    TypeError: expected a DataSet; got str. Read it first: judgesmith.read('ratings.csv').
+    """
+    if not isinstance(given, DataSet):
+        example = f"judgesmith.read({given!r})" if isinstance(given, str) else "judgesmith.read(…)"
+        raise TypeError(
+            f"expected a DataSet; got {type(given).__name__}. Read it first: {example}."
+        )
+
+
 def grouped(items: Iterable[RatedItem]) -> NDArray[np.intp]:
     """Return one group number per item: shared source ids and shared source texts join.
 

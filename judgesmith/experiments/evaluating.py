@@ -22,7 +22,7 @@ from judgesmith.experiments.by_criterion import (
     judged_criteria,
     on_criterion,
 )
-from judgesmith.experiments.dataset import DataSet
+from judgesmith.experiments.dataset import DataSet, check_dataset
 from judgesmith.experiments.ratings import Aggregate
 from judgesmith.experiments.score_files import Scores
 from judgesmith.experiments.targets import Targets, targets_of
@@ -156,6 +156,7 @@ def evaluate_judge(
     ('overall', 160, True)
     """
     own = getattr(judge, "target", None)
+    check_dataset(dataset)
     if targets is None:
         targets = targets_of(dataset, own or "auto", aggregate)
         own = targets.name

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
-from judgesmith.experiments.dataset import DataSet
+from judgesmith.experiments.dataset import DataSet, check_dataset
 from judgesmith.experiments.offline_notes import offline_notes
 from judgesmith.experiments.ratings import Aggregate
 from judgesmith.experiments.targets import Targets, targets_of
@@ -120,6 +120,7 @@ def infer_rubric(
     """
     from judgesmith.programs.asking import current_lm, endpoint_of
 
+    check_dataset(dataset)
     run = run or InferenceRun()
     lm = lm or current_lm()
     targets = targets_of(dataset, run.target, run.aggregate)

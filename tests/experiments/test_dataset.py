@@ -3,8 +3,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import judgesmith
 from judgesmith.experiments.dataset import DataSet, grouped
 from judgesmith.experiments.reading import read_items
+from judgesmith.programs import ActiveCritic
 from judgesmith.signatures.rated import RatedItem
 from judgesmith.signatures.scale import Scale
 
@@ -99,3 +101,11 @@ def test_real_sources_under_several_ids_are_one_group(data_folder, name, n_group
     by_text = {}
     for one, group in zip(data, data.groups, strict=True):
         assert by_text.setdefault(one.source, group) == group
+
+
+@pytest.mark.parametrize("name", ["compile", "infer", "evaluate"])
+def test_a_path_where_data_is_expected_says_how_it_is_read(name):
+    arguments = [ActiveCritic()] if name == "evaluate" else []
+    options = {"rng": np.random.default_rng(0)} if name == "evaluate" else {}
+    with pytest.raises(TypeError, match=r"Read it first: judgesmith.read\('sample'\)"):
+        getattr(judgesmith, name)(*arguments, "sample", **options)
