@@ -14,11 +14,12 @@ from judgesmith.optimizers.drawing import Pool, Shown, demonstration_plan, kept_
 from judgesmith.optimizers.objectives import Objective, as_objective
 from judgesmith.optimizers.rows import Rows, rows_of
 from judgesmith.optimizers.splitting import pool_and_selection
-from judgesmith.optimizers.table import SCORE
+from judgesmith.optimizers.table import SCORE, JudgedTable
 from judgesmith.programs.judge import Judge, check_judge
 from judgesmith.programs.running import CONCURRENCY, NOT_ASKED, judge_items
 from judgesmith.signatures.judgement import Judgement
 from judgesmith.signatures.protocol import Protocol
+from judgesmith.signatures.rubric import folded
 from judgesmith.signatures.scale import Scale
 
 ENOUGH_SCORED = 0.95
@@ -161,27 +162,34 @@ class RandomDemonstrationSearch(Teleprompter):
         Raises
         ------
         ValueError
-            If there are too few rows, all scores are equal, or rows to show and rows to choose
-            by share a source.
+            If there are too few rows, all scores are equal, rows to show and rows to choose by
+            share a source, or the student scores no such target.
         """
         check_judge(student)
+        protocol = student.protocol.model_copy(update={"demonstrations": {}})
+        self._refuse_unscored_targets(protocol)
         pool_rows, selection = self._parts(trainset, valset)
         own = student.protocol.demonstrations
         selection = selection.without(_keys(own))
         selection.refuse_constant(self.targets)
-        protocol = student.protocol.model_copy(update={"demonstrations": {}})
-        bare = student.with_protocol(protocol)
-        runs = {} if protocol.variant == "vanilla" else self._runs(teacher or bare, pool_rows)
+        runs = self._runs(teacher or student.with_protocol(protocol), protocol, pool_rows)
         pool = Pool(rows=pool_rows, runs=runs, partial_demos=self.partial_demos)
         best: tuple[Trial, Judge] | None = None
-        trials = []
+        trials: list[Trial] = []
+        tables: dict[str, JudgedTable] = {}
         for shown in self._sets(pool, protocol, own):
             update = {"demonstrations": shown}
             candidate = student.with_protocol(protocol.model_copy(update=update))
-            judgements = self._judged(candidate, selection)
-            if any((one.problem or "").startswith(NOT_ASKED) for one in judgements):
-                break
-            table = selection.judged(judgements, self.targets)
+            known = candidate.protocol.fingerprint
+            if known not in tables:
+                judgements = self._judged(candidate, selection)
+                if any((one.problem or "").startswith(NOT_ASKED) for one in judgements):
+                    break
+                tables[known] = selection.judged(judgements, self.targets)
+            elif self.progress is not None:
+                # Drawn before, such as "labelled only" where no question can show such rows.
+                self.progress(len(selection))
+            table = tables[known]
             trial = Trial(
                 n_demonstrations=max((len(several) for several in shown.values()), default=0),
                 n_bootstrapped=_n_bootstrapped(shown),
@@ -193,7 +201,9 @@ class RandomDemonstrationSearch(Teleprompter):
             if best is None or trial.rank > best[0].rank:
                 best = trial, candidate
         self.trials_ = tuple(trials)
-        return bare if best is None else best[1]
+        if best is None or (own and len(trials) < 2):  # the student's own were not compared
+            return student.with_protocol(student.protocol)
+        return best[1]
 
     def _sets(self, pool: Pool, protocol: Protocol, own: Shown) -> Iterator[Shown]:
         """Yield the sets to try: none, the student's own, labelled ones, then random ones."""
@@ -225,8 +235,21 @@ class RandomDemonstrationSearch(Teleprompter):
             )
         return rows, selection
 
-    def _runs(self, teacher: Judge, rows: Rows) -> dict[int, Judgement]:
-        return kept_runs(rows, self._judged(teacher, rows))
+    def _runs(self, teacher: Judge, protocol: Protocol, rows: Rows) -> dict[int, Judgement]:
+        if protocol.variant == "vanilla":
+            return {}
+        needed = protocol.rubric.names if protocol.variant == "fine" else ()
+        return kept_runs(rows, self._judged(teacher, rows), criteria=needed)
+
+    def _refuse_unscored_targets(self, protocol: Protocol) -> None:
+        scored = protocol.rubric.names if protocol.variant == "fine" else ()
+        known = {SCORE, *map(folded, scored)}
+        unknown = [one for one in self.targets if one != SCORE and folded(one) not in known]
+        if unknown:
+            raise ValueError(
+                f"the judge gives no score for {', '.join(unknown)}; it scores the whole"
+                + (f" and {', '.join(scored)}." if scored else " alone.")
+            )
 
     def _judged(self, judge: Judge, rows: Rows) -> list[Judgement]:
         return judge_items(

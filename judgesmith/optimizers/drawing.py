@@ -86,14 +86,16 @@ class Pool:
         outputs: Mapping[str, Any] | None
         if bootstrapped:
             run = self.runs[row]
+            names = protocol.rubric.names
+            criteria = {name: run.criteria[name] for name in names if name in run.criteria}
             if question == "overall":
-                inputs["assessments"] = assessments_text(run.criteria)
+                inputs["assessments"] = assessments_text(criteria)
             if assessing:
-                outputs = _assessed(protocol, question, run.criteria)
+                outputs = _assessed(protocol, question, criteria)
             else:
                 # The run's own score stays: its explanation argues for that one.
                 outputs = {"explanation": run.explanation, "score": round(run.raw or 0.0)}
-                outputs = _without_words(outputs, protocol)
+                outputs = _in_words(outputs, protocol)
             kind = "bootstrapped"
         else:
             outputs = self._labelled(protocol, question, row) if assessing else self._graded(row)
@@ -125,10 +127,13 @@ class Pool:
         return None
 
 
-def kept_runs(rows: Rows, judgements: Sequence[Judgement]) -> dict[int, Judgement]:
+def kept_runs(
+    rows: Rows, judgements: Sequence[Judgement], *, criteria: Sequence[str] = ()
+) -> dict[int, Judgement]:
     """Return the teacher's runs that may be shown: those near to what people said.
 
-    Runs without a word or a criterion's score show no more than the row itself and are left out.
+    Runs without a word or a criterion's score show no more than the row itself and are left out,
+    as are those that lack the score of a criterion that is asked for.
 
     Parameters
     ----------
@@ -136,11 +141,13 @@ def kept_runs(rows: Rows, judgements: Sequence[Judgement]) -> dict[int, Judgemen
         The pool.
     judgements : sequence of Judgement
         The teacher's, one per row.
+    criteria : sequence of str
+        Names of the criteria that the questions they are to be shown in ask for.
     """
     distance = {
         row: abs(one.raw - percent)
         for row, (one, percent) in enumerate(zip(judgements, rows.percent(), strict=True))
-        if one.raw is not None and (one.criteria or one.explanation) and _is_whole(one)
+        if one.raw is not None and (one.criteria or one.explanation) and _is_whole(one, criteria)
     }
     nearest = sorted(distance, key=lambda row: (distance[row], row))
     n_near = sum(gap <= NEAR for gap in distance.values())
@@ -178,8 +185,7 @@ def _assessed(
     one = criteria.get(name)
     if one is None or one.score is None:
         return None
-    words = {} if one.explanation == LEFT_OUT else {"explanation": one.explanation}
-    return _without_words({**words, "score": whole(one.score)}, protocol)
+    return _in_words({"explanation": one.explanation, "score": whole(one.score)}, protocol)
 
 
 def _records(criteria: Mapping[str, CriterionScore], protocol: Protocol) -> list[dict[str, Any]]:
@@ -192,19 +198,21 @@ def _records(criteria: Mapping[str, CriterionScore], protocol: Protocol) -> list
     records = []
     for name, one in criteria.items():
         score = None if one.score is None else whole(one.score)
-        record = {"criterion": name, "explanation": one.explanation, "score": score}
+        record = {"criterion": name, "explanation": one.explanation or LEFT_OUT, "score": score}
         records.append({key: record[key] for key in keys})
     return records
 
 
-def _without_words(outputs: Mapping[str, Any], protocol: Protocol) -> dict[str, Any]:
-    unasked = ("explanation",) if protocol.explain == "none" else ()
-    return {name: value for name, value in outputs.items() if name not in unasked}
+def _in_words(outputs: Mapping[str, Any], protocol: Protocol) -> dict[str, Any]:
+    """Return an answer without its explanation, where none is asked for or there is none."""
+    silent = protocol.explain == "none" or outputs["explanation"] in ("", LEFT_OUT)
+    return {k: v for k, v in outputs.items() if k != "explanation" or not silent}
 
 
-def _is_whole(judgement: Judgement) -> bool:
+def _is_whole(judgement: Judgement, criteria: Sequence[str]) -> bool:
     """Say whether no criterion is without a score: a gap is nothing to learn from."""
-    return all(one.score is not None for one in judgement.criteria.values())
+    scored = [name for name, one in judgement.criteria.items() if one.score is not None]
+    return len(scored) == len(judgement.criteria) and set(criteria) <= set(scored)
 
 
 def _texts(item: RatedItem) -> dict[str, str | None]:

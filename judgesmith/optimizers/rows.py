@@ -12,7 +12,7 @@ from judgesmith.optimizers.table import SCORE, FloatArray, JudgedTable, Labels, 
 from judgesmith.signatures.judgement import Judgement
 from judgesmith.signatures.rated import RatedItem
 from judgesmith.signatures.rubric import folded
-from judgesmith.signatures.scale import Scale
+from judgesmith.signatures.scale import PERCENT, Scale
 
 
 def rated_example(
@@ -134,8 +134,9 @@ class Rows:
             if not said.size or np.ptp(said) == 0:
                 on = "" if target == SCORE else f" on {target}"
                 value = f"are {said[0]:g}" if said.size else "are missing"
+                n_said = said.size or len(self)
                 raise ValueError(
-                    f"all {len(self)} scores{on} to choose by {value}: agreement with a "
+                    f"all {n_said} scores{on} to choose by {value}: agreement with a "
                     "constant is undefined. Rate more rows, or take another target."
                 )
 
@@ -180,7 +181,8 @@ def rows_of(
     Raises
     ------
     ValueError
-        If there are no examples, one lacks a field, or the scale is unknown or differs.
+        If there are no examples, one lacks a field, a criterion's score lies outside 0..100, the
+        scale is unknown or differs, or it has no percent of its maximum where that is wanted.
     """
     if not examples:
         raise ValueError("no rated items to learn from; give a non-empty trainset.")
@@ -205,7 +207,7 @@ def rows_of(
         human.append(float(example["score"]))
         groups.append(str(group))
         systems.append(system)
-        criteria.append({folded(k): v for k, v in (example.get("criteria") or {}).items()})
+        criteria.append(_criteria_of(example, place))
         own = scale or example.get("scale")
         scales.setdefault(own if own is None else Scale.model_validate(own), place)
     if len(scales) != 1 or None in scales:
@@ -213,6 +215,9 @@ def rows_of(
         raise ValueError(f"expected one scale for all scores; got {found}. Give scale=Scale(…).")
     if not all(one is None or one.higher_is_better for one in scales):
         raise ValueError("the scores count faults; turn their sign, so that more is better.")
+    (known,) = (one for one in scales if one is not None)
+    if percent_of_max:
+        known.percent_of_max(known.high)  # refused here, before anything is asked
     values = np.asarray(human)
     if np.isnan(values).any():
         raise ValueError("a score is nan; leave unrated items out.")
@@ -221,10 +226,25 @@ def rows_of(
         human=values,
         groups=np.asarray(groups),
         systems=np.asarray(systems),
-        scale=next(one for one in scales if one is not None),
+        scale=known,
         criteria=_columns(criteria),
         percent_of_max=percent_of_max,
     )
+
+
+def _criteria_of(example: dspy.Example, place: int) -> dict[str, float]:
+    """Return what was said of single criteria by folded name, where anything was."""
+    given = example.get("criteria") or {}
+    if not isinstance(given, Mapping):
+        raise ValueError(
+            f"example {place}: criteria are points by name, such as {{'fluency': 75}}; got "
+            f"{given!r}."
+        )
+    said = {folded(name): float(points) for name, points in given.items() if points is not None}
+    for name, points in said.items():
+        if not (np.isnan(points) or points in PERCENT):
+            raise ValueError(f"example {place}: {name} is {points:g}, outside {PERCENT}.")
+    return said
 
 
 def _columns(said: Sequence[Mapping[str, float]]) -> dict[str, FloatArray]:

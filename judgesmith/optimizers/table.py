@@ -57,6 +57,9 @@ class JudgedTable:
         lengths = {len(self.predicted), len(self.human), len(self.sources), len(self.systems)}
         if len(lengths) != 1:
             raise ValueError(f"columns must be of one length; got {sorted(lengths)}.")
+        for name, given in (("problems", self.problems), ("targets", self.targets)):
+            if given and len(given) != self.n:
+                raise ValueError(f"{name} are none or one per row; got {len(given)}, not {self.n}.")
 
     @property
     def n(self) -> int:

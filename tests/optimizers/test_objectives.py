@@ -68,3 +68,30 @@ def test_an_objective_is_written_as_it_is_read(text):
 def test_an_unknown_objective_is_refused_with_what_there_is(text, message):
     with pytest.raises(ValueError, match=message):
         parse_objective(text)
+
+
+class TestSeveralTargets:
+    whole = table([1, 3, 2, 5], [1, 2, 5, 4])
+    wit = table([4, 3, 2, 1, 9], [1, 3, 2, 4, 5])
+
+    @pytest.mark.parametrize("name", ["q", "pearson", "kendall"])
+    def test_the_objective_is_the_mean_over_them(self, name):
+        several = JudgedTable.of_parts({"score": self.whole, "wit": self.wit})
+        one_by_one = [Agreement(name).value(part) for part in (self.whole, self.wit)]
+        assert Agreement(name).value(several) == pytest.approx(np.mean(one_by_one))
+
+    def test_scales_of_the_targets_do_not_mix(self):
+        stretched = table(self.wit.predicted, 1000 * self.wit.human)
+        several = JudgedTable.of_parts({"score": self.whole, "wit": self.wit})
+        again = JudgedTable.of_parts({"score": self.whole, "wit": stretched})
+        assert Agreement("q").value(again) == pytest.approx(Agreement("q").value(several))
+
+    def test_one_that_is_undefined_makes_the_whole_undefined(self):
+        for lost in (table([5, 5, 5], [1, 2, 3]), table([np.nan] * 3, [1, 2, 3])):
+            several = JudgedTable.of_parts({"score": self.whole, "wit": lost})
+            assert math.isnan(Agreement("q").value(several))
+
+    def test_there_is_no_one_interval_for_them(self):
+        several = JudgedTable.of_parts({"score": self.whole, "wit": self.wit})
+        with pytest.raises(ValueError, match=r"a table of one target; estimate each of table\.par"):
+            Agreement("q").estimate(several, rng=np.random.default_rng(0))

@@ -72,3 +72,89 @@ def test_constant_scores_are_refused_where_something_is_chosen_by_them():
     with pytest.raises(ValueError, match="all 2 scores to choose by are 3"):
         rows.refuse_constant()
     assert np.ptp(rows.human) == 0
+
+
+class TestCriteria:
+    """What people said of single criteria goes with the rows, by name, from 0 to 100."""
+
+    @pytest.fixture
+    def rows(self):
+        return rows_of(
+            [
+                example(0, criteria={"Fact_Check": 0, "joy": 50}),
+                example(1),
+                example(2, criteria={"**fact check**": 100.0, "joy": None}),
+                example(3, criteria={"fact check": 25, "joy": float("nan")}),
+            ]
+        )
+
+    def test_names_are_recognised_however_they_are_written(self, rows):
+        assert list(rows.criteria) == ["fact check", "joy"]
+        assert rows.said("FACT_CHECK").tolist() == pytest.approx([0, np.nan, 100, 25], nan_ok=True)
+
+    def test_what_nobody_said_is_nan_and_not_zero(self, rows):
+        assert np.isnan(rows.said("joy")).tolist() == [False, True, True, True]
+
+    def test_they_stay_beside_their_rows(self, rows):
+        assert rows.take([3, 0]).said("fact check").tolist() == [25, 0]
+        left = rows.without([rows.items[0].key])
+        assert left.said("fact check").tolist() == pytest.approx([np.nan, 100, 25], nan_ok=True)
+
+    def test_they_come_back_from_an_example(self):
+        item = RatedItem(source="s", response="r")
+        rows = rows_of([rated_example(item, 4, LIKERT, group=7, criteria={"joy": 75})])
+        assert rows.said("joy").tolist() == [75]
+        assert rows_of([rated_example(item, 4, LIKERT, group=7)]).criteria == {}
+
+    def test_the_score_is_a_target_and_an_unknown_criterion_is_none(self, rows):
+        assert rows.said("score") is rows.human
+        with pytest.raises(ValueError, match="nobody scored the criterion wit; there is fact che"):
+            rows.said("wit")
+        with pytest.raises(ValueError, match="nobody scored the criterion wit; there is none"):
+            rows_of([example(0)]).said("wit")
+
+    @pytest.mark.parametrize(
+        ("criteria", "message"),
+        [
+            ({"joy": 101}, r"example 0: joy is 101, outside 0\.\.100"),
+            ({"joy": -1}, r"example 0: joy is -1, outside 0\.\.100"),
+            ({"joy": float("inf")}, r"example 0: joy is inf, outside 0\.\.100"),
+            ("joy", "example 0: criteria are points by name, .*; got 'joy'"),
+        ],
+    )
+    def test_what_is_no_score_of_a_criterion_is_refused(self, criteria, message):
+        with pytest.raises(ValueError, match=message):
+            rows_of([example(0, criteria=criteria)])
+
+    def test_the_table_of_several_targets_has_a_part_for_each_with_the_rows_rated_on_it(self, rows):
+        judgements = [
+            Judgement(score=10 * n, criteria={"Fact_Check": {"score": n}}) for n in range(4)
+        ]
+        table = rows.judged(judgements, ("score", "fact check"))
+        whole, criterion = table.parts
+        assert table.targets == ("score",) * 4 + ("fact check",) * 3
+        assert whole.predicted.tolist() == [0, 10, 20, 30]
+        assert whole.human.tolist() == rows.human.tolist()
+        assert criterion.predicted.tolist() == [0, 2, 3]
+        assert criterion.human.tolist() == [0, 100, 25]
+        assert criterion.sources.tolist() == ["s0", "s2", "s3"]
+        one = rows.judged(judgements, ("fact check",))
+        assert (one.targets, one.predicted.tolist()) == ((), [0, 2, 3])
+
+    def test_each_target_must_differ_somewhere(self, rows):
+        rows.refuse_constant(("score", "fact check"))
+        with pytest.raises(ValueError, match="all 1 scores on joy to choose by are 50"):
+            rows.refuse_constant(("score", "joy"))
+        with pytest.raises(ValueError, match="all 1 scores on joy to choose by are missing"):
+            rows.take([1]).refuse_constant(("joy",))
+
+
+def test_scores_may_be_shown_as_percent_of_the_highest_point():
+    rows = rows_of([example(0), example(4), example(2)], percent_of_max=True)
+    assert rows.percent().tolist() == [20.0, 100.0, 60.0]
+    assert rows.take([2]).percent().tolist() == [60.0]
+
+
+def test_a_scale_without_a_percent_of_its_maximum_is_refused_at_once():
+    with pytest.raises(ValueError, match="percent of the maximum needs a scale from 0"):
+        rows_of([example(0)], Scale(low=-1, high=5), percent_of_max=True)

@@ -1,3 +1,5 @@
+import dataclasses
+
 import numpy as np
 import pytest
 
@@ -43,3 +45,74 @@ def test_columns_of_different_lengths_are_refused():
         JudgedTable(
             predicted=np.zeros(2), human=np.zeros(2), sources=np.zeros(1), systems=np.zeros(2)
         )
+
+
+@pytest.mark.parametrize("name", ["problems", "targets"])
+def test_labels_of_rows_are_one_per_row_or_none(name):
+    with pytest.raises(ValueError, match=f"{name} are none or one per row; got 1, not 2"):
+        dataclasses.replace(table([1.0, 2.0]), **{name: ("a",)})
+
+
+class TestSeveralTargets:
+    @pytest.fixture
+    def whole(self):
+        return JudgedTable.of_parts({"score": table([1.0, 2.0]), "wit": table([5.0, np.nan, 7.0])})
+
+    def test_parts_come_back_as_they_went_in(self, whole):
+        first, second = whole.parts
+        assert first.predicted.tolist() == [1.0, 2.0]
+        assert second.predicted.tolist() == pytest.approx([5.0, np.nan, 7.0], nan_ok=True)
+        assert second.problems == (None, "lost", None)
+        assert first.targets == second.targets == ()
+        assert second.parts == [second]
+
+    def test_rows_that_are_taken_stay_with_their_targets(self, whole):
+        found = whole.take(np.array([4, 0, 2]))
+        assert found.targets == ("wit", "score", "wit")
+        wit, score = found.parts
+        assert (wit.predicted.tolist(), score.predicted.tolist()) == ([7.0, 5.0], [1.0])
+
+    def test_all_rows_count_for_the_share_that_is_scored(self, whole):
+        assert (whole.n, whole.n_unscored, whole.share_scored) == (5, 1, 0.8)
+
+    def test_other_predictions_keep_the_targets(self, whole):
+        found = whole.predicting(np.arange(5.0))
+        assert found.targets == whole.targets
+        assert found.parts[1].predicted.tolist() == [2.0, 3.0, 4.0]
+
+
+class TestTheScoreOnACriterion:
+    def judged(self, *criteria, human=(1.0, 2.0), target="Fact_Check", problem=None):
+        judgements = [
+            Judgement(score=None if problem else 9.0, problem=problem, criteria=one)
+            for one in criteria
+        ]
+        labels = np.array(["a"] * len(human))
+        return judged_table(
+            judgements, np.array(human), sources=labels, systems=labels, target=target
+        )
+
+    def test_it_is_found_however_the_name_is_written(self):
+        found = self.judged({"**fact check**": {"score": 3}}, {"FACT_CHECK": {"score": 4}})
+        assert found.predicted.tolist() == [3.0, 4.0]
+
+    def test_a_gap_keeps_its_reason(self):
+        gap = {"fact check": {"score": None, "explanation": "no score: lost"}}
+        found = self.judged(gap, {"fact check": {"score": 4}})
+        assert found.problems == ("no score: lost", None)
+        assert found.n_unscored == 1
+
+    def test_a_judge_that_does_not_score_it_says_so(self):
+        found = self.judged({}, {"joy": {"score": 4}})
+        assert set(found.problems) == {"the judge gives no score for Fact_Check"}
+        assert self.judged({}, {}, problem="cut off").problems == ("cut off", "cut off")
+
+    def test_a_criterion_counts_even_where_the_whole_has_no_score(self):
+        found = self.judged(*[{"fact check": {"score": 4}}] * 2, problem="cut off")
+        assert found.predicted.tolist() == [4.0, 4.0]
+        assert found.problems == (None, None)
+
+    def test_rows_that_nobody_rated_on_it_are_left_out(self):
+        several = [{"fact check": {"score": n}} for n in range(3)]
+        found = self.judged(*several, human=(1.0, np.nan, 3.0))
+        assert (found.predicted.tolist(), found.human.tolist()) == ([0.0, 2.0], [1.0, 3.0])
