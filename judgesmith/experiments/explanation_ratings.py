@@ -18,8 +18,8 @@ from judgesmith.experiments.explanation_answers import (
 )
 from judgesmith.experiments.explanation_form import OVERALL_PART, QUESTIONS, Question, RowId
 from judgesmith.metrics.estimate import Estimate
-from judgesmith.metrics.reliability import Measurement, krippendorff_alpha
-from judgesmith.metrics.shares import jackknife_interval, raw_agreement, share_interval
+from judgesmith.metrics.jackknife import alpha_interval, jackknife_interval
+from judgesmith.metrics.shares import raw_agreement, share_interval
 
 FloatArray = NDArray[np.float64]
 
@@ -190,7 +190,12 @@ def _rated(
     shown = sorted(dict.fromkeys(parts), key=lambda part: part == OVERALL_PART)
     return QuestionRatings(
         value=_value(question, table, items, confidence),
-        alpha=_alpha(question, table, items, confidence),
+        alpha=alpha_interval(
+            table,
+            items=items,
+            measurement="nominal" if question.points is None else "ordinal",
+            confidence=confidence,
+        ),
         agreement=raw_agreement(table),
         n_filled=int(given.sum()),
         n_blank=int(given.size - given.sum()),
@@ -224,22 +229,6 @@ def _value(
         items=of,
         n=len(answers),
         bounds=question.points,
-        confidence=confidence,
-    )
-
-
-def _alpha(
-    question: Question, table: FloatArray, items: NDArray[np.int64], confidence: float
-) -> Estimate:
-    """Return alpha over the rows that several raters answered."""
-    several = np.count_nonzero(~np.isnan(table), axis=1) > 1
-    table, items = table[several], items[several]
-    measurement: Measurement = "nominal" if question.points is None else "ordinal"
-    return jackknife_interval(
-        lambda kept: krippendorff_alpha(table[kept], measurement=measurement),
-        items=items,
-        n=int(np.count_nonzero(~np.isnan(table))),
-        bounds=(-math.inf, 1),
         confidence=confidence,
     )
 

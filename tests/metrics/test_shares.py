@@ -5,8 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judgesmith.metrics import krippendorff_alpha
-from judgesmith.metrics.shares import jackknife_interval, raw_agreement, share_interval
+from judgesmith.metrics.shares import raw_agreement, share_interval
 
 answers = st.lists(st.tuples(st.integers(0, 1), st.integers(0, 5)), min_size=1, max_size=30)
 tables = st.lists(
@@ -88,58 +87,6 @@ def test_answers_that_are_not_yes_or_no_are_refused():
         share_interval([0, 1], items=[1])
     with pytest.raises(ValueError, match="confidence"):
         share_interval([0, 1], items=[1, 2], confidence=95)
-
-
-def test_the_jackknife_of_a_mean_is_students_interval():
-    # SciPy 1.17.1: scipy.stats.t.interval(0.95, 4, loc=np.mean(x), scale=scipy.stats.sem(x))
-    x = np.array([4.0, 5.0, 3.0, 5.0, 2.0])
-    found = jackknife_interval(lambda kept: float(x[kept].mean()), items=range(5), n=5)
-    assert (found.low, found.high) == pytest.approx((2.181068, 5.418932), abs=1e-6)
-
-
-def test_the_jackknife_leaves_out_whole_items():
-    rng = np.random.default_rng(0)
-    x, items = rng.normal(size=30), np.repeat(np.arange(10), 3)
-    found = jackknife_interval(lambda kept: float(x[kept].mean()), items=items, n=30)
-    means = x.reshape(10, 3).mean(axis=1)
-    once = jackknife_interval(lambda kept: float(means[kept].mean()), items=range(10), n=10)
-    assert (found.low, found.high) == pytest.approx((once.low, once.high))
-
-
-def test_bounds_end_the_interval():
-    x = np.array([5.0, 5.0, 5.0, 4.0])
-    found = jackknife_interval(
-        lambda kept: float(x[kept].mean()), items=range(4), n=4, bounds=(1, 5)
-    )
-    assert found.high == 5
-
-
-@pytest.mark.parametrize("table", [[[1, 1], [1, 1], [0, 1]], [[1, 1], [1, 1]], [[1, 0]], []])
-def test_no_interval_is_given_where_nothing_says_how_a_statistic_varies(table):
-    rows = np.array(table, dtype=float).reshape(-1, 2)
-    found = jackknife_interval(
-        lambda kept: krippendorff_alpha(rows[kept], measurement="nominal"),
-        items=range(len(rows)),
-        n=rows.size,
-    )
-    assert np.isnan(found.low)
-    assert np.isnan(found.high)
-
-
-def test_the_interval_of_alpha_covers_the_truth_about_as_often_as_it_claims():
-    rng = np.random.default_rng(0)
-    covered = 0
-    for _ in range(150):
-        own = rng.beta(0.75 * 3, 0.25 * 3, size=210)
-        table = (rng.random((210, 3)) < own[:, None]).astype(float)
-        found = jackknife_interval(
-            lambda kept, table=table: krippendorff_alpha(table[kept], measurement="nominal"),
-            items=np.repeat(np.arange(30), 7),
-            n=table.size,
-        )
-        # Ratings of a row whose share of yes is drawn like this have a correlation of 1 / (1 + 3).
-        covered += found.low <= 0.25 <= found.high
-    assert 0.9 <= covered / 150 <= 0.99
 
 
 @given(tables)
