@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -11,6 +12,7 @@ import numpy as np
 from dspy.teleprompt import Teleprompter
 
 from judgesmith.optimizers.crossing import Halves
+from judgesmith.optimizers.demonstrations import ENOUGH_SCORED
 from judgesmith.optimizers.objectives import Objective, as_objective
 from judgesmith.optimizers.rows import Rows, rows_of
 from judgesmith.optimizers.ways import Way, WayName, ways_of
@@ -22,7 +24,7 @@ from judgesmith.signatures.scale import Scale
 
 FEWEST_ROWS = 20
 FEWEST_SOURCES = 5
-"""With fewer scored rows or sources nothing is learned: the model's own score stays."""
+"""With fewer scored rows or sources nothing is learned: what the judge has stays."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -162,15 +164,10 @@ class FitAggregation(Teleprompter):
             rows, which flatters them.
         """
         own = own or Aggregation()
-        n_criteria = max((_n_scored(one) for one in judgements), default=0)
-        scored = [
-            place
-            for place, one in enumerate(judgements)
-            if one.raw is not None and _n_scored(one) == n_criteria
-        ]
+        scored = _places_to_learn_from(judgements)
         rows, judgements = rows.take(scored), [judgements[place] for place in scored]
         self.trials_: tuple[AggregationTrial, ...] = ()
-        self.chosen_: WayName = "overall"
+        self.chosen_: WayName = "own" if own.kind == "linear" else own.kind
         n_sources = len(np.unique(rows.groups))
         if len(rows) < FEWEST_ROWS or n_sources < FEWEST_SOURCES or np.ptp(rows.human) == 0:
             return own
@@ -206,8 +203,20 @@ class FitAggregation(Teleprompter):
         return tuple(trials)
 
 
-def _n_scored(judgement: Judgement) -> int:
-    return sum(one.score is not None for one in judgement.criteria.values())
+def _places_to_learn_from(judgements: Sequence[Judgement]) -> list[int]:
+    """Return which judgements have a raw score and one for each criterion that can be weighed.
+
+    A criterion that is often without a score is none of those: weighing it would leave the judge
+    itself without one.
+    """
+    places = [place for place, one in enumerate(judgements) if one.raw is not None]
+    n_scored = Counter(name for place in places for name in _scored(judgements[place]))
+    weighed = {name for name, n in n_scored.items() if n >= ENOUGH_SCORED * len(places)}
+    return [place for place in places if weighed <= _scored(judgements[place])]
+
+
+def _scored(judgement: Judgement) -> set[str]:
+    return {name for name, one in judgement.criteria.items() if one.score is not None}
 
 
 def simplest_within_an_error(trials: Sequence[AggregationTrial]) -> WayName:

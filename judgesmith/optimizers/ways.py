@@ -89,9 +89,13 @@ def ways_of(
 ) -> list[Way]:
     """Return the ways that judgements of ``rows``, all with a raw score, allow; simplest first.
 
-    Weights that were learned before (``own``) come first of all.
+    Criteria that a judgement has no score for are not weighed, and their mean is no way then.
+    Weights that were learned before (``own``) come first of all, where all they weigh is there
+    and people rate on the scale they were learned on.
     """
-    criteria = [f"criterion:{name}" for name in judgements[0].criteria]
+    asked = judgements[0].criteria
+    scored = [name for name in asked if all(_has(one, name) for one in judgements)]
+    criteria = [f"criterion:{name}" for name in scored]
     names = ("overall", *criteria, *(f"lexical:{name}" for name in FEATURE_NAMES))
     found = []
     for item, judgement in zip(rows.items, judgements, strict=True):
@@ -104,10 +108,22 @@ def ways_of(
         return Way(name=name, rows=rows, terms=terms[:, first:last], names=names[first:last])
 
     ways = []
-    if own is not None and own.kind == "linear" and set(own.terms) <= set(names):
+    if (
+        own is not None
+        and own.kind == "linear"
+        and (own.scale.low, own.scale.high) == (rows.scale.low, rows.scale.high)
+        and set(own.terms) <= set(names)
+    ):
         places = [names.index(name) for name in own.terms]
         ways.append(Way(name="own", rows=rows, terms=terms[:, places], names=own.terms, own=own))
     ways.append(way("overall", 0, 1))
+    if criteria and len(criteria) == len(asked):
+        ways.append(way("mean", 1, n_asked))
     if criteria:
-        ways += [way("mean", 1, n_asked), way("criteria", 0, n_asked)]
+        ways.append(way("criteria", 0, n_asked))
     return [*ways, way("lexical", 0, len(names))]
+
+
+def _has(judgement: Judgement, criterion: str) -> bool:
+    one = judgement.criteria.get(criterion)
+    return one is not None and one.score is not None

@@ -13,7 +13,16 @@ from judgesmith.optimizers.objectives import Agreement
 from judgesmith.optimizers.rows import rows_of
 from judgesmith.optimizers.ways import ways_of
 from judgesmith.programs import ActiveCritic
-from judgesmith.signatures import Demonstration, Judgement, Protocol, Scale
+from judgesmith.programs.aggregating import aggregate
+from judgesmith.signatures import (
+    Aggregation,
+    CriterionScore,
+    Demonstration,
+    Judgement,
+    Protocol,
+    Rubric,
+    Scale,
+)
 
 NAMES = ("a", "b")
 
@@ -231,3 +240,120 @@ def test_teacher_and_valset_are_refused(extra):
 def test_a_cross_validation_of_nothing_is_refused(setting):
     with pytest.raises(ValueError, match="need 2 folds and 1 repeat or more"):
         FitAggregation(**setting)
+
+
+def knowing(weight=1.0, **changes):
+    """Return learned numbers that know what ``one_criterion_knows`` knows."""
+    given = {
+        "kind": "linear",
+        "terms": ("criterion:a", "criterion:b"),
+        "centers": (50, 50),
+        "spreads": (50, 50),
+        "weights": (-0.5 * weight, weight),
+        "intercept": 3,
+        "scale": "1..5",
+    }
+    return Aggregation(**{**given, **changes})
+
+
+class TestWeightsTheStudentHas:
+    def test_they_compete_first_and_stay_where_nothing_is_much_better(self):
+        fit = FitAggregation()
+        rows, judgements = rows_and_judgements(120, law=one_criterion_knows)
+        own = knowing()
+        assert fit.choose(rows, judgements, own=own) == own
+        assert [trial.name for trial in fit.trials_][:2] == ["own", "overall"]
+        assert fit.chosen_ == "own"
+
+    def test_they_go_where_another_way_is_much_better(self):
+        fit = FitAggregation()
+        rows, judgements = rows_and_judgements(120, law=one_criterion_knows)
+        assert fit.choose(rows, judgements, own=knowing(-1.0)) != knowing(-1.0)
+        assert fit.trials_[0].name == "own"
+        assert fit.trials_[0].value < 0
+        assert fit.chosen_ == "criteria"
+
+    @pytest.mark.parametrize(
+        ("own", "name"),
+        [
+            (knowing(), "own"),
+            (Aggregation(kind="mean"), "mean"),
+            (Aggregation(), "overall"),
+            (None, "overall"),
+        ],
+    )
+    def test_they_stay_where_there_is_too_little_to_learn(self, own, name):
+        fit = FitAggregation()
+        few = rows_and_judgements(FEWEST_ROWS - 1, law=one_criterion_knows)
+        of_few_sources = rows_and_judgements(80, law=one_criterion_knows, sources=4)
+        lost = few[0], [Judgement.unscored("lost")] * len(few[0])
+        for rows, judgements in (few, of_few_sources, lost):
+            assert fit.choose(rows, judgements, own=own) == (own or Aggregation())
+            assert (fit.trials_, fit.chosen_) == ((), name)
+
+    def test_they_are_dropped_when_a_criterion_is_gone(self):
+        fit = FitAggregation()
+        rows, judgements = rows_and_judgements(120, law=overall_knows)
+        own = knowing(terms=("criterion:a", "criterion:c"))
+        assert fit.choose(rows, judgements, own=own).kind == "overall"
+        assert "own" not in [trial.name for trial in fit.trials_]
+
+    def test_a_compiled_judge_that_is_compiled_again_lets_them_compete(self):
+        rubric = Rubric(criteria={"fluency": "Is it well written?"})
+        own = knowing(
+            terms=("criterion:fluency",), centers=(50,), spreads=(20,), weights=(1,), limit=3
+        )
+        student = ActiveCritic(rubric=rubric, aggregation=own)
+        fit = FitAggregation(scale=Scale(low=1, high=5))
+        fit.compile(student, trainset=rated(30))
+        assert fit.trials_[0].name == "own"
+        few = FitAggregation(scale=Scale(low=1, high=5))
+        assert few.compile(student, trainset=rated(9)).protocol == student.protocol
+
+
+def with_gaps(judgements, share, *, name="b", seed=0):
+    """Return judgements of which a share lacks the score of a criterion."""
+    lost = np.random.default_rng(seed).random(len(judgements)) < share
+    return [
+        one.model_copy(update={"criteria": {**one.criteria, name: CriterionScore(score=None)}})
+        if gap
+        else one
+        for one, gap in zip(judgements, lost, strict=True)
+    ]
+
+
+class TestCriteriaWithGaps:
+    def test_rows_with_a_rare_gap_are_left_out(self):
+        rows, judgements = rows_and_judgements(120, law=one_criterion_knows)
+        gaps = with_gaps(judgements, 0.03)
+        whole = [n for n, one in enumerate(gaps) if one.criteria["b"].score is not None]
+        assert 110 < len(whole) < 120
+        expected = FitAggregation().choose(rows.take(whole), [judgements[n] for n in whole])
+        assert FitAggregation().choose(rows, gaps) == expected
+        assert "criterion:b" in expected.terms
+
+    def test_a_criterion_that_is_often_missing_is_not_weighed_and_costs_no_row(self):
+        rows, judgements = rows_and_judgements(120, law=one_criterion_knows)
+        fit = FitAggregation()
+        found = fit.choose(rows, with_gaps(judgements, 0.3))
+        assert "mean" not in [trial.name for trial in fit.trials_]
+        assert "criterion:b" not in found.terms
+        without = with_gaps(judgements, 1.0)
+        assert FitAggregation().choose(rows, without) == found
+
+    def test_criteria_that_are_missing_by_turns_leave_the_overall_score(self):
+        rows, judgements = rows_and_judgements(120, law=overall_knows)
+        gaps = [
+            with_gaps([one], 1.0, name="ab"[place % 2])[0] for place, one in enumerate(judgements)
+        ]
+        fit = FitAggregation()
+        assert fit.choose(rows, gaps).kind == "overall"
+        assert [trial.name for trial in fit.trials_] == ["overall", "lexical"]
+
+    def test_the_judge_scores_every_row_that_it_scored_before(self):
+        rows, judgements = rows_and_judgements(120, law=one_criterion_knows)
+        gaps = with_gaps(judgements, 0.3)
+        learned = FitAggregation(lexical=True).choose(rows, gaps)
+        for item, one in zip(rows.items, gaps, strict=True):
+            found = aggregate(learned, one, item.source, item.context, item.response)
+            assert found.problem is None

@@ -7,7 +7,7 @@ from judgesmith.optimizers.rows import rows_of
 from judgesmith.optimizers.ways import ways_of
 from judgesmith.programs.aggregating import aggregate
 from judgesmith.programs.features import FEATURE_NAMES
-from judgesmith.signatures import Judgement, Scale
+from judgesmith.signatures import Aggregation, CriterionScore, Judgement, Scale
 
 NAMES = ("truth", "style")
 
@@ -86,3 +86,78 @@ def test_a_fit_on_equal_ratings_is_undefined():
     by_name = {way.name: way for way in ways_of(rows, judgements)}
     found = by_name["criteria"].predictions(np.flatnonzero(same), np.flatnonzero(~same))
     assert np.isnan(found).all()
+
+
+OWN = Aggregation(
+    kind="linear",
+    terms=("criterion:style", "lexical:unknown_names", "overall"),
+    centers=(50, 0.1, 50),
+    spreads=(20, 0.1, 20),
+    weights=(1, 0.25, -0.5),
+    intercept=3,
+    scale="1..5",
+)
+
+
+def names_of(ways):
+    return [way.name for way in ways]
+
+
+class TestWeightsThatWereLearnedBefore:
+    def test_they_come_first_and_score_as_the_judge_does(self):
+        rows, judgements = rated()
+        own, *others = ways_of(rows, judgements, own=OWN)
+        assert own.name == "own"
+        assert own.aggregation() == OWN
+        assert names_of(others) == names_of(ways_of(rows, judgements))
+        places = np.arange(len(rows))
+        predicted = own.predictions(places[:10], places[10:])
+        for place, expected in zip(places[10:], predicted, strict=True):
+            item = rows.items[place]
+            found = aggregate(OWN, judgements[place], item.source, item.context, item.response)
+            assert found.score == expected
+
+    def test_they_do_not_depend_on_what_others_are_fitted_on(self):
+        rows, judgements = rated()
+        own = ways_of(rows, judgements, own=OWN)[0]
+        outside = np.arange(40, 60)
+        one, other = (own.predictions(inside, outside) for inside in (np.arange(2), np.arange(40)))
+        assert one.tolist() == other.tolist()
+
+    @pytest.mark.parametrize("kind", ["overall", "mean"])
+    def test_what_was_not_learned_is_no_way_of_its_own(self, kind):
+        rows, judgements = rated()
+        assert "own" not in names_of(ways_of(rows, judgements, own=Aggregation(kind=kind)))
+
+    def test_weights_of_a_criterion_that_is_gone_are_dropped(self):
+        rows, judgements = rated()
+        bare = [one.model_copy(update={"criteria": {}}) for one in judgements]
+        assert names_of(ways_of(rows, bare, own=OWN)) == ["overall", "lexical"]
+        renamed = [
+            one.model_copy(update={"criteria": {"truth": one.criteria["truth"]}})
+            for one in judgements
+        ]
+        assert "own" not in names_of(ways_of(rows, renamed, own=OWN))
+
+    def test_weights_for_another_scale_are_dropped(self):
+        rows, judgements = rated()
+        own = OWN.model_copy(update={"scale": Scale(low=0, high=10)})
+        assert "own" not in names_of(ways_of(rows, judgements, own=own))
+
+
+class TestGaps:
+    @pytest.fixture
+    def gaps(self):
+        """Rows of which the last has no score on style."""
+        rows, judgements = rated()
+        lost = {**judgements[-1].criteria, "style": CriterionScore(score=None)}
+        return rows, [*judgements[:-1], judgements[-1].model_copy(update={"criteria": lost})]
+
+    def test_a_criterion_with_a_gap_is_not_weighed_and_the_mean_is_no_way(self, gaps):
+        ways = {way.name: way for way in ways_of(*gaps)}
+        assert list(ways) == ["overall", "criteria", "lexical"]
+        assert ways["criteria"].names == ("overall", "criterion:truth")
+        assert not np.isnan(ways["lexical"].terms).any()
+
+    def test_weights_learned_on_it_are_dropped(self, gaps):
+        assert "own" not in names_of(ways_of(*gaps, own=OWN))
