@@ -39,7 +39,7 @@ class Trial:
     value : float
         The objective on the selection rows, nan where undefined.
     share_scored : float
-        Fraction of the selection rows that got a score.
+        Fraction of the selection rows that got a score, on the target with the smallest.
     """
 
     n_demonstrations: int
@@ -195,7 +195,7 @@ class RandomDemonstrationSearch(Teleprompter):
                 n_bootstrapped=_n_bootstrapped(shown),
                 keys=_keys(shown),
                 value=self.objective.value(table),
-                share_scored=table.share_scored,
+                share_scored=min(part.share_scored for part in table.parts),
             )
             trials.append(trial)
             if best is None or trial.rank > best[0].rank:

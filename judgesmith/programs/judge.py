@@ -139,13 +139,16 @@ class Judge(dspy.Module):
         if settings.judge != self._settings.judge:
             raise ValueError(f"the state is of a judge of the kind {settings.judge}.")
         own = dict(self.named_predictors())
-        other = dict(type(self)(settings).named_predictors())
+        fresh = type(self)(settings)
+        other = dict(fresh.named_predictors())
         for names in (set(predictors), set(other)):
             if names != set(own):
                 raise ValueError(
                     f"this judge asks {', '.join(sorted(own))}; the state is of one that asks "
                     f"{', '.join(sorted(names))}. Load it into a judge of the same variant."
                 )
+        # What cannot be read shows here, before anything is changed.
+        super(Judge, fresh).load_state(predictors, allow_unsafe_lm_state=allow_unsafe_lm_state)
         for name, predictor in own.items():
             # Which fields a question has depends on the protocol, and DSPy's state lacks them.
             predictor.signature = other[name].signature

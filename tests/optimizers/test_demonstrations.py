@@ -439,6 +439,23 @@ class TestEveryVariant:
         *single, several = values.values()
         assert several == pytest.approx(np.mean(single, axis=0))
 
+    def test_each_target_needs_its_scores(self):
+        class Silent(OfflineEngine):
+            """Never scores relevance, once examples are shown."""
+
+            def answer(self, request):
+                shown = len(request.prefix.messages) > 1
+                if shown and "[[ ## criterion ## ]]\nrelevance" in request.user:
+                    return ModelAnswer(text="no idea", input_tokens=1, output_tokens=1)
+                return super().answer(request)
+
+        lm = StackLM.over(Stack(Silent()), "scripted", recipe={})
+        student = ActiveCritic(rubric=RUBRIC, criteria_calls="separate")
+        optimizer = search(lm, n_rounds=2, targets=("score", "fluency", "relevance"))
+        judge = optimizer.compile(student, trainset=prose(12))
+        assert [trial.share_scored for trial in optimizer.trials_] == [1.0, 0.0]
+        assert judge.protocol.demonstrations == {}
+
     def test_what_people_said_of_a_criterion_is_shown_to_the_question_about_it(self):
         shown = set()
 
