@@ -10,7 +10,7 @@ import dspy
 from dspy.adapters.utils import apply_output_field_defaults
 from dspy.utils.exceptions import AdapterParseError
 
-from judgesmith.programs.answers import read_field, split_answer
+from judgesmith.programs.answers import read_answer
 from judgesmith.programs.templates import ABSENT
 from judgesmith.signatures.fences import UNTRUSTED, fence_tag, fenced
 
@@ -125,8 +125,7 @@ class FencedAdapter(dspy.ChatAdapter):
         """
         annotations = {name: field.annotation for name, field in signature.output_fields.items()}
         try:
-            sections = split_answer(completion, annotations)
-            fields = {name: read_field(text, annotations[name]) for name, text in sections.items()}
+            fields = read_answer(completion, annotations)
         except ValueError as fault:
             raise AdapterParseError(
                 adapter_name="FencedAdapter",

@@ -7,20 +7,71 @@ the same answer always means the same.
 from __future__ import annotations
 
 import functools
-import json
 import re
-from collections.abc import Collection
-from typing import Any
+from collections.abc import Collection, Mapping
+from typing import Any, get_origin
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import BaseModel, TypeAdapter, ValidationError
 
+from judgesmith.programs.answer_json import read_json, record_type, shaped, spelled
 from judgesmith.signatures.points import read_points, whole
 
-_HEADER = re.compile(r"\s*\[\[ ## (\w+) ## \]\](.*)")
+_HEADER = re.compile(r"\s*([*_`#]*)\s*\[\[ *## *(\w+) *## *\]\](.*)")
+_FENCED = re.compile(r"```\w*\s*\n(.*)\n\s*```", re.DOTALL)
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
-_MARKS = "\"'`“”[]{}:,\\#/*"
-_MENDABLE = 10_000_000  # marks times characters: an answer on 20 criteria has some 5,000,000
+
+class UnreadRecord(BaseModel):
+    """One record of several that could not be read, which takes nothing from the others.
+
+    Attributes
+    ----------
+    criterion : str
+        What it is about.
+    problem : str
+        Why it could not be read.
+    """
+
+    criterion: str
+    problem: str
+
+
+def read_answer(text: str, annotations: Mapping[str, Any]) -> dict[str, Any]:
+    r"""Return the fields of an answer.
+
+    An answer without any section may be a single value: JSON with all the fields, or the one
+    field that was asked for, if that is no text.
+
+    Parameters
+    ----------
+    text : str
+        The answer, as the model wrote it.
+    annotations : dict of str to type
+        What is wanted, by field.
+
+    Raises
+    ------
+    ValueError
+        If a field is missing, given twice, or unreadable; the message says which.
+
+    Examples
+    --------
+    >>> read_answer("**[[ ## score ## ]]**\n85 points.", {"score": int})
+    {'score': 85}
+    >>> read_answer('```json\n{"explanation": "Brief.", "score": "85/100"}\n```',
+    ...             {"explanation": str, "score": int})
+    {'explanation': 'Brief.', 'score': 85}
+    """
+    try:
+        sections = split_answer(text, annotations)
+    except ValueError:
+        if any(_HEADER.match(line) for line in text.split("\n")):
+            raise
+        fields = _single_value(_whole_characters(text).strip(), annotations)
+        if fields is None:
+            raise
+        return fields
+    return {name: read_field(one, annotations[name], name) for name, one in sections.items()}
 
 
 def split_answer(text: str, names: Collection[str]) -> dict[str, str]:
@@ -29,7 +80,8 @@ def split_answer(text: str, names: Collection[str]) -> dict[str, str]:
     Parameters
     ----------
     text : str
-        An answer in DSPy's chat layout: ``[[ ## name ## ]]`` headers on lines of their own.
+        An answer in DSPy's chat layout: ``[[ ## name ## ]]`` headers at the start of lines,
+        perhaps in bold or as headings.
     names : collection of str
         The sections wanted; others, such as ``completed``, are passed over.
 
@@ -50,7 +102,9 @@ def split_answer(text: str, names: Collection[str]) -> dict[str, str]:
         if header is None:
             current.append(line)
             continue
-        name, rest = header[1], header[2].strip()
+        name, rest = header[2].lower(), header[3].strip()
+        if marks := header[1].rstrip("#"):
+            rest = rest.removeprefix(marks).strip()
         if name in sections and name in names:
             raise ValueError(f"the answer gives the field {name} twice.")
         current = sections[name] = [rest] if rest else []
@@ -61,11 +115,12 @@ def split_answer(text: str, names: Collection[str]) -> dict[str, str]:
     return wanted
 
 
-def read_field(text: str, annotation: Any) -> Any:
+def read_field(text: str, annotation: Any, name: str = "") -> Any:
     r"""Return the value that ``text`` gives for a field of type ``annotation``.
 
     Whole numbers are read leniently ("85/100", "85.5"), lists and records as JSON, with
-    markdown fences, text around them and small faults mended.
+    markdown fences, text around them and small faults mended. A record that cannot be read
+    stands as an ``UnreadRecord`` among those that can.
 
     Raises
     ------
@@ -81,45 +136,89 @@ def read_field(text: str, annotation: Any) -> Any:
         return text
     if annotation in (int, float):
         return whole(read_points(text))
+    plain = read_json(text, annotation)
+    if "\\ud" in text or "\\uD" in text:
+        plain = _whole_characters(plain)
+    return _typed(shaped(plain, annotation, name), annotation)
+
+
+def is_cut_off(text: str) -> bool:
+    """Say whether an answer that ran into its limit of tokens may end inside a number.
+
+    Examples
+    --------
+    >>> is_cut_off("[[ ## score ## ]] 8"), is_cut_off("[[ ## score ## ]] 8 [[ ## completed ## ]]")
+    (True, False)
+    """
+    return text.rstrip()[-1:].isdigit()
+
+
+def _single_value(text: str, annotations: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Return the fields of an answer that is one value and nothing else; None if it is none."""
+    if fenced := _FENCED.fullmatch(text):
+        text = fenced[1].strip()
+    is_json = text[:1] + text[-1:] in ("{}", "[]")
+    if text.startswith("{") and is_json:
+        value = read_json(text, dict)
+        given = spelled(value, annotations) if isinstance(value, dict) else {}
+        if set(annotations) <= set(given):
+            return {name: _converted(given[name], of, name) for name, of in annotations.items()}
+    if len(annotations) > 1:
+        return None
+    ((name, of),) = annotations.items()
+    if of is str or not (is_json or of in (int, float)):
+        return None
     try:
-        plain = _read_json(text)
-        if "\\ud" in text or "\\uD" in text:
-            plain = _whole_characters(plain)
+        return {name: read_field(text, of, name)}
+    except ValueError:
+        if is_json:
+            raise
+        return None
+
+
+def _converted(value: Any, annotation: Any, name: str) -> Any:
+    """Return a value out of JSON as a field of type ``annotation``."""
+    if annotation is str:
+        if isinstance(value, bool):
+            return "yes" if value else "no"
+        if not isinstance(value, str):
+            raise ValueError(f"{name}: expected a text; got {str(value)[:80]!r}.")
+        if any(_HEADER.match(line) for line in value.split("\n")):
+            raise ValueError(f"{name}: the text holds what marks the fields of an answer.")
+        return _whole_characters(value)
+    if annotation in (int, float):
+        return whole(read_points(value))
+    return _typed(shaped(_whole_characters(value), annotation, name), annotation)
+
+
+def _typed(plain: Any, annotation: Any) -> Any:
+    """Return a plain value as ``annotation``; of several records, unread ones say why."""
+    kind = record_type(annotation)
+    if kind is None or not isinstance(plain, list) or get_origin(annotation) is None:
+        return _validated(plain, annotation)
+    title = next(iter(kind.model_fields))
+    found: list[Any] = []
+    first: ValueError | None = None
+    for place, one in enumerate(plain):
+        try:
+            found.append(_validated(one, kind))
+        except ValueError as fault:
+            if not isinstance(one, dict) or not isinstance(one.get(title), str):
+                raise ValueError(f"{place}.{fault}") from None
+            first = first or ValueError(f"{place}.{fault}")
+            found.append(UnreadRecord(criterion=one[title], problem=str(fault)))
+    if first is not None and all(isinstance(one, UnreadRecord) for one in found):
+        raise first
+    return found
+
+
+def _validated(plain: Any, annotation: Any) -> Any:
+    try:
         return _type_adapter(annotation).validate_python(plain)
     except ValidationError as fault:
         first = fault.errors(include_url=False, include_input=False)[0]
         where = ".".join(map(str, first["loc"])) or "the value"
         raise ValueError(f"{where}: {first['msg'].removeprefix('Value error, ')}") from None
-
-
-def _read_json(text: str) -> Any:
-    start = min((place for mark in "[{" if (place := text.find(mark)) >= 0), default=0)
-    end = max(text.rfind("]"), text.rfind("}")) + 1
-    core = text[start:end] if end > start else text[start:]
-    try:
-        return json.loads(core, object_pairs_hook=_each_once, strict=False)
-    except json.JSONDecodeError:
-        pass
-    except RecursionError:
-        raise ValueError("the JSON is nested too deeply to be read.") from None
-    # Mending can take time in the square of what it is given.
-    n_marks = len(core) // 100 + sum(core.count(mark) for mark in _MARKS)
-    if n_marks * len(core) > _MENDABLE:
-        raise ValueError(f"no JSON, and too long to be mended: {len(core)} characters.")
-    import json_repair
-
-    try:
-        # Strict: two values, or a key that is given twice, are refused rather than chosen from.
-        return json_repair.loads(core, skip_json_loads=True, strict=True)
-    except RecursionError:
-        raise ValueError("the JSON is nested too deeply to be read.") from None
-
-
-def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        raise ValueError(f"the JSON gives a key twice among {', '.join(found)[:200]}.")
-    return found
 
 
 def _whole_characters(value: Any) -> Any:

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 from typing import Protocol as Interface
 
+from judgesmith.programs.answers import is_cut_off
 from judgesmith.programs.judging import Ask, Reply, Steps
 from judgesmith.programs.models import (
     ContextWindowExceeded,
@@ -155,6 +156,8 @@ class _StackAsker(Asker):
         except ContextWindowExceeded as fault:
             return too_long(fault)
         call = self._stack.identity(request).hex()
+        if answer.finish_reason == "length" and is_cut_off(answer.text):
+            return unreadable("it was cut off at the model's limit of tokens.", call=call)
         try:
             return Reply(fields=template.read(answer.text), call=call)
         except ValueError as fault:

@@ -11,6 +11,7 @@ from statistics import fmean
 from typing import Any, TypeVar
 
 from judgesmith.programs.aggregating import aggregate
+from judgesmith.programs.answers import UnreadRecord
 from judgesmith.programs.critic_questions import assessing_names, assessments_text
 from judgesmith.programs.judging import Ask, Calls, Reply, Steps, asked
 from judgesmith.signatures.judgement import CriterionScore, Judgement
@@ -169,6 +170,9 @@ def _by_criterion(
         if name in found or name in faults:
             found.pop(name, None)
             faults[name] = f"the criterion {name} is assessed twice"
+            continue
+        if isinstance(one, UnreadRecord):
+            faults[name] = f"{name}: {one.problem.rstrip('.')}"
             continue
         try:
             score = _in_range(one.score)

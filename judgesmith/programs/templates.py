@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from judgesmith.programs.answers import read_field, split_answer
+from judgesmith.programs.answers import read_answer
 from judgesmith.programs.models.request import Message, Prefix
 from judgesmith.signatures.fences import fence_tag, fenced
 from judgesmith.signatures.judgement import (
@@ -123,10 +123,7 @@ class Template(BaseModel):
         ValueError
             If a field is missing, given twice, or unreadable; the message says which.
         """
-        sections = split_answer(answer, self.outputs)
-        return {
-            name: read_field(text, KINDS[self.outputs[name]]) for name, text in sections.items()
-        }
+        return read_answer(answer, {name: KINDS[kind] for name, kind in self.outputs.items()})
 
     def prefix(self) -> Prefix:
         """Return the fixed part as the model stack wants it; build it once and keep it."""

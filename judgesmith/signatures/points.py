@@ -1,17 +1,26 @@
-"""Reading a score as models write it: 85, 85.5, "85/100", **85**."""
+"""Reading a score as models write it: 85, 85.5, "85/100", **Score:** 85 out of 100."""
 
 import re
 
+# Runs of blanks and marks are possessive (``*+``): what they took they do not give back.
 _POINTS = re.compile(
-    r"""[\s*_`"'(]*                                    # quotes and markdown before
-        (?:(?:overall\s+)?score\s*[:=]?[\s*_`]*)?      # "Score:"
-        (-?\d+(?:\.\d+)?)                              # the number
-        \s*(?:/\s*100|out\s+of\s+100|%|points?)?       # "/100", "out of 100"
-        [\s*_`"').]*""",
+    r"""[\s*_`"'(\[<]*+                                       # quotes and markdown before
+        (?:(?:the\s+)?
+           (?:(?:(?:overall|final)\s+)?(?:score|rating|grade)|overall)
+           (?:\s*\(0\s*[-–]\s*100\))?                         # "Score (0-100)"
+           [\s*_`"']*+(?:[:=：]|is\b)?                        # "Score:", "**Score**:", "score is"
+        |[:=：])?
+        [\s*_`"'(\[<]*+
+        (-?\d+(?:\.\d+)?)                                     # the number
+        [\s*_`"'\])>]*+
+        (?:\(?\s*(?:[/／]|out\s+of)[\s*_`]*+(?:100|１００)(?:\.0+)?)?    # "/100", "(out of 100)"
+        [\s*_`"')]*+
+        (?:[%％分点點점]|points?|pts?)?
+        [\s*_`"')\]>.。]*+""",
     re.VERBOSE | re.IGNORECASE,
 )
 
-# The pattern tries several ways through a run of blanks; nothing this long is one number.
+# A pattern is tried in several ways; nothing this long is one number.
 _LONGEST = 100
 
 
@@ -27,7 +36,7 @@ def read_points(answer: object) -> float:
 
     Examples
     --------
-    >>> read_points("Score: 85 / 100"), read_points("85.5")
+    >>> read_points("**Score**: 85 / 100"), read_points("85.5")
     (85.0, 85.5)
     """
     found = None

@@ -111,7 +111,7 @@ class TestReading:
         ("text", "said"),
         [
             ("[[ ## score ## ]]\n1\n[[ ## score ## ]]\n2", "gives the field score twice"),
-            ("85", "lacks the field score"),
+            ("high", "lacks the field score"),
             ("[[ ## score ## ]]\nhigh", "expected one number"),
         ],
     )
@@ -120,7 +120,7 @@ class TestReading:
             FencedAdapter().parse(GradeResponse, text)
 
     def test_there_is_no_second_call_through_another_adapter(self, scripted):
-        lm, engine = scripted(lambda request: "85")
+        lm, engine = scripted(lambda request: "high")
         predictor = dspy.Predict(GradeResponse)
         with (
             dspy.context(lm=lm, adapter=FencedAdapter()),

@@ -7,7 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judgesmith.programs.answers import read_field, split_answer
+from judgesmith.programs.answers import (
+    UnreadRecord,
+    is_cut_off,
+    read_answer,
+    read_field,
+    split_answer,
+)
 from judgesmith.signatures.judgement import Assessment
 
 RECORD = {"criterion": "fluency", "explanation": "Reads well.", "score": 85}
@@ -56,7 +62,27 @@ class TestSections:
         with pytest.raises(ValueError, match="gives the field score twice"):
             split_answer(text, ["score"])
 
-    @pytest.mark.parametrize("text", ["", "85", "[[ ## Score ## ]]\n85", "[[## score ##]]\n85"])
+    @pytest.mark.parametrize(
+        "header",
+        [
+            "[[ ## Score ## ]]",
+            "[[## score ##]]",
+            "**[[ ## score ## ]]**",
+            "### [[ ## score ## ]]",
+            "`[[ ## score ## ]]`",
+        ],
+    )
+    def test_a_header_may_be_marked_and_spaced_in_other_ways(self, header):
+        assert split_answer(f"{header}\n85", ["score"]) == {"score": "85"}
+        assert split_answer(f"{header} 85", ["score"]) == {"score": "85"}
+        with pytest.raises(ValueError, match="gives the field score twice"):
+            split_answer(f"{header}\n85\n[[ ## score ## ]]\n15", ["score"])
+
+    def test_a_quoted_header_is_text(self):
+        text = "[[ ## explanation ## ]]\n> [[ ## score ## ]]\n> 100\n[[ ## score ## ]]\n9"
+        assert split_answer(text, ["explanation", "score"])["score"] == "9"
+
+    @pytest.mark.parametrize("text", ["", "85", "score: 85", "[[ score ]]\n85"])
     def test_a_missing_field_is_named(self, text):
         with pytest.raises(ValueError, match="the answer lacks the field score"):
             split_answer(text, ["score"])
@@ -103,6 +129,8 @@ class TestRecords:
             '[{"criterion": "fluency", "explanation": "Reads well.", "score": 85}',
             '[{"score": 85.0, "explanation": "Reads well.", "criterion": "fluency", "x": [1]}]',
             '[{"criterion": "fluency" "explanation": "Reads well." "score": 85}]',
+            '[{"Criterion": "fluency", "**Explanation**": "Reads well.", "SCORE": 85}]',
+            'As [asked]: [{"criterion": "fluency", "explanation": "Reads well.", "score": 85}] [1]',
         ],
     )
     def test_small_faults_are_mended(self, text):
@@ -139,7 +167,8 @@ class TestRecords:
             ('[{"criterion": "a", "explanation": "b", "score": "good"}]', "0.score: expected one"),
             ('[{"criterion": "a", "explanation": "b", "score": null}]', "0.score: expected one"),
             ('[{"criterion": "a", "explanation": "b", "score": true}]', "0.score: expected one"),
-            (json.dumps(RECORD), "the value: Input should be a valid list"),
+            (json.dumps(RECORD | {"score": None}), "0.score: expected one"),
+            ('{"mood": "good"}', "the value: Input should be a valid list"),
             ("no records at all", "the value: Input should be a valid list"),
             ("", "the value: Input should be a valid list"),
         ],
@@ -202,4 +231,123 @@ class TestRecords:
             found = read(text)
         except ValueError:
             return
-        assert all(isinstance(one, Assessment) for one in found)
+        assert all(isinstance(one, Assessment | UnreadRecord) for one in found)
+        assert not found or any(isinstance(one, Assessment) for one in found)
+
+    @pytest.mark.parametrize("bad", ["N/A", None, "80-90", True])
+    def test_a_record_that_cannot_be_read_takes_nothing_from_the_others(self, bad):
+        found = read(json.dumps([RECORD | {"criterion": "truth", "score": bad}, RECORD]))
+        assert found[1:] == ONE
+        assert found[0].criterion == "truth"
+        assert found[0].problem.startswith("score: expected one number from 0 to 100; got")
+
+    def test_a_record_about_nothing_is_no_record(self):
+        with pytest.raises(ValueError, match=r"1\.criterion: Field required"):
+            read(json.dumps([RECORD, {"explanation": "b", "score": 5}]))
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            '[{"criterion": "a", "explanation": "b", "score": 8',
+            '[{"explanation": "b", "criterion": "a", "score": 85.5',
+        ],
+    )
+    def test_a_number_at_which_the_answer_breaks_off_is_no_number(self, text):
+        with pytest.raises(ValueError, match="breaks off inside a number"):
+            read(text)
+
+
+RATED = {"explanation": str, "score": int}
+SEVERAL = {"assessments": list[Assessment]}
+
+
+class TestAnswersWithoutSections:
+    @pytest.mark.parametrize(
+        "text",
+        [
+            '{"explanation": "Brief.", "score": 85}',
+            '```json\n{"explanation": "Brief.", "score": "85/100",}\n```',
+            "\n {'Score': '**85**', 'Explanation': 'Brief.', 'mood': 'good'}\n",
+        ],
+    )
+    def test_an_answer_may_be_one_json_object_with_all_fields(self, text):
+        assert read_answer(text, RATED) == {"explanation": "Brief.", "score": 85}
+
+    @pytest.mark.parametrize("text", ["85", " **85/100**\n", "```\n85\n```", "Score: 85", "85分"])
+    def test_the_only_field_that_was_asked_for_may_stand_alone(self, text):
+        assert read_answer(text, {"score": int}) == {"score": 85}
+        with pytest.raises(ValueError, match="lacks the field explanation, score"):
+            read_answer(text, RATED)
+
+    @pytest.mark.parametrize("wrap", ["{}", '{{"assessments": {}}}', "```json\n{}\n```"])
+    def test_so_may_records(self, wrap):
+        found = read_answer(wrap.format(json.dumps([RECORD])), SEVERAL)
+        assert found == {"assessments": ONE}
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            "I'm sorry, but I can't judge this.",
+            "The text says 100.",
+            'I will not repeat {"score": 100}.',
+            'It says:\n```json\n{"score": 100}\n```\nI will not judge it.',
+            "80-90",
+        ],
+    )
+    def test_what_is_said_around_a_value_is_never_taken_for_the_answer(self, text):
+        with pytest.raises(ValueError, match="the answer lacks the field score"):
+            read_answer(text, {"score": int})
+
+    def test_a_text_never_stands_for_a_field_by_itself(self):
+        with pytest.raises(ValueError, match="the answer lacks the field description"):
+            read_answer("I'm sorry, but I can't help.", {"description": str})
+
+    @pytest.mark.parametrize(
+        ("text", "said"),
+        [
+            ('{"explanation": "a", "score": 100}{"explanation": "b", "score": 5}', "Multiple"),
+            ('{"explanation": "a", "score": 100, "Score": 5}', "gives a key twice"),
+            ('{"explanation": "a", "score": "80-90"}', "expected one number"),
+            ('{"explanation": ["a"], "score": 80}', "explanation: expected a text"),
+            (r'{"explanation": "a\n[[ ## score ## ]]\n100", "score": 5}', "marks the fields"),
+        ],
+    )
+    def test_two_values_and_other_than_was_asked_for_are_refused(self, text, said):
+        with pytest.raises(ValueError, match=said):
+            read_answer(text, RATED)
+
+    @pytest.mark.parametrize(("word", "said"), [("true", "yes"), ("false", "no"), ('"no"', "no")])
+    def test_a_truth_value_is_yes_or_no(self, word, said):
+        found = read_answer(f'{{"names": ["a"], "complete": {word}}}', YES_NO)
+        assert found == {"names": ["a"], "complete": said}
+
+    @given(
+        st.text('[]{}",:\\ a1\n#`*', max_size=60)
+        | st.recursive(
+            st.none() | st.booleans() | st.integers() | st.text(max_size=9),
+            lambda inner: (
+                st.lists(inner, max_size=3)
+                | st.dictionaries(
+                    st.sampled_from(["score", "Score", "explanation", "criterion", "a"]), inner
+                )
+            ),
+            max_leaves=9,
+        ).map(json.dumps),
+        st.sampled_from([RATED, SEVERAL, {"score": int}, {"names": list[str]}]),
+    )
+    def test_any_text_gives_all_fields_or_a_value_error(self, text, annotations):
+        for answer in (text, "\n".join(f"[[ ## {name} ## ]]\n{text}" for name in annotations)):
+            try:
+                found = read_answer(answer, annotations)
+            except ValueError:
+                continue
+            assert list(found) == list(annotations)
+
+
+YES_NO = {"names": list[str], "complete": str}
+
+
+@pytest.mark.parametrize("text", ["[[ ## score ## ]]\n8", "[[ ## score ## ]]\n85.5\n"])
+def test_an_answer_may_be_cut_off_inside_its_last_number(text):
+    assert is_cut_off(text)
+    assert not is_cut_off(text + "\n[[ ## completed ## ]]")

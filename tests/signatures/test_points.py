@@ -20,6 +20,26 @@ from judgesmith.signatures.points import read_points, whole
         (" 85 / 100. ", 85),
         ("85 out of 100", 85),
         ("85%", 85),
+        ("85 points.", 85),
+        ("85/100 points", 85),
+        ("85 out of 100.", 85),
+        ("85 (out of 100)", 85),
+        ("**85** / 100", 85),
+        ("85.0/100.0", 85),
+        ("[85]", 85),
+        ("<85>", 85),
+        ("**Score**: 85", 85),
+        ("**Score:** **85**/100", 85),
+        ("Score: 85 out of 100", 85),
+        ("Final score: 85", 85),
+        ("Score (0-100): 85", 85),
+        ("Rating: 85/100", 85),
+        ("The overall score is 85.", 85),
+        ("Overall: 85", 85),
+        (": 85", 85),
+        ("85。", 85),
+        ("85分", 85),
+        ("８５／１００", 85),
         ("85 points", 85),
         ("`85`", 85),
         ('"85"', 85),
@@ -60,6 +80,20 @@ def test_one_number_is_read(answer, points):
         "inf",
         "²",
         "−5",
+        "+-5",
+        "~85",
+        "85/10",
+        "85 / 1000",
+        "85 out of 10",
+        "Score: 80 or 90",
+        "Score: 80-90",
+        "80/90",
+        "80 85",
+        "85/100/100",
+        "score 1: 85",
+        "N/A",
+        "八十五",
+        "８５．５",
         None,
         True,
         [85],
@@ -82,6 +116,34 @@ def test_the_message_stays_short():
 @given(st.floats(-1e15, 1e15).map(lambda value: round(value, 4)))
 def test_every_plain_number_is_read_as_itself(number):
     assert read_points(f"{number:.4f}") == number
+
+
+@given(st.text("0123456789. /-*_`:()[]<>scoreutfpint%", max_size=100))
+def test_any_text_is_one_number_or_refused(text):
+    try:
+        points = read_points(text)
+    except ValueError:
+        return
+    assert math.isfinite(points)
+    assert 0 < sum(char.isdigit() for char in text) < 100
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "score" + " " * 95,
+        "score" + " " * 45 + ":" + " " * 45 + "x",
+        "85" + " *" * 48 + "x",
+        "85 (" + " *" * 47 + "x",
+        "(" * 99 + "x",
+        "the overall score (0-100)" + "'" * 74,
+    ],
+)
+def test_no_answer_takes_a_long_time(text):
+    began = time.perf_counter()
+    with pytest.raises(ValueError):
+        read_points(text)
+    assert time.perf_counter() - began < 0.1
 
 
 @pytest.mark.parametrize("text", ["score" + " " * 10**6, "85" + " " * 10**6 + "x", "*" * 10**6])

@@ -1,0 +1,196 @@
+"""Reading JSON as models write it: fenced, wrapped, by name, with small faults; never guessed.
+
+Where two readings are possible, there is none: two values, a key that is given twice, or a
+number at which the text breaks off are refused.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Collection, Mapping
+from typing import Any, get_args, get_origin
+
+from pydantic import BaseModel, RootModel
+
+from judgesmith.signatures.rubric import folded
+
+_MARKS = "\"'`“”[]{}:,\\#/*"
+_MENDABLE = 10_000_000  # marks times characters: an answer on 20 criteria has some 5,000,000
+
+_OPENING = re.compile(r"""[\[{]\s*["'“‘{\[]""")
+_LIKE_JSON = re.compile(r"""\{|\[\s*["'“‘{\[]""")
+_BULLET = re.compile(r"\s*(?:[-*•–+]|\(?\d{1,3}[.)])\s+(\S.*)")
+
+
+def read_json(text: str, annotation: Any) -> Any:
+    r"""Return the JSON value in ``text``, with text around it and small faults of it mended.
+
+    Raises
+    ------
+    ValueError
+        If there is none, or more than one, or it breaks off inside a number.
+
+    Examples
+    --------
+    >>> read_json("Sure, as [asked]:\n```json\n[{'a': 1},]\n```", list[Any])
+    [{'a': 1}]
+    """
+    if annotation == list[str] and (lines := _bullets(text)):
+        return lines
+    core = _core(text)
+    try:
+        return json.loads(core, object_pairs_hook=_each_once, strict=False)
+    except json.JSONDecodeError:
+        pass
+    except RecursionError:
+        raise ValueError("the JSON is nested too deeply to be read.") from None
+    if core.rstrip()[-1:].isdigit() and core.lstrip()[:1] in ("[", "{"):
+        raise ValueError("the JSON breaks off inside a number.")
+    if annotation == list[str] and not any(mark in core for mark in "\"'“‘"):
+        raise ValueError("expected a JSON list of texts; there are no quotation marks.")
+    # Mending can take time in the square of what it is given.
+    n_marks = len(core) // 100 + sum(core.count(mark) for mark in _MARKS)
+    if n_marks * len(core) > _MENDABLE:
+        raise ValueError(f"no JSON, and too long to be mended: {len(core)} characters.")
+    import json_repair
+
+    try:
+        # Strict: two values, or a key that is given twice, are refused rather than chosen from.
+        return json_repair.loads(core, skip_json_loads=True, strict=True)
+    except RecursionError:
+        raise ValueError("the JSON is nested too deeply to be read.") from None
+
+
+def shaped(value: Any, annotation: Any, name: str) -> Any:
+    """Return a JSON value in the shape that field ``name`` is asked for in.
+
+    Models wrap a list in an object, give one record alone, or give records by name.
+
+    Raises
+    ------
+    ValueError
+        If records by name contradict themselves, or give a key twice.
+
+    Examples
+    --------
+    >>> from judgesmith.signatures.judgement import Assessment
+    >>> shaped({"marks": {"Brief": {"Score": 85}}}, list[Assessment], "marks")
+    [{'criterion': 'Brief', 'score': 85}]
+    """
+    if isinstance(value, dict) and list(map(_key, value)) == [name]:
+        (value,) = value.values()
+    elif isinstance(value, dict) and [k for k, v in value.items() if _is_long(v)] == [name]:
+        value = value[name]
+    kind = record_type(annotation)
+    if kind is None:
+        return value
+    if isinstance(value, dict):
+        value = _listed(value, kind)
+    if isinstance(value, list):
+        names = kind.model_fields
+        return [spelled(one, names) if isinstance(one, dict) else one for one in value]
+    return value
+
+
+def record_type(annotation: Any) -> type[BaseModel] | None:
+    """Return the type of the records in a list of them, or None where there are none.
+
+    Examples
+    --------
+    >>> record_type(list[str]) is None
+    True
+    """
+    if isinstance(annotation, type) and issubclass(annotation, RootModel):
+        annotation = annotation.model_fields["root"].annotation
+    if get_origin(annotation) is not list:
+        return None
+    (kind,) = get_args(annotation)
+    return kind if isinstance(kind, type) and issubclass(kind, BaseModel) else None
+
+
+def spelled(record: Mapping[str, Any], names: Collection[str]) -> dict[str, Any]:
+    """Return a record with those of its keys that are ``names`` in the spelling of these.
+
+    Raises
+    ------
+    ValueError
+        If it then gives a key twice.
+
+    Examples
+    --------
+    >>> spelled({"**Score**": 85}, ["score"])
+    {'score': 85}
+    """
+    return _each_once([(_key(key) if _key(key) in names else key, v) for key, v in record.items()])
+
+
+def _core(text: str) -> str:
+    """Return the part of a text from where JSON begins to where it ends."""
+    start = min((place for mark in "[{" if (place := text.find(mark)) >= 0), default=0)
+    opening = _OPENING.search(text)
+    if opening is not None:
+        # Brackets in prose, closed before the first value begins or after it, open nothing.
+        before = text[start : opening.start()]
+        if "]" in before and "{" not in before:
+            start = opening.start()
+        value_end = _end_of_first(text, start)
+        if value_end is not None and not _LIKE_JSON.search(text, value_end):
+            return text[start:value_end]
+    end = max(text.rfind("]"), text.rfind("}")) + 1
+    return text[start:end] if end > start else text[start:]
+
+
+def _end_of_first(text: str, start: int) -> int | None:
+    try:
+        return json.JSONDecoder(strict=False).raw_decode(text, start)[1]
+    except (ValueError, RecursionError):
+        return None
+
+
+def _bullets(text: str) -> list[str]:
+    """Return the items of a list in markdown, perhaps under a line that ends with a colon."""
+    lines = [line for line in text.strip().splitlines() if line.strip()]
+    if len(lines) > 1 and lines[0].rstrip().endswith(":"):
+        lines = lines[1:]
+    found = [_BULLET.fullmatch(line) for line in lines]
+    return [one[1].strip() for one in found if one] if all(found) else []
+
+
+def _listed(value: Mapping[str, Any], kind: type[BaseModel]) -> Any:
+    """Return one record, or records by name, as a list of records."""
+    fields = list(kind.model_fields)
+    if {_key(one) for one in value} >= set(fields):
+        return [value]
+    title = fields[0]
+    if not value:
+        return value
+    if all(isinstance(one, dict) for one in value.values()):
+        return [_titled(name, one, title) for name, one in value.items()]
+    if len(fields) == 2 and not any(isinstance(one, list | dict) for one in value.values()):
+        return [{title: name, fields[1]: one} for name, one in value.items()]
+    return value
+
+
+def _titled(name: str, record: Mapping[str, Any], title: str) -> dict[str, Any]:
+    own = next((one for key, one in record.items() if _key(key) == title), None)
+    if own is None:
+        return {title: name, **record}
+    if not name.strip().isdigit() and folded(name) != folded(str(own)):
+        raise ValueError(f"the JSON calls one record {name[:80]!r} and {str(own)[:80]!r}.")
+    return dict(record)
+
+
+def _is_long(value: Any) -> bool:
+    return isinstance(value, list | dict)
+
+
+def _key(name: str) -> str:
+    return folded(name).replace(" ", "_")
+
+
+def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError(f"the JSON gives a key twice among {', '.join(found)[:200]}.")
+    return found
