@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 from judgesmith.cli.printing import (
     basis_text,
+    estimate_text,
     print_agreement,
     print_criteria,
     print_json,
+    print_table,
     say,
     say_notes,
     say_under,
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
     from judgesmith.experiments import Compiled, DataSet
     from judgesmith.experiments.compile_notes import NothingScoredError
     from judgesmith.experiments.estimating import RunEstimate
+    from judgesmith.experiments.objective_report import ObjectiveReport
     from judgesmith.programs.models import Usage
     from judgesmith.programs.saved import SavedJudge
 
@@ -64,7 +67,7 @@ def print_nothing(
         "nothing was saved; a larger budget continues from here.",
     ]
     if as_json:
-        parts = ("uncompiled", "selection", "heldout", "gain", "optimism", "criteria")
+        parts = ("uncompiled", "selection", "heldout", "gain", "optimism", "objective", "criteria")
         print_json(
             {
                 "judge": None,
@@ -115,10 +118,7 @@ def print_compiled(found: Compiled, dataset: DataSet, usage: Usage) -> None:
         for title, name in (("uncompiled", "uncompiled"), ("compiled", "heldout")):
             if name in found.by_criterion and (several or name == "heldout"):
                 print_criteria(f"By criterion, {title}", found.by_criterion[name])
-        chosen = found.selection["dataset"]["q"].value
-        optimism = chosen - found.heldout["dataset"]["q"].value
-        if optimism == optimism:
-            say(f"\nQ on the rows it was chosen by: {chosen:.3f}, {optimism:+.3f} above held out")
+        _print_objective(found.objective)
     else:
         print_agreement(
             f"Agreement on the rows it was chosen by: {basis_text(found.selection)}",
@@ -130,6 +130,21 @@ def print_compiled(found: Compiled, dataset: DataSet, usage: Usage) -> None:
     shown = [f"{len(many)} in {name}" for name, many in saved.protocol.demonstrations.items()]
     say(f"demonstrations: {', '.join(shown) or 'none'}")
     say(f"model: {saved.model}; {usage_text(usage)}")
+
+
+def _print_objective(found: ObjectiveReport) -> None:
+    """Print what was chosen by, and how much of it was luck."""
+    names = [{"q": "Q"}.get(found.name, found.name)]
+    if len(found.targets) > 1:
+        names.append(f"mean over {', '.join(found.targets)}")
+        estimates = {"uncompiled": found.uncompiled, "compiled": found.heldout, "gain": found.gain}
+        cells = [(name, estimate_text(one)) for name, one in estimates.items() if one is not None]
+        print_table(f"The objective ({', '.join(names)}), held out", cells)
+    if found.optimism == found.optimism:
+        say(
+            f"\n{', '.join(names)}, on the rows it was chosen by: {found.selection.value:.3f}, "
+            f"{found.optimism:+.3f} above held out"
+        )
 
 
 def print_examples(found: Compiled) -> None:

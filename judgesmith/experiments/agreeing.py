@@ -129,6 +129,21 @@ def plain(report: Report | Gain | None) -> dict[str, dict[str, Any]] | None:
     }
 
 
+def optimism(selection: Report, heldout: Report | None) -> dict[str, dict[str, Any]] | None:
+    """Return how much better the judge looks on the rows it was chosen by."""
+    if heldout is None:
+        return None
+    return {
+        level: {
+            statistic: None
+            if (gap := chosen.value - heldout[level][statistic].value) != gap
+            else gap
+            for statistic, chosen in row.items()
+        }
+        for level, row in selection.items()
+    }
+
+
 def unscored(table: JudgedTable) -> Unscored:
     """Return how many rows of ``table`` have no score, and why."""
     counts = Counter(problem for problem in table.problems if problem is not None)

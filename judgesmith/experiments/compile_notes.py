@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from judgesmith.experiments.agreeing import Gain, unscored, unscored_text
+from judgesmith.experiments.agreeing import unscored, unscored_text
+from judgesmith.experiments.objective_report import ObjectiveReport
 from judgesmith.experiments.parts import Parts
 from judgesmith.experiments.settings import CompileSettings
 from judgesmith.experiments.tuning import Tuning
@@ -40,7 +41,7 @@ def notes_on(
     judge: Judge,
     bare: Judge,
     tables: Sequence[JudgedTable],
-    gain: Gain | None,
+    objective: ObjectiveReport,
     *,
     complete: bool,
 ) -> Iterator[str]:
@@ -63,11 +64,12 @@ def notes_on(
     elif judge.protocol == bare.protocol:
         tried = "was tried" if complete else "was tried before the budget ended"
         yield f"nothing that {tried} agreed better with people: this is the judge as it was."
-    elif gain is not None and not (found := gain["dataset"]["q"]).low > 0:
-        held = "is undefined" if found.low != found.low else f"begins at {found.low:.3f}"
+    elif objective.gain is not None and not objective.gain.low > 0:
+        low = objective.gain.low
+        held = "is undefined" if low != low else f"begins at {low:.3f}"
         yield (
-            f"the interval of the gain in Q {held}: the rows held out do not show that this judge "
-            "agrees better than the one it started from."
+            f"the interval of the gain in {objective.name} {held}: the rows held out do not show "
+            "that this judge agrees better than the one it started from."
         )
 
 

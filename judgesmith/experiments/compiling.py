@@ -6,13 +6,20 @@ as incomplete, so that the same run again goes on from the answers on record.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from judgesmith.experiments.agreeing import Gain, Report, agreement_report, gain_report, plain
+from judgesmith.experiments.agreeing import (
+    Gain,
+    Report,
+    agreement_report,
+    gain_report,
+    optimism,
+    plain,
+)
 from judgesmith.experiments.by_criterion import CriterionReports, criterion_reports
 from judgesmith.experiments.chosen_targets import chosen_targets
 from judgesmith.experiments.compile_notes import (
@@ -23,11 +30,14 @@ from judgesmith.experiments.compile_notes import (
     taught_note,
 )
 from judgesmith.experiments.dataset import DataSet, check_dataset
+from judgesmith.experiments.good_and_bad import good_and_bad
+from judgesmith.experiments.objective_report import ObjectiveReport, objective_report
 from judgesmith.experiments.offline_notes import offline_notes
 from judgesmith.experiments.parts import Parts, parts_of
 from judgesmith.experiments.settings import CompileSettings
 from judgesmith.experiments.starting import start_of, starting_from
 from judgesmith.experiments.tuning import Progress, Tuning
+from judgesmith.optimizers import parse_objective
 from judgesmith.optimizers.rows import Rows
 from judgesmith.programs.saved import GoldenItem, SavedJudge
 from judgesmith.signatures import Judgement, Protocol, RatedItem
@@ -50,6 +60,8 @@ class Compiled:
         Their paired difference.
     selection : Report
         Agreement of the judge on the rows it was chosen by.
+    objective : ObjectiveReport
+        What the search made as large as it could; over several targets, the mean over them.
     by_criterion : dict of str to CriterionReports
         Agreement by criterion on the rows held out, ``uncompiled`` and ``heldout``, where the
         judge scores criteria that people rated.
@@ -67,6 +79,7 @@ class Compiled:
     heldout: Report | None
     gain: Gain | None
     selection: Report
+    objective: ObjectiveReport
     by_criterion: Mapping[str, CriterionReports]
     examples: tuple[tuple[RatedItem, float, Judgement], ...]
     notes: tuple[str, ...]
@@ -138,7 +151,8 @@ def compile_judge(
     shown_keys = _shown_keys(judge.protocol)
     chosen_by = parts.selection.without(shown_keys)
     rows = parts.counts(targets)
-    selection = work.table(judge, chosen_by, "selection rows")
+    judged = work.judged(judge, chosen_by, "selection rows")
+    selection = chosen_by.judged(judged)
     tables = [selection]
     if selection.n_unscored == selection.n:
         rows["unscored"] = selection.n + rows["heldout"]
@@ -149,7 +163,7 @@ def compile_judge(
         return np.random.default_rng([settings.seed, 12])
 
     selection_report = agreement_report(selection, rng=rng())
-    uncompiled = heldout = gain = None
+    uncompiled = heldout = gain = compared = None
     by_criterion: dict[str, CriterionReports] = {}
     shown: list[tuple[RatedItem, float, Judgement]] = []
     if parts.heldout is not None:
@@ -160,7 +174,11 @@ def compile_judge(
         uncompiled = agreement_report(first, rng=rng())
         heldout = agreement_report(second, rng=rng())
         gain = gain_report(second, first, rng=rng())
-        shown = _good_and_bad(parts.heldout, after)
+        shown = good_and_bad(parts.heldout, after)
+        compared = (
+            parts.heldout.judged(before, targets.compared),
+            parts.heldout.judged(after, targets.compared),
+        )
         for name, judgements in (("uncompiled", before), ("heldout", after)):
             by_criterion[name] = criterion_reports(
                 dataset,
@@ -169,9 +187,19 @@ def compile_judge(
                 aggregate=settings.aggregate,
                 rng=rng(),
             )
+    objective = objective_report(
+        parse_objective(settings.objective),
+        targets.compared,
+        selection=chosen_by.judged(judged, targets.compared),
+        heldout=compared,
+        seed=[settings.seed, 12],
+    )
     rows["unscored"] = sum(table.n_unscored for table in tables)
     taught = rows_that_taught(judge.protocol.rubric)
-    notes = [*work.notes, *notes_on(settings, judge, bare, tables, gain, complete=work.complete)]
+    notes = [
+        *work.notes,
+        *notes_on(settings, judge, bare, tables, objective, complete=work.complete),
+    ]
     notes += taught_note(taught, parts.heldout)
     notes += known_note(parts)
     items = [item for part in parts.tuning for item in part.items]
@@ -187,7 +215,8 @@ def compile_judge(
             "selection": plain(selection_report),
             "heldout": plain(heldout),
             "gain": plain(gain),
-            "optimism": _optimism(selection_report, heldout),
+            "optimism": optimism(selection_report, heldout),
+            "objective": objective.to_dict(),
             "criteria": {name: one.to_dict() for name, one in by_criterion.items()},
         },
         rows=rows,
@@ -216,6 +245,7 @@ def compile_judge(
         heldout=heldout,
         gain=gain,
         selection=selection_report,
+        objective=objective,
         by_criterion=by_criterion,
         examples=tuple(shown[:2]),
         notes=tuple(dict.fromkeys(notes)),
@@ -235,31 +265,3 @@ def _shown_keys(protocol: Protocol) -> set[str]:
 
 def _keys(rows: Rows) -> tuple[str, ...]:
     return tuple(sorted({item.key for item in rows.items}))
-
-
-def _optimism(selection: Report, heldout: Report | None) -> dict[str, dict[str, Any]] | None:
-    """Return how much better the judge looks on the rows it was chosen by."""
-    if heldout is None:
-        return None
-    return {
-        level: {
-            statistic: None
-            if (gap := chosen.value - heldout[level][statistic].value) != gap
-            else gap
-            for statistic, chosen in row.items()
-        }
-        for level, row in selection.items()
-    }
-
-
-def _good_and_bad(
-    rows: Rows, judgements: Sequence[Judgement]
-) -> list[tuple[RatedItem, float, Judgement]]:
-    """Return scored rows: best and worst first, then ones in between, five at most."""
-    scored = [place for place, one in enumerate(judgements) if one.score is not None]
-    ordered = sorted(scored, key=lambda place: (-(judgements[place].score or 0.0), place))
-    if not ordered:
-        return []
-    places = [0, len(ordered) - 1, len(ordered) // 2, len(ordered) // 4, 3 * len(ordered) // 4]
-    chosen = list(dict.fromkeys(ordered[place] for place in places))
-    return [(rows.items[i], float(rows.human[i]), judgements[i]) for i in chosen]

@@ -4,6 +4,11 @@ Functions ending in ``_error`` are better when lower; every other one is better 
 Undefined is nan, never 0, and what was left out is counted.
 """
 
+from judgesmith.metrics.averaging import (
+    RatedPart,
+    averaged_interval,
+    averaged_paired_interval,
+)
 from judgesmith.metrics.correlation import kendall, pearson, q, spearman
 from judgesmith.metrics.estimate import Estimate, PairedEstimate
 from judgesmith.metrics.groupwise import Statistic
@@ -25,8 +30,11 @@ __all__ = [
     "Level",
     "LevelValue",
     "PairedEstimate",
+    "RatedPart",
     "Statistic",
     "agreement",
+    "averaged_interval",
+    "averaged_paired_interval",
     "clustered_interval",
     "human_ceiling",
     "intraclass_correlation",

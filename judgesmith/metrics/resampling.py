@@ -108,17 +108,17 @@ def clustered_interval(
     >>> round(found.value, 2), found.low < found.value < found.high, found.n_groups
     (0.86, True, 6)
     """
-    _check_settings(rng, n_resamples, confidence)
+    check_settings(rng, n_resamples, confidence)
     check_statistic(statistic)
     p, h = paired_scores(predicted, human, allow_unscored=True)
     rows = ScoredRows.of(p, h, sources=sources, systems=systems, level=level, scored=~np.isnan(p))
     value = level_value(rows, statistic, level)
     function, n_groups = _of_drawn_sources(rows, statistic, level)
-    n_units = _n_units(value, level, n_groups)
+    n_units = n_units_of(value, level, n_groups)
     low = high = float("nan")
     if n_units >= 2 and not np.isnan(value.value):
-        resampled = [function(counts) for counts in _draws(n_groups, n_resamples, rng)]
-        low, high = _interval(np.concatenate(resampled), n_units, confidence)
+        resampled = [function(counts) for counts in draws_of_sources(n_groups, n_resamples, rng)]
+        low, high = percentile_interval(np.concatenate(resampled), n_units, confidence)
     return Estimate(
         value=value.value,
         low=low,
@@ -184,7 +184,7 @@ def paired_interval(
     >>> found.value == found.first - found.second, found.p_value < 0.2
     (True, True)
     """
-    _check_settings(rng, n_resamples, confidence)
+    check_settings(rng, n_resamples, confidence)
     check_statistic(statistic)
     pairs = [paired_scores(each, human, allow_unscored=True) for each in (first, second)]
     scored = ~np.isnan(pairs[0][0]) & ~np.isnan(pairs[1][0])
@@ -195,19 +195,19 @@ def paired_interval(
     values = [level_value(rows, statistic, level) for rows in both]
     parts = [_of_drawn_sources(rows, statistic, level) for rows in both]
     n_groups = parts[0][1]
-    n_units = min(_n_units(value, level, n_groups) for value in values)
+    n_units = min(n_units_of(value, level, n_groups) for value in values)
     difference = values[0].value - values[1].value
     low = high = p_value = float("nan")
     if n_units >= 2 and not np.isnan(difference):
         resampled = np.concatenate(
             [
                 parts[0][0](counts) - parts[1][0](counts)
-                for counts in _draws(n_groups, n_resamples, rng)
+                for counts in draws_of_sources(n_groups, n_resamples, rng)
             ]
         )
-        low, high = _interval(resampled, n_units, confidence)
+        low, high = percentile_interval(resampled, n_units, confidence)
         if not np.isnan(low):
-            p_value = _two_sided(resampled, n_units)
+            p_value = two_sided_p(resampled, n_units)
     return PairedEstimate(
         value=difference,
         low=low,
@@ -222,7 +222,7 @@ def paired_interval(
     )
 
 
-def _check_settings(rng: object, n_resamples: int, confidence: float) -> None:
+def check_settings(rng: object, n_resamples: int, confidence: float) -> None:
     """Refuse settings that cannot give an interval."""
     if not isinstance(rng, np.random.Generator):
         raise TypeError(f"rng must be a numpy.random.Generator; got {type(rng).__name__}.")
@@ -240,12 +240,14 @@ def _of_drawn_sources(rows: ScoredRows, statistic: Statistic, level: Level) -> t
     return of_counts(rows, statistic, level), len(present)
 
 
-def _n_units(value: LevelValue, level: Level, n_groups: int) -> int:
+def n_units_of(value: LevelValue, level: Level, n_groups: int) -> int:
     """Return how many independent values the statistic rests on."""
     return value.n_groups - value.n_undefined if level == "sample" else n_groups
 
 
-def _draws(n_groups: int, n_resamples: int, rng: np.random.Generator) -> Iterator[FloatArray]:
+def draws_of_sources(
+    n_groups: int, n_resamples: int, rng: np.random.Generator
+) -> Iterator[FloatArray]:
     """Yield, in batches, how often each resample draws each of ``n_groups`` sources."""
     batch = max(1, _BATCH_CELLS // n_groups)
     for start in range(0, n_resamples, batch):
@@ -256,7 +258,9 @@ def _draws(n_groups: int, n_resamples: int, rng: np.random.Generator) -> Iterato
         yield counts.reshape(size, n_groups).astype(np.float64)
 
 
-def _interval(resampled: FloatArray, n_units: int, confidence: float) -> tuple[float, float]:
+def percentile_interval(
+    resampled: FloatArray, n_units: int, confidence: float
+) -> tuple[float, float]:
     """Return the widened percentile interval, nan if too many resamples are undefined."""
     from scipy.special import stdtrit
 
@@ -269,7 +273,7 @@ def _interval(resampled: FloatArray, n_units: int, confidence: float) -> tuple[f
     return float(low), float(high)
 
 
-def _two_sided(differences: FloatArray, n_units: int) -> float:
+def two_sided_p(differences: FloatArray, n_units: int) -> float:
     """Return the p-value whose threshold is the widened interval's."""
     from scipy.special import stdtr
 

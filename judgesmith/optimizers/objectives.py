@@ -12,7 +12,16 @@ from typing import Protocol, get_args
 
 import numpy as np
 
-from judgesmith.metrics import Estimate, Level, Statistic, agreement, clustered_interval
+from judgesmith.metrics import (
+    Estimate,
+    Level,
+    PairedEstimate,
+    RatedPart,
+    Statistic,
+    agreement,
+    averaged_interval,
+    averaged_paired_interval,
+)
 from judgesmith.optimizers.table import JudgedTable
 
 
@@ -24,6 +33,11 @@ class Objective(Protocol):
 
     def estimate(self, table: JudgedTable, *, rng: np.random.Generator) -> Estimate:
         """Return the objective with its interval."""
+
+    def gain(
+        self, first: JudgedTable, second: JudgedTable, *, rng: np.random.Generator
+    ) -> PairedEstimate:
+        """Return by how much the objective is larger on ``first``, the same rows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,24 +98,25 @@ class Agreement:
         ).value
 
     def estimate(self, table: JudgedTable, *, rng: np.random.Generator) -> Estimate:
-        """Return the correlation with an interval that resamples sources.
+        """Return the correlation with an interval that resamples sources, of all targets alike."""
+        return averaged_interval(_parts(table), statistic=self.statistic, level=self.level, rng=rng)
 
-        Raises
-        ------
-        ValueError
-            If the table has several targets: each has an interval of its own.
-        """
-        if table.targets:
-            raise ValueError("expected a table of one target; estimate each of table.parts.")
-        return clustered_interval(
-            table.predicted,
-            table.human,
-            sources=table.sources,
-            systems=table.systems,
-            statistic=self.statistic,
-            level=self.level,
-            rng=rng,
+    def gain(
+        self, first: JudgedTable, second: JudgedTable, *, rng: np.random.Generator
+    ) -> PairedEstimate:
+        """Return the paired difference of two predictions of the same rows and targets."""
+        return averaged_paired_interval(
+            _parts(first), _parts(second), statistic=self.statistic, level=self.level, rng=rng
         )
+
+
+def _parts(table: JudgedTable) -> list[RatedPart]:
+    return [
+        RatedPart(
+            predicted=part.predicted, human=part.human, sources=part.sources, systems=part.systems
+        )
+        for part in table.parts
+    ]
 
 
 def parse_objective(text: str) -> Agreement:

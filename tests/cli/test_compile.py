@@ -10,7 +10,7 @@ STATISTICS = {"pearson", "spearman", "kendall", "q"}
 ESTIMATE = {"value", "low", "high", "confidence", "n", "n_groups", "n_undefined"}
 KEYS = {
     *("judge", "target", "calls", "cost_usd", "rows"),
-    *("uncompiled", "selection", "heldout", "gain", "optimism", "criteria"),
+    *("uncompiled", "selection", "heldout", "gain", "optimism", "objective", "criteria"),
 }
 QUICK = ["--rounds", "2"]
 

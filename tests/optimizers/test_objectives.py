@@ -91,7 +91,11 @@ class TestSeveralTargets:
             several = JudgedTable.of_parts({"score": self.whole, "wit": lost})
             assert math.isnan(Agreement("q").value(several))
 
-    def test_there_is_no_one_interval_for_them(self):
+    def test_they_have_one_interval_together_and_one_gain(self):
         several = JudgedTable.of_parts({"score": self.whole, "wit": self.wit})
-        with pytest.raises(ValueError, match=r"a table of one target; estimate each of table\.par"):
-            Agreement("q").estimate(several, rng=np.random.default_rng(0))
+        objective = Agreement("pearson")
+        found = objective.estimate(several, rng=np.random.default_rng(0))
+        assert found.value == pytest.approx(objective.value(several))
+        assert found.n == several.n
+        gain = objective.gain(several, several, rng=np.random.default_rng(0))
+        assert gain.value == 0.0

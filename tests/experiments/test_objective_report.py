@@ -1,0 +1,43 @@
+import math
+
+import numpy as np
+import pytest
+
+from judgesmith.experiments.objective_report import objective_report
+from judgesmith.optimizers import JudgedTable
+from judgesmith.optimizers.objectives import Agreement
+
+
+def table(seed, noise):
+    rng = np.random.default_rng(seed)
+    human = rng.normal(size=40)
+    one = JudgedTable(
+        predicted=human + noise * rng.normal(size=40),
+        human=human,
+        sources=np.arange(40) // 2,
+        systems=np.array(["a", "b"] * 20),
+    )
+    return JudgedTable.of_parts({"score": one, "wit": one.predicting(one.predicted[::-1])})
+
+
+def report(heldout):
+    return objective_report(
+        Agreement("pearson"), ("score", "wit"), selection=table(0, 0.1), heldout=heldout, seed=[1]
+    )
+
+
+def test_the_mean_over_targets_is_told_before_and_after_with_its_gain():
+    found = report((table(1, 2.0), table(1, 0.5)))
+    assert found.gain.value == pytest.approx(found.heldout.value - found.uncompiled.value)
+    assert found.optimism == pytest.approx(found.selection.value - found.heldout.value)
+    plain = found.to_dict()
+    assert (plain["name"], plain["targets"]) == ("pearson", ["score", "wit"])
+    assert plain["gain"]["n"] == 80
+
+
+def test_without_rows_held_out_only_the_selection_is_told():
+    found = report(None)
+    assert math.isnan(found.optimism)
+    plain = found.to_dict()
+    assert [plain[name] for name in ("uncompiled", "heldout", "gain", "optimism")] == [None] * 4
+    assert plain["selection"]["low"] < plain["selection"]["value"]

@@ -1,0 +1,127 @@
+import numpy as np
+import pytest
+
+from judgesmith.metrics import (
+    RatedPart,
+    averaged_interval,
+    averaged_paired_interval,
+    clustered_interval,
+    paired_interval,
+)
+
+
+def part(seed, noise=1.0, n_sources=30, per_source=4, gaps=0):
+    rng = np.random.default_rng(seed)
+    sources = np.repeat(np.arange(n_sources), per_source)
+    human = np.repeat(rng.normal(size=n_sources), per_source) + rng.normal(size=sources.size)
+    predicted = human + noise * rng.normal(size=sources.size)
+    predicted[:gaps] = np.nan
+    return RatedPart(predicted=predicted, human=human, sources=sources)
+
+
+def plain(one):
+    return {"predicted": one.predicted, "human": one.human, "sources": one.sources}
+
+
+@pytest.mark.parametrize("level", ["dataset", "sample"])
+@pytest.mark.parametrize("statistic", ["pearson", "q"])
+def test_the_average_of_one_part_is_its_own_interval(statistic, level):
+    one = part(0, gaps=5)
+    how = {"statistic": statistic, "level": level}
+    found = averaged_interval([one], **how, rng=np.random.default_rng(1))
+    assert found == clustered_interval(**plain(one), **how, rng=np.random.default_rng(1))
+    other = part(0, noise=2.0)
+    both = averaged_paired_interval([one], [other], **how, rng=np.random.default_rng(1))
+    assert both == paired_interval(
+        one.predicted,
+        other.predicted,
+        one.human,
+        sources=one.sources,
+        **how,
+        rng=np.random.default_rng(1),
+    )
+
+
+def test_equal_parts_are_as_unsure_as_one_and_independent_ones_less():
+    how = {"statistic": "pearson", "level": "dataset"}
+
+    def width(parts):
+        found = averaged_interval(parts, **how, rng=np.random.default_rng(1))
+        return found.high - found.low
+
+    same = width([part(0)] * 4)
+    assert same == pytest.approx(width([part(0)]))
+    assert width([part(seed) for seed in range(4)]) < 0.8 * same
+
+
+def test_the_value_is_the_mean_and_rows_of_all_parts_count():
+    parts = [part(seed) for seed in range(3)]
+    how = {"statistic": "spearman", "level": "dataset"}
+    found = averaged_interval(parts, **how, rng=np.random.default_rng(0))
+    values = [
+        clustered_interval(**plain(one), **how, rng=np.random.default_rng(0)).value for one in parts
+    ]
+    assert found.value == pytest.approx(np.mean(values))
+    assert (found.n, found.n_groups) == (360, 30)
+
+
+def test_parts_may_be_about_different_sources():
+    first, second = part(0), part(1)
+    moved = RatedPart(
+        predicted=second.predicted, human=second.human, sources=np.asarray(second.sources) + 20
+    )
+    how = {"statistic": "pearson", "level": "dataset"}
+    found = averaged_interval([first, moved], **how, rng=np.random.default_rng(0))
+    assert found.n_groups == 50
+    assert found.low < found.value < found.high
+
+
+def test_undefined_on_any_part_is_undefined():
+    flat = RatedPart(predicted=[1.0] * 8, human=range(8), sources=range(8))
+    fine = RatedPart(predicted=range(8), human=range(8), sources=range(8))
+    found = averaged_interval(
+        [fine, flat], statistic="pearson", level="dataset", rng=np.random.default_rng(0)
+    )
+    assert np.isnan([found.value, found.low, found.high]).all()
+
+
+def test_rows_that_either_leaves_unscored_are_left_out_of_a_difference():
+    first, second = part(0, gaps=8), part(0)
+    how = {"statistic": "pearson", "level": "dataset"}
+    found = averaged_paired_interval([first], [second], **how, rng=np.random.default_rng(0))
+    assert found.n == 112
+    assert found.value == pytest.approx(0.0)
+
+
+def test_the_interval_covers_the_truth_about_as_often_as_it_claims():
+    truth = 1 / np.sqrt(2)
+    covered = 0
+    for seed in range(200):
+        rng = np.random.default_rng([9, seed])
+        sources = np.repeat(np.arange(40), 3)
+        parts = []
+        shared = np.repeat(rng.normal(size=40), 3)
+        for _ in range(3):
+            human = (shared + np.repeat(rng.normal(size=40), 3)) / np.sqrt(2)
+            predicted = human + rng.normal(size=sources.size)
+            parts.append(RatedPart(predicted=predicted, human=human, sources=sources))
+        found = averaged_interval(
+            parts, statistic="pearson", level="dataset", rng=rng, n_resamples=200
+        )
+        covered += found.low <= truth <= found.high
+    assert 0.86 <= covered / 200 <= 0.98
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "said"),
+    [
+        ([], [], "no parts to average over"),
+        ([part(0)], [], "parts must pair up; got 1 and 0"),
+        ([part(0)], [part(0, n_sources=3)], "rows must pair up"),
+    ],
+)
+def test_what_does_not_pair_up_is_refused(first, second, said):
+    with pytest.raises(ValueError, match=said):
+        averaged_paired_interval(
+            first, second, statistic="q", level="dataset", rng=np.random.default_rng(0)
+        )
