@@ -87,6 +87,11 @@ PARTS = ("task", "criteria")
     help="Share of sources that are not read: those that compile holds out.",
 )
 @click.option("--split-rows", is_flag=True, help="Split rows, not sources, as in compile.")
+@click.option(
+    "--percent-of-max",
+    is_flag=True,
+    help="Show scores as percent of the highest point, not of the whole range.",
+)
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="As there.")
 @model_options
 @click.option("--force", is_flag=True, help="Replace a file that is there.")
@@ -102,6 +107,7 @@ def command(
     keep: str | None,
     holdout: float,
     split_rows: bool,
+    percent_of_max: bool,
     force: bool,
     as_json: bool,
     **rest: Any,
@@ -129,6 +135,7 @@ def command(
         aggregate=aggregate,
         holdout=holdout,
         split_rows=split_rows,
+        percent_of_max=percent_of_max,
     )
     dataset = load_data(data, columns, scales)
     fingerprint = run.fingerprint(dataset, choice.model_name or "offline", endpoint_of(choice.lm()))

@@ -128,6 +128,12 @@ def test_what_is_read_is_never_written_over(run, data):
     assert run("infer", data, "-o", ".").status == 2
 
 
+def test_scores_can_be_shown_as_percent_of_the_highest_point(run, data, folder):
+    first = run("infer", data, "-o", "a.yaml", "--json").json["provenance"]["run"]
+    done = run("infer", data, "-o", "b.yaml", "--percent-of-max", "--json")
+    assert done.json["provenance"]["run"] != first
+
+
 def test_another_seed_is_another_run(run, data):
     run("infer", data, "-o", "rubric.yaml")
     done = run("infer", data, "-o", "rubric.yaml", "--seed", "1")
