@@ -11,10 +11,9 @@ from judgesmith.metrics.counted import OfCounts, of_counts
 from judgesmith.metrics.estimate import Estimate, PairedEstimate
 from judgesmith.metrics.groupwise import Statistic, check_statistic
 from judgesmith.metrics.levels import Labels, Level, LevelValue, ScoredRows, level_value
-from judgesmith.metrics.resampling import (
+from judgesmith.metrics.source_draws import (
     check_settings,
     draws_of_sources,
-    n_units_of,
     percentile_interval,
     two_sided_p,
 )
@@ -203,7 +202,7 @@ class _Average:
             within = replace(one, sources=codes, n_sources=len(present))
             places = np.searchsorted(everywhere, present)
             functions.append((of_counts(within, statistic, level), places))
-            n_units.append(n_units_of(value, level, len(present)))
+            n_units.append(_n_units(value, level, len(present)))
         return cls(functions, values, len(everywhere), min(n_units))
 
     def __call__(self, counts: FloatArray) -> FloatArray:
@@ -223,8 +222,16 @@ class _Average:
         return sum(one.n_undefined for one in self.values)
 
 
+def _n_units(value: LevelValue, level: Level, n_groups: int) -> int:
+    """Return how many independent values the statistic rests on."""
+    return value.n_groups - value.n_undefined if level == "sample" else n_groups
+
+
 def _scored_by_both(first: RatedPart, second: RatedPart) -> tuple[RatedPart, RatedPart]:
-    p, q = (np.asarray(one.predicted, dtype=float) for one in (first, second))
+    """Return the parts without rows that either leaves unscored."""
+    p, q = (
+        paired_scores(one.predicted, one.human, allow_unscored=True)[0] for one in (first, second)
+    )
     if p.shape != q.shape:
         raise ValueError(f"rows must pair up; got {p.shape} and {q.shape} of one part.")
     unscored = np.isnan(p) | np.isnan(q)

@@ -10,30 +10,15 @@ sample level, and 86 to 95 % there when the correlation within sources was near 
 skewed values tends to miss on the high side.
 """
 
-from collections.abc import Iterator
-from dataclasses import replace
-from statistics import NormalDist
-
 import numpy as np
 from numpy.typing import ArrayLike
 
-from judgesmith.metrics.checks import FloatArray, fraction, paired_scores
-from judgesmith.metrics.counted import OfCounts, of_counts
+from judgesmith.metrics.averaging import RatedPart, averaged_interval, averaged_paired_interval
 from judgesmith.metrics.estimate import Estimate, PairedEstimate
-from judgesmith.metrics.groupwise import Statistic, check_statistic
-from judgesmith.metrics.levels import Labels, Level, LevelValue, ScoredRows, level_value
+from judgesmith.metrics.groupwise import Statistic
+from judgesmith.metrics.levels import Labels, Level
 
 __all__ = ["clustered_interval", "paired_interval"]
-
-MOST_UNDEFINED = 0.05
-"""Without an interval are statistics undefined on a larger share of the resamples than this.
-
-The rest would describe only the resamples in which both lists happened to vary.
-"""
-
-_FEWEST_RESAMPLES = 20
-# Counts of one batch of resamples, at 8 bytes each.
-_BATCH_CELLS = 2**22
 
 
 def clustered_interval(
@@ -108,25 +93,14 @@ def clustered_interval(
     >>> round(found.value, 2), found.low < found.value < found.high, found.n_groups
     (0.86, True, 6)
     """
-    check_settings(rng, n_resamples, confidence)
-    check_statistic(statistic)
-    p, h = paired_scores(predicted, human, allow_unscored=True)
-    rows = ScoredRows.of(p, h, sources=sources, systems=systems, level=level, scored=~np.isnan(p))
-    value = level_value(rows, statistic, level)
-    function, n_groups = _of_drawn_sources(rows, statistic, level)
-    n_units = n_units_of(value, level, n_groups)
-    low = high = float("nan")
-    if n_units >= 2 and not np.isnan(value.value):
-        resampled = [function(counts) for counts in draws_of_sources(n_groups, n_resamples, rng)]
-        low, high = percentile_interval(np.concatenate(resampled), n_units, confidence)
-    return Estimate(
-        value=value.value,
-        low=low,
-        high=high,
+    part = RatedPart(predicted=predicted, human=human, sources=sources, systems=systems)
+    return averaged_interval(
+        [part],
+        statistic=statistic,
+        level=level,
+        rng=rng,
+        n_resamples=n_resamples,
         confidence=confidence,
-        n=value.n,
-        n_groups=n_groups,
-        n_undefined=value.n_undefined,
     )
 
 
@@ -184,103 +158,16 @@ def paired_interval(
     >>> found.value == found.first - found.second, found.p_value < 0.2
     (True, True)
     """
-    check_settings(rng, n_resamples, confidence)
-    check_statistic(statistic)
-    pairs = [paired_scores(each, human, allow_unscored=True) for each in (first, second)]
-    scored = ~np.isnan(pairs[0][0]) & ~np.isnan(pairs[1][0])
-    both = [
-        ScoredRows.of(p, h, sources=sources, systems=systems, level=level, scored=scored)
-        for p, h in pairs
+    parts = [
+        RatedPart(predicted=each, human=human, sources=sources, systems=systems)
+        for each in (first, second)
     ]
-    values = [level_value(rows, statistic, level) for rows in both]
-    parts = [_of_drawn_sources(rows, statistic, level) for rows in both]
-    n_groups = parts[0][1]
-    n_units = min(n_units_of(value, level, n_groups) for value in values)
-    difference = values[0].value - values[1].value
-    low = high = p_value = float("nan")
-    if n_units >= 2 and not np.isnan(difference):
-        resampled = np.concatenate(
-            [
-                parts[0][0](counts) - parts[1][0](counts)
-                for counts in draws_of_sources(n_groups, n_resamples, rng)
-            ]
-        )
-        low, high = percentile_interval(resampled, n_units, confidence)
-        if not np.isnan(low):
-            p_value = two_sided_p(resampled, n_units)
-    return PairedEstimate(
-        value=difference,
-        low=low,
-        high=high,
+    return averaged_paired_interval(
+        parts[:1],
+        parts[1:],
+        statistic=statistic,
+        level=level,
+        rng=rng,
+        n_resamples=n_resamples,
         confidence=confidence,
-        n=values[0].n,
-        n_groups=n_groups,
-        n_undefined=max(value.n_undefined for value in values),
-        first=values[0].value,
-        second=values[1].value,
-        p_value=p_value,
     )
-
-
-def check_settings(rng: object, n_resamples: int, confidence: float) -> None:
-    """Refuse settings that cannot give an interval."""
-    if not isinstance(rng, np.random.Generator):
-        raise TypeError(f"rng must be a numpy.random.Generator; got {type(rng).__name__}.")
-    if n_resamples < _FEWEST_RESAMPLES:
-        raise ValueError(
-            f"need at least {_FEWEST_RESAMPLES} resamples, better 1000; got {n_resamples}."
-        )
-    fraction(confidence, name="confidence")
-
-
-def _of_drawn_sources(rows: ScoredRows, statistic: Statistic, level: Level) -> tuple[OfCounts, int]:
-    """Return the statistic of how often each source with a scored row is drawn; their number."""
-    present, codes = np.unique(rows.sources, return_inverse=True)
-    rows = replace(rows, sources=codes, n_sources=len(present))
-    return of_counts(rows, statistic, level), len(present)
-
-
-def n_units_of(value: LevelValue, level: Level, n_groups: int) -> int:
-    """Return how many independent values the statistic rests on."""
-    return value.n_groups - value.n_undefined if level == "sample" else n_groups
-
-
-def draws_of_sources(
-    n_groups: int, n_resamples: int, rng: np.random.Generator
-) -> Iterator[FloatArray]:
-    """Yield, in batches, how often each resample draws each of ``n_groups`` sources."""
-    batch = max(1, _BATCH_CELLS // n_groups)
-    for start in range(0, n_resamples, batch):
-        size = min(batch, n_resamples - start)
-        drawn = rng.integers(n_groups, size=(size, n_groups))
-        drawn += np.arange(size)[:, None] * n_groups
-        counts = np.bincount(drawn.ravel(), minlength=size * n_groups)
-        yield counts.reshape(size, n_groups).astype(np.float64)
-
-
-def percentile_interval(
-    resampled: FloatArray, n_units: int, confidence: float
-) -> tuple[float, float]:
-    """Return the widened percentile interval, nan if too many resamples are undefined."""
-    from scipy.special import stdtrit
-
-    defined = resampled[~np.isnan(resampled)]
-    if len(resampled) - len(defined) > MOST_UNDEFINED * len(resampled):
-        return float("nan"), float("nan")
-    quantile = float(stdtrit(n_units - 1, (1 - confidence) / 2))
-    tail = NormalDist().cdf(quantile * np.sqrt(n_units / (n_units - 1)))
-    low, high = np.quantile(defined, [tail, 1 - tail])
-    return float(low), float(high)
-
-
-def two_sided_p(differences: FloatArray, n_units: int) -> float:
-    """Return the p-value whose threshold is the widened interval's."""
-    from scipy.special import stdtr
-
-    defined = differences[~np.isnan(differences)]
-    count = min(np.count_nonzero(defined <= 0), np.count_nonzero(defined >= 0))
-    tail = (count + 1) / (len(defined) + 1)
-    if tail >= 0.5:
-        return 1.0
-    quantile = NormalDist().inv_cdf(tail) * np.sqrt((n_units - 1) / n_units)
-    return float(2 * stdtr(n_units - 1, quantile))
