@@ -71,6 +71,11 @@ def command(
             f"there is no judge and no file of scores called {judge}; name a folder that compile "
             "made, or a file of scores."
         )
+    if path is None and criterion is not None:
+        raise click.UsageError(
+            f"--criterion picks one of the criteria in a file of scores, and {judge} is a judge; "
+            "say --target NAME to compare its scores on a criterion."
+        )
     dataset = load_data(data, columns, scales)
     rng = np.random.default_rng(seed)
     if path is None:

@@ -86,6 +86,11 @@ class Tuning:
             percent_of_max=settings.percent_of_max,
         )
         best = search.compile(judge, trainset=examples_of(pool), valset=examples_of(selection))
+        if settings.n_demonstrations > len(pool):
+            self.notes.append(
+                f"{len(pool)} rated rows may be shown, so no prompt shows the "
+                f"{settings.n_demonstrations} that were asked for; the others are chosen by."
+            )
         n_tried, n_planned = len(search.trials_), settings.n_rounds
         n_planned += bool(judge.protocol.demonstrations)  # its own compete, too
         if n_tried < n_planned:

@@ -257,3 +257,9 @@ def test_a_target_may_be_written_otherwise_and_may_be_a_sum(run, data, folder):
     assert statistics[0] > statistics[1] > 0
     done = run("evaluate", "recorded.jsonl", data, "--target", "fluency+beauty")
     assert (done.status, "nobody rated 'beauty'" in done.err) == (2, True)
+
+
+def test_a_recorded_criterion_of_a_judge_is_refused(run, data, judge):
+    done = run("evaluate", "judge", data, "--criterion", "fluency", "--json")
+    assert done.status == 2
+    assert "say --target NAME" in done.fault["error"] + str(done.fault["hint"])

@@ -179,6 +179,15 @@ def test_a_budget_spent_on_answers_that_nobody_can_read_is_a_fault(
         assert said.index("× the criteria have no scores") < said.index("× not asked")
 
 
+def test_more_demonstrations_than_may_be_shown_are_told(data):
+    settings = GIVEN.model_copy(update={"n_demonstrations": 500, "n_rounds": 2})
+    found = compile_judge(data, settings, lm=model(ledger=None))
+    n = found.saved.rows["train"]
+    assert any(
+        f"{n} rated rows may be shown, so no prompt shows the 500" in note for note in found.notes
+    )
+
+
 @pytest.mark.parametrize("budget", [0, 3])
 def test_a_budget_that_ends_during_inference_leaves_no_judge_and_is_no_fault(data, budget):
     with pytest.raises(NothingScoredError, match="before task and criteria were inf") as caught:
