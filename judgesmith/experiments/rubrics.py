@@ -92,6 +92,10 @@ def rubric_for(
     )
     inferred = infer_rubric(dataset, run, lm=lm, progress=progress)
     rubric = inferred.rubric if wants_task else _without_task(inferred.rubric)
+    if start.criteria:
+        # Where people's criteria have their definitions from says more than that they were given.
+        origins = {"criteria": start.provenance["criteria"]}
+        rubric = rubric.model_copy(update={"provenance": {**rubric.provenance, **origins}})
     return ChosenRubric(rubric=rubric, notes=(*notes, *inferred.notes))
 
 

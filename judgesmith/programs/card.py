@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from judgesmith.signatures.protocol import Aggregation, Protocol
+from judgesmith.signatures.rubric import Rubric
 
 if TYPE_CHECKING:
     from judgesmith.programs.saved import SavedJudge
@@ -94,11 +95,38 @@ def _lines(judge: SavedJudge) -> Iterator[str]:
     if judge.settings.get("earlier"):
         yield f"- started from the judge with the fingerprint `{judge.settings['earlier']}`"
     yield f"- task: {_on_one_line(protocol.rubric.task) or 'not described'}"
+    if origin := _origin_text(protocol.rubric):
+        yield f"- {origin}"
     for criterion in protocol.rubric.criteria:
         yield f"- **{criterion.name}**: {_on_one_line(criterion.definition)}"
     yield ""
     yield "`judge.json` is the judge; `prompts/` shows every question as text. Load it with"
     yield '`judgesmith.load("FOLDER")` or score with `judgesmith score FOLDER INPUT -o OUT.jsonl`.'
+
+
+def _origin_text(rubric: Rubric) -> str:
+    """Return which part of a rubric was inferred, and from what; empty where nothing was."""
+    learned = rubric.provenance
+    parts = [name for name in ("task", "criteria") if _is_taught(learned.get(name))]
+    batches = learned.get("batches")
+    if not parts or not isinstance(batches, list):
+        return ""
+    rows = {key for one in batches if isinstance(one, dict) for key in _rows_in(one)}
+    return (
+        f"{' and '.join(parts)} inferred from {len(rows)} rated rows in {len(batches)} batches, "
+        "which `judge.json` names under `provenance`"
+    )
+
+
+def _is_taught(learned: Any) -> bool:
+    entries = [learned, *(learned.values() if isinstance(learned, dict) else ())]
+    return any(isinstance(one, dict) and "batches" in one for one in entries)
+
+
+def _rows_in(batch: Mapping[str, Any]) -> list[str]:
+    # A rubric is a file that people edit; what has another shape names no rows.
+    rows = batch.get("rows")
+    return list(rows) if isinstance(rows, dict) else []
 
 
 def _choices_text(protocol: Protocol) -> str:

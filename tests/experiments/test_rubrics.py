@@ -61,6 +61,7 @@ def test_human_criteria_have_an_inferred_task_and_definitions_of_the_rubric(data
     rubric = found(data, CompileSettings(criteria="human")).rubric
     assert rubric.names == ("faithfulness", "fluency")
     assert rubric.task.startswith("The task is summarization")
+    assert rubric.provenance["criteria"] == {"faithfulness": "general", "fluency": "general"}
     own = CompileSettings(criteria="human", protocol=Protocol(rubric=OWN))
     lm = model(ledger=None)
     chosen = found(data, own, lm)

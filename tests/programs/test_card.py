@@ -4,7 +4,7 @@ import pytest
 
 from judgesmith.programs import SavedJudge
 from judgesmith.programs.card import aggregation_text, agreement_text, judge_card
-from judgesmith.signatures import Aggregation, Scale
+from judgesmith.signatures import Aggregation, Protocol, Scale
 
 
 def saved(judge, **parts):
@@ -124,3 +124,23 @@ def test_criteria_that_people_rated_have_a_table_of_their_own(judge_of):
 def test_the_judge_it_started_from_is_named(judge_of):
     card = judge_card(saved(judge_of(), settings={"earlier": "0123456789ab"}))
     assert "- started from the judge with the fingerprint `0123456789ab`" in card
+
+
+def test_an_inferred_rubric_says_from_what(judge_of, rubric):
+    batches = [{"rows": {"a": "row 1", "b": "row 2"}}, {"rows": {"b": "row 2", "c": "row 3"}}]
+    learned = {"task": {"batches": [1]}, "criteria": {"fluency": {"batches": [1, 2]}}}
+    whole = rubric.model_copy(update={"provenance": {**learned, "batches": batches}})
+    card = judge_card(saved(judge_of(), protocol=Protocol(rubric=whole)))
+    assert "- task and criteria inferred from 3 rated rows in 2 batches" in card
+    half = {"task": {"batches": [1]}, "criteria": {"fluency": "general"}, "batches": batches}
+    whole = rubric.model_copy(update={"provenance": half})
+    assert "- task inferred from 3" in judge_card(
+        saved(judge_of(), protocol=Protocol(rubric=whole))
+    )
+
+
+@pytest.mark.parametrize("odd", [{"batches": 3}, {"task": {"batches": [1]}, "batches": "two"}, {}])
+def test_a_rubric_that_people_wrote_says_nothing_of_it(judge_of, rubric, odd):
+    whole = rubric.model_copy(update={"provenance": odd})
+    card = judge_card(saved(judge_of(), protocol=Protocol(rubric=whole)))
+    assert "inferred" not in card
