@@ -20,6 +20,9 @@ whose ``times`` are used up is dropped:
     close the connection without a reply
 ``answer``, ``finish_reason``
     the text of the answer and why it ended
+``chatty``
+    true: answer questions of the project as a chat model does, which is the text and the reason
+    then (``chatty.py``, beside this file)
 ``logprobs``
     alternatives for the first token of the answer, ``{token: log-probability}``
 """
@@ -67,6 +70,7 @@ class Server:
             "in_flight": self.in_flight,
             "most_in_flight": self.most_in_flight,
             "by_content": {key.hex(): n for key, n in self.by_content.most_common(RECENT)},
+            "times_asked": dict(Counter(map(str, self.by_content.values()))),
             "recent": self.recent,
         }
 
@@ -104,11 +108,11 @@ class Server:
         self.in_flight += 1
         self.most_in_flight = max(self.most_in_flight, self.in_flight)
         try:
-            return await self.reply(request, body, content)
+            return await self.reply(request, body, content, self.by_content[content])
         finally:
             self.in_flight -= 1
 
-    async def reply(self, request: Any, body: bytes, content: bytes) -> Any:
+    async def reply(self, request: Any, body: bytes, content: bytes, turn: int) -> Any:
         from aiohttp import web
 
         behaviour = self.behaviour(body)
@@ -128,10 +132,15 @@ class Server:
         if "body" in behaviour:
             return web.Response(text=behaviour["body"], content_type="application/json")
         text = behaviour.get("answer", self.answer)
+        reason = behaviour.get("finish_reason", "stop")
+        if behaviour.get("chatty"):
+            import chatty  # beside this file, which runs as a program here
+
+            text, reason = chatty.reply(json.loads(body), turn)
         choice = {
             "index": 0,
             "message": {"role": "assistant", "content": text},
-            "finish_reason": behaviour.get("finish_reason", "stop"),
+            "finish_reason": reason,
         }
         if "logprobs" in behaviour:
             choice["logprobs"] = {"content": [_token(behaviour["logprobs"])]}

@@ -58,6 +58,8 @@ def read_json(text: str, annotation: Any) -> Any:
     try:
         # Strict: two values, or a key that is given twice, are refused rather than chosen from.
         return json_repair.loads(core, skip_json_loads=True, strict=True)
+    except ValueError as fault:
+        raise ValueError(f"expected one JSON value: {fault}") from None
     except RecursionError:
         raise ValueError("the JSON is nested too deeply to be read.") from None
 

@@ -16,7 +16,7 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 from judgesmith.programs.answer_json import read_json, record_type, shaped, spelled
 from judgesmith.signatures.points import read_points, whole
 
-_HEADER = re.compile(r"\s*([*_`#]*)\s*\[\[ *## *(\w+) *## *\]\](.*)")
+_HEADER = re.compile(r"([\s*_`#]*)\[\[ *## *(\w+) *## *\]\](.*)")
 _FENCED = re.compile(r"```\w*\s*\n(.*)\n\s*```", re.DOTALL)
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
@@ -103,7 +103,7 @@ def split_answer(text: str, names: Collection[str]) -> dict[str, str]:
             current.append(line)
             continue
         name, rest = header[2].lower(), header[3].strip()
-        if marks := header[1].rstrip("#"):
+        if marks := header[1].strip("# \t\r\f\v"):
             rest = rest.removeprefix(marks).strip()
         if name in sections and name in names:
             raise ValueError(f"the answer gives the field {name} twice.")

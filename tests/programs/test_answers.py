@@ -69,6 +69,7 @@ class TestSections:
             "[[## score ##]]",
             "**[[ ## score ## ]]**",
             "### [[ ## score ## ]]",
+            "### **[[ ## score ## ]]**",
             "`[[ ## score ## ]]`",
         ],
     )
