@@ -26,7 +26,6 @@ from judgesmith.experiments.compile_notes import (
     known_note,
     notes_on,
     nothing_scored,
-    rows_that_taught,
     taught_note,
 )
 from judgesmith.experiments.dataset import DataSet, check_dataset
@@ -40,6 +39,7 @@ from judgesmith.experiments.tuning import Progress, Tuning
 from judgesmith.optimizers import parse_objective
 from judgesmith.optimizers.rows import Rows
 from judgesmith.programs.saved import GoldenItem, SavedJudge
+from judgesmith.programs.taught import rows_that_taught
 from judgesmith.signatures import Judgement, Protocol, RatedItem
 
 if TYPE_CHECKING:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
+from judgesmith.programs.taught import rows_that_taught
 from judgesmith.signatures.protocol import Aggregation, Protocol
 from judgesmith.signatures.rubric import Rubric
 
@@ -111,9 +112,8 @@ def _origin_text(rubric: Rubric) -> str:
     batches = learned.get("batches")
     if not parts or not isinstance(batches, list):
         return ""
-    rows = {key for one in batches if isinstance(one, dict) for key in _rows_in(one)}
     return (
-        f"{' and '.join(parts)} inferred from {len(rows)} rated rows in {len(batches)} batches, "
+        f"{' and '.join(parts)} inferred from {len(rows_that_taught(rubric))} rated rows in {len(batches)} batches, "
         "which `judge.json` names under `provenance`"
     )
 
@@ -121,12 +121,6 @@ def _origin_text(rubric: Rubric) -> str:
 def _is_taught(learned: Any) -> bool:
     entries = [learned, *(learned.values() if isinstance(learned, dict) else ())]
     return any(isinstance(one, dict) and "batches" in one for one in entries)
-
-
-def _rows_in(batch: Mapping[str, Any]) -> list[str]:
-    # A rubric is a file that people edit; what has another shape names no rows.
-    rows = batch.get("rows")
-    return list(rows) if isinstance(rows, dict) else []
 
 
 def _choices_text(protocol: Protocol) -> str:
