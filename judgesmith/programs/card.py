@@ -112,8 +112,9 @@ def _origin_text(rubric: Rubric) -> str:
     batches = learned.get("batches")
     if not parts or not isinstance(batches, list):
         return ""
+    n_rows = len(rows_that_taught(rubric))
     return (
-        f"{' and '.join(parts)} inferred from {len(rows_that_taught(rubric))} rated rows in {len(batches)} batches, "
+        f"{' and '.join(parts)} inferred from {n_rows} rated rows in {len(batches)} batches, "
         "which `judge.json` names under `provenance`"
     )
 
