@@ -13,13 +13,13 @@ from typing import Any
 import numpy as np
 
 from judgesmith.optimizers.rows import Rows
-from judgesmith.programs.adapter import LEFT_OUT
 from judgesmith.programs.critic_questions import (
     assessing_names,
     assessments_text,
     fixed_inputs,
     question_names,
 )
+from judgesmith.programs.templates import LEFT_OUT
 from judgesmith.signatures.judgement import CriterionScore, Judgement
 from judgesmith.signatures.points import whole
 from judgesmith.signatures.protocol import Demonstration, Protocol

@@ -11,11 +11,8 @@ from dspy.adapters.utils import apply_output_field_defaults
 from dspy.utils.exceptions import AdapterParseError
 
 from judgesmith.programs.answers import read_answer
-from judgesmith.programs.templates import ABSENT
+from judgesmith.programs.templates import ABSENT, LEFT_OUT
 from judgesmith.signatures.fences import UNTRUSTED, fence_tag, fenced
-
-LEFT_OUT = "(left out of this example)"
-"""What stands in a demonstration for an output that it does not show."""
 
 PARTIAL = "A graded example, of which only a part of the answer is shown."
 """Opens a demonstration that does not show every output."""

@@ -14,6 +14,7 @@ from judgesmith.programs.aggregating import aggregate
 from judgesmith.programs.answers import UnreadRecord
 from judgesmith.programs.critic_questions import assessing_names, assessments_text
 from judgesmith.programs.judging import Ask, Calls, Reply, Steps, asked
+from judgesmith.programs.templates import LEFT_OUT
 from judgesmith.signatures.judgement import CriterionScore, Judgement
 from judgesmith.signatures.protocol import Protocol
 from judgesmith.signatures.rubric import folded
@@ -152,7 +153,7 @@ def _mean(criteria: Mapping[str, CriterionScore], problem: str) -> Judgement:
 
 def _explained_score(fields: Mapping[str, Any]) -> CriterionScore:
     return CriterionScore(
-        score=_in_range(fields["score"]), explanation=str(fields.get("explanation") or "")
+        score=_in_range(fields["score"]), explanation=_words(fields.get("explanation"))
     )
 
 
@@ -179,7 +180,9 @@ def _by_criterion(
         except ValueError as fault:
             faults[name] = f"{name}: {str(fault).rstrip('.')}"
             continue
-        found[name] = CriterionScore(score=score, explanation=getattr(one, "explanation", ""))
+        found[name] = CriterionScore(
+            score=score, explanation=_words(getattr(one, "explanation", ""))
+        )
     missing = [name for name in names if name not in found and name not in faults]
     if missing:
         faults[missing[0]] = f"no assessment of {', '.join(missing)}"
@@ -188,6 +191,12 @@ def _by_criterion(
 
 def _without_score(problem: str) -> CriterionScore:
     return CriterionScore(score=None, explanation=f"no score: {problem}")
+
+
+def _words(explanation: Any) -> str:
+    """Return an explanation; none where a model repeats that an example lacks one."""
+    text = str(explanation or "")
+    return "" if text.strip() == LEFT_OUT else text
 
 
 def _in_range(points: float) -> float:

@@ -9,11 +9,11 @@ from typing import Any, Self, get_args
 import dspy
 from dspy.utils.exceptions import AdapterParseError, ContextWindowExceededError
 
-from judgesmith.programs.adapter import LEFT_OUT, FencedAdapter
+from judgesmith.programs.adapter import FencedAdapter
 from judgesmith.programs.asking import call_config, current_lm, too_long, unreadable
 from judgesmith.programs.judging import Ask, Reply, Steps
 from judgesmith.programs.models import ModelRequest, request_settings, sampling, stack_of
-from judgesmith.programs.templates import Template
+from judgesmith.programs.templates import LEFT_OUT, Template
 from judgesmith.programs.templating import template_of
 from judgesmith.signatures.judgement import Judgement
 from judgesmith.signatures.protocol import Demonstration, Protocol

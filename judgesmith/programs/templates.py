@@ -23,6 +23,9 @@ from judgesmith.signatures.judgement import (
 ABSENT = "(none)"
 """What stands in a message for an input that was not given."""
 
+LEFT_OUT = "(left out of this example)"
+"""What stands in a demonstration for an output that it does not show."""
+
 Kind = Literal[
     "text", "points", "assessments", "assessments, score first", "assessments, score only"
 ]

@@ -5,7 +5,8 @@ import pytest
 from judgesmith.optimizers.drawing import FEWEST_KEPT, Pool, demonstration_plan, kept_runs
 from judgesmith.optimizers.rows import rows_of
 from judgesmith.programs import ActiveCritic
-from judgesmith.programs.adapter import LEFT_OUT, PARTIAL
+from judgesmith.programs.adapter import PARTIAL
+from judgesmith.programs.templates import LEFT_OUT
 from judgesmith.signatures import CriterionScore, Judgement, Protocol, Scale
 
 FINE = Protocol()

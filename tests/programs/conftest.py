@@ -6,9 +6,9 @@ from collections.abc import Callable
 import pytest
 
 from judgesmith.programs import ActiveCritic
-from judgesmith.programs.adapter import LEFT_OUT
 from judgesmith.programs.models import ModelAnswer, Stack, model, stack_of
 from judgesmith.programs.models.dspy_lm import StackLM
+from judgesmith.programs.templates import LEFT_OUT
 from judgesmith.signatures import Demonstration, RatedItem, Rubric
 
 RUBRIC = Rubric(

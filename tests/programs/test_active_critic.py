@@ -3,8 +3,9 @@
 import pytest
 
 from judgesmith.programs import ActiveCritic, judge_items
-from judgesmith.programs.adapter import LEFT_OUT, PARTIAL
+from judgesmith.programs.adapter import PARTIAL
 from judgesmith.programs.models import model, stack_of
+from judgesmith.programs.templates import LEFT_OUT
 from judgesmith.signatures import Aggregation, Demonstration, Protocol, Rubric
 
 OF_CRITERIA = [

@@ -6,8 +6,9 @@ import dspy
 import pytest
 from dspy.utils.exceptions import AdapterParseError
 
-from judgesmith.programs.adapter import LEFT_OUT, PARTIAL, FencedAdapter, untrusted_fields
+from judgesmith.programs.adapter import PARTIAL, FencedAdapter, untrusted_fields
 from judgesmith.programs.offline.reader import read_user
+from judgesmith.programs.templates import LEFT_OUT
 from judgesmith.signatures.explaining import explained
 from judgesmith.signatures.scoring import AssessCriteria, GradeResponse, ScoreOverall
 

@@ -5,6 +5,7 @@ import pytest
 from judgesmith.programs.critic_questions import assessments_text, criteria_text
 from judgesmith.programs.critic_steps import critic_steps
 from judgesmith.programs.judging import Reply
+from judgesmith.programs.templates import LEFT_OUT
 from judgesmith.signatures import Criterion, CriterionScore, Protocol, Rubric
 from judgesmith.signatures.judgement import Assessment
 
@@ -165,6 +166,20 @@ class TestFine:
         assert len(questions[1].inputs["assessments"].split("\n")) == 2
         assert len(questions[1].inputs["assessments"].splitlines()) == 2
         assert judgement.criteria["fluency"].explanation == text
+
+
+class TestAPlaceholderOfADemonstration:
+    """What stands for an explanation in an example is none, when a model repeats it."""
+
+    @pytest.mark.parametrize("written", [LEFT_OUT, f" {LEFT_OUT}\n"])
+    def test_it_is_no_explanation(self, fine, rubric, written):
+        judgement, questions = judged(
+            fine, assess(60, 80, explanation=written), overall(75, written)
+        )
+        assert judgement.explanation == judgement.criteria["fluency"].explanation == ""
+        assert questions[1].inputs["assessments"] == "- fluency: 60.\n- Fact_Check: 80."
+        coarse = Protocol(rubric=rubric, variant="coarse")
+        assert judged(coarse, overall(75, written))[0].explanation == ""
 
 
 class TestWithoutAnOverallQuestion:

@@ -4,11 +4,12 @@ import json
 
 import pytest
 
-from judgesmith.programs.adapter import LEFT_OUT, FencedAdapter
+from judgesmith.programs.adapter import FencedAdapter
 from judgesmith.programs.models.errors import ModelError
 from judgesmith.programs.models.request import Message, ModelRequest, Prefix
 from judgesmith.programs.offline import OfflineEngine
 from judgesmith.programs.offline.judging import read_assessments, read_criteria
+from judgesmith.programs.templates import LEFT_OUT
 from judgesmith.signatures.explaining import explained
 from judgesmith.signatures.scoring import (
     AssessCriteria,
