@@ -4,7 +4,8 @@
 that speaks of ``quality 73`` with 73, and with a little more or less on every criterion
 (``points``), and writes the answer in one of the ways below (``HABITS``): the one that the response
 names, as in ``(habit bold)`` or, for one question only, ``(habit overall=bold)``; else one that
-follows from its text (``habit``). It imports nothing of the project, so that a server can use it.
+follows from its text (``habit``). ``judgement_by_rule`` says what must become of all that. Nothing
+of the project is imported, so that a server can use it.
 """
 
 import hashlib
@@ -83,6 +84,49 @@ def points(response, criterion="", name="plain"):
         base += _number(criterion) % 9 - 4
     base = min(max(base, 0), 100)
     return base + (0.5 if base < 100 else -0.5) if name == "decimal" else base
+
+
+def score_by_rule(kind, response, criterion=""):
+    """Return the score that a question must give, how often it is asked, and why it gives none."""
+    name = habit(kind, response, criterion)
+    if name in UNREAD:
+        return None, 2, UNREAD[name]
+    return points(response, criterion, name), 1 + (name == "late"), ""
+
+
+def criteria_by_rule(protocol, response):
+    """Return what must be said of the criteria, and how often they are asked about."""
+    names = protocol.rubric.names
+    if protocol.criteria_calls == "separate":
+        found = {name: score_by_rule("criterion", response, name) for name in names}
+        scores = {name: score for name, (score, _, _) in found.items()}
+        return scores, sum(n for _, n, _ in found.values())
+    name = habit("assess", response)
+    if name in UNREAD_ALL:
+        return dict.fromkeys(names), 2
+    scores = {one: points(response, one, name) for one in names}
+    if name in GAPS:
+        lost = names[1:] if name == "cut" else names[-1:]
+        scores |= dict.fromkeys(lost)
+    return scores, 1 + (name in (*GAPS, "late"))
+
+
+def judgement_by_rule(protocol, response):
+    """Return score, scores by criterion, number of questions, and a part of the reason."""
+    if protocol.variant != "fine":
+        kind = "grade" if protocol.variant == "vanilla" else "rate"
+        score, n, why = score_by_rule(kind, response)
+        return score, {}, n, why
+    scores, n = criteria_by_rule(protocol, response)
+    given = [one for one in scores.values() if one is not None]
+    if not given:
+        return None, {}, n, "the criteria have no scores"
+    if protocol.overall == "mean":
+        whole = len(given) == len(scores)
+        mean = sum(given) / len(given) if whole else None
+        return mean, scores, n, "" if whole else "the score is the mean of the criteria"
+    score, n_overall, why = score_by_rule("overall", response)
+    return score, scores, n + n_overall, why
 
 
 def reply(body, turn=1):

@@ -80,49 +80,6 @@ def items():
     return [RatedItem(source=f"About {n}.", response=text) for n, text in enumerate(texts)]
 
 
-def score_by_rule(kind, response, criterion=""):
-    """Return the score that a question must give, how often it is asked, and why it gives none."""
-    name = chatty.habit(kind, response, criterion)
-    if name in chatty.UNREAD:
-        return None, 2, chatty.UNREAD[name]
-    return chatty.points(response, criterion, name), 1 + (name == "late"), ""
-
-
-def criteria_by_rule(protocol, response):
-    """Return what must be said of the criteria, and how often they are asked about."""
-    if protocol.criteria_calls == "separate":
-        found = {name: score_by_rule("criterion", response, name) for name in NAMES}
-        scores = {name: score for name, (score, _, _) in found.items()}
-        return scores, sum(n for _, n, _ in found.values())
-    name = chatty.habit("assess", response)
-    if name in chatty.UNREAD_ALL:
-        return dict.fromkeys(NAMES), 2
-    scores = {one: chatty.points(response, one, name) for one in NAMES}
-    if name in chatty.GAPS:
-        scores[NAMES[-1]] = None
-        if name == "cut":
-            scores[NAMES[1]] = None
-    return scores, 1 + (name in (*chatty.GAPS, "late"))
-
-
-def judgement_by_rule(protocol, response):
-    """Return score, scores by criterion, number of questions, and a part of the reason."""
-    if protocol.variant != "fine":
-        kind = "grade" if protocol.variant == "vanilla" else "rate"
-        score, n, why = score_by_rule(kind, response)
-        return score, {}, n, why
-    scores, n = criteria_by_rule(protocol, response)
-    given = [one for one in scores.values() if one is not None]
-    if not given:
-        return None, {}, n, "the criteria have no scores"
-    if protocol.overall == "mean":
-        whole = len(given) == len(scores)
-        mean = sum(given) / len(given) if whole else None
-        return mean, scores, n, "" if whole else "the score is the mean of the criteria"
-    score, n_overall, why = score_by_rule("overall", response)
-    return score, scores, n + n_overall, why
-
-
 @pytest.mark.parametrize("choices", JUDGES.values(), ids=JUDGES)
 def test_every_answer_is_scored_by_the_rules_or_unscored_with_the_reason(
     choices, server, open_model
@@ -133,7 +90,7 @@ def test_every_answer_is_scored_by_the_rules_or_unscored_with_the_reason(
     found = judge_items(judge, everything, lm=lm, concurrency=8)
     n_asked = 0
     for item, judgement in zip(everything, found, strict=True):
-        score, criteria, n, why = judgement_by_rule(judge.protocol, item.response)
+        score, criteria, n, why = chatty.judgement_by_rule(judge.protocol, item.response)
         assert judgement.score == pytest.approx(score), item.response
         assert {k: one.score for k, one in judgement.criteria.items()} == criteria, item.response
         assert len(judgement.calls) == n, item.response
