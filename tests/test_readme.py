@@ -2,6 +2,7 @@
 
 import doctest
 import re
+import shutil
 from pathlib import Path
 
 import pytest
@@ -24,8 +25,8 @@ def pages_with(kind, mark):
 
 
 def commands(session):
-    """Return each command of a session with the lines shown under it."""
-    parts = re.split(r"^\$ ", session, flags=re.MULTILINE)[1:]
+    """Return each command of a session, on one line, with the lines shown under it."""
+    parts = re.split(r"^\$ ", session.replace("\\\n", ""), flags=re.MULTILINE)[1:]
     return [(part.splitlines()[0], part.splitlines()[1:]) for part in parts]
 
 
@@ -37,6 +38,8 @@ def pattern(line):
 @pytest.mark.parametrize("page", pages_with("console", "$ judgesmith"))
 def test_a_session_prints_the_lines_it_shows_in_this_order(page, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
+    for file in (*ROOT.glob("examples/*.csv"), *ROOT.glob("examples/*.yaml")):
+        shutil.copy(file, tmp_path)
     for command, shown in commands(blocks(page, "console")):
         name, *arguments = command.split()
         assert name == "judgesmith"
