@@ -1,0 +1,251 @@
+"""The ablation of the method, row by row: every row is a compiled judge, and is made once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from judgesmith.experiments.ablation_folder import AblationFolder, FinishedRow, RowCalls
+from judgesmith.experiments.ablation_report import AblationTable, table_of
+from judgesmith.experiments.ablation_rows import (
+    Block,
+    PlannedRow,
+    chosen_rows,
+    impossible_rows,
+    planned_rows,
+)
+from judgesmith.experiments.chosen_targets import chosen_targets
+from judgesmith.experiments.compile_notes import NothingScoredError
+from judgesmith.experiments.compiling import compile_judge
+from judgesmith.experiments.dataset import DataSet
+from judgesmith.experiments.parts import parts_of
+from judgesmith.experiments.settings import CompileSettings
+from judgesmith.experiments.tuning import Progress
+from judgesmith.optimizers import JudgedTable
+from judgesmith.optimizers.rows import Rows
+from judgesmith.programs import judge_items
+from judgesmith.programs.running import NOT_ASKED
+from judgesmith.signatures import Judgement
+
+if TYPE_CHECKING:
+    import dspy
+
+    from judgesmith.programs.models import Stack
+
+__all__ = ["HOLDOUT", "AblationTable", "ablation"]
+
+HOLDOUT = 0.75
+"""Share of sources held out, as in the paper."""
+
+
+def ablation(
+    dataset: DataSet,
+    settings: CompileSettings | None = None,
+    *,
+    lm: dspy.LM | None = None,
+    rows: Iterable[str] | None = None,
+    folder: str | Path | None = None,
+    overwrite: bool = False,
+    progress: Progress | None = None,
+    concurrency: int = 32,
+) -> AblationTable:
+    """Return what each part of the method is worth on the ratings in ``dataset``.
+
+    Every row is a judge from ``compile_judge``, with the same seed and the same rows held out.
+    Rows share many questions: give a model with a ledger, or all are asked anew for every row.
+
+    Parameters
+    ----------
+    dataset : DataSet
+        Rated items.
+    settings : CompileSettings or None
+        The whole method, with one target; None takes the defaults and holds out three quarters.
+    lm : dspy.LM or None
+        The model; None takes DSPy's current one, or the offline model without a ledger.
+    rows : iterable of str or None
+        Names from ``ROWS``; None takes all.
+    folder : str, Path or None
+        Where rows are kept as they are finished, and the table in the end. The same run again
+        makes those rows that are not there. None keeps nothing.
+    overwrite : bool
+        Whether ``folder`` may hold another run, which is then taken out.
+    progress : callable or None
+        See ``Progress``; the stages are ``rows`` and ``texts``.
+    concurrency : int
+        Items judged at the same time.
+
+    Returns
+    -------
+    AblationTable
+        Of the rows that the budget reached.
+
+    Raises
+    ------
+    ValueError
+        If the settings or rows cannot be, or the data hold too little to learn from.
+    NothingScoredError
+        If no row at all could be scored, for another reason than the budget.
+    FileExistsError
+        If ``folder`` holds something else, or another run.
+    ModelError, LedgerError
+        If the model cannot be asked at all, or the ledger not used. Finished rows stay.
+
+    Examples
+    --------
+    >>> from judgesmith.experiments import read_items
+    >>> quick = CompileSettings(holdout=0.5, n_rounds=1)
+    >>> table = ablation(read_items("sample"), quick, rows=["coarse", "without-mcs"])
+    >>> [(row.block, row.name) for row in table.rows[:2]], table.equal[0]
+    ([('paper', 'coarse'), ('paper', 'without-mcs')], ('paper', ('coarse', 'without-mcs')))
+    """
+    from judgesmith.programs.asking import current_lm, endpoint_of
+    from judgesmith.programs.models import stack_of
+
+    settings = settings or CompileSettings(holdout=HOLDOUT)
+    names = chosen_rows(rows)
+    left_out = impossible_rows(dataset, names)
+    plan = planned_rows(settings, [name for name in names if name not in left_out])
+    lm = lm or current_lm()
+    model, endpoint = str(lm.model), endpoint_of(lm)
+    targets = chosen_targets(dataset, settings)
+    heldout = parts_of(dataset, targets, settings).heldout
+    assert heldout is not None  # planned rows have some held out
+    run = settings.fingerprint(dataset, model, endpoint)
+    stack = stack_of(lm)
+    before = 0 if stack is None else stack.spent.calls
+    place = None
+    if folder is not None:
+        place = AblationFolder.opened(folder, run, spent=before, overwrite=overwrite)
+    maker = _Maker(dataset, heldout, lm, stack, place, concurrency, progress)
+    finished: dict[tuple[Block, str], tuple[FinishedRow, JudgedTable]] = {}
+    faults = []
+    for row in plan:
+        own_run = row.settings.fingerprint(dataset, model, endpoint)
+        try:
+            made = maker.row(row, own_run)
+        except NothingScoredError as fault:
+            if fault.spent:
+                break
+            faults.append(fault)
+            left_out[f"{row.block}/{row.name}"] = " ".join(str(fault).split())
+            continue
+        if made is None:
+            break
+        finished[row.block, row.name] = made, _judged(heldout, made)
+        if progress is not None:
+            progress("rows", 1, len(plan))
+    if faults and not finished:
+        raise faults[0]
+    table = table_of(
+        finished,
+        plan,
+        data=dataset.name,
+        target=targets.whole.name,
+        model=model,
+        run=run,
+        seed=settings.seed,
+        left_out=left_out,
+    )
+    if place is not None:
+        calls = table.calls()
+        place.write(
+            table=table.to_dict(),
+            csv=table.to_frame().to_csv(index=False, lineterminator="\n"),
+            markdown=table.to_markdown(),
+            calls=[list(calls[0]) if calls else [], *(list(one.values()) for one in calls)],
+        )
+    return table
+
+
+class _Maker:
+    """Makes rows, or finds them finished."""
+
+    def __init__(
+        self,
+        dataset: DataSet,
+        heldout: Rows,
+        lm: dspy.LM,
+        stack: Stack | None,
+        place: AblationFolder | None,
+        concurrency: int,
+        progress: Progress | None,
+    ) -> None:
+        self.dataset = dataset
+        self.heldout = heldout
+        self.lm = lm
+        self.stack = stack
+        self.place = place
+        self.concurrency = concurrency
+        self.progress = progress
+
+    def row(self, row: PlannedRow, run: str) -> FinishedRow | None:
+        """Return a row, or None where the budget ended before it was whole."""
+        keys = tuple(item.key for item in self.heldout.items)
+        known = None if self.place is None else self.place.load(row, run)
+        if known is not None and tuple(key for key, _ in known.heldout) == keys:
+            return known
+        asked = _Asked(self.stack, self.place)
+        found = compile_judge(
+            self.dataset,
+            row.settings,
+            lm=self.lm,
+            concurrency=self.concurrency,
+            progress=self._stage("texts"),
+        )
+        calls = asked.calls()
+        # The judgements that the report rests on; a ledger has them all.
+        judged = judge_items(
+            found.saved, self.heldout.items, lm=self.lm, concurrency=self.concurrency
+        )
+        if not found.complete or any((one.problem or "").startswith(NOT_ASKED) for one in judged):
+            return None
+        made = FinishedRow(
+            saved=found.saved,
+            heldout=tuple(zip(keys, (one.score for one in judged), strict=True)),
+            calls=calls,
+            spent=0 if self.stack is None else self.stack.spent.calls,
+        )
+        if self.place is not None:
+            self.place.keep(row, made)
+        return made
+
+    def _stage(self, name: str) -> Progress | None:
+        """Return progress that tells all stages of a compilation as one."""
+        progress = self.progress
+        if progress is None:
+            return None
+        return lambda stage, n, total: progress(name, n, None)
+
+
+class _Asked:
+    """Counts what is asked for one row, from the moment it is made."""
+
+    def __init__(self, stack: Stack | None, place: AblationFolder | None) -> None:
+        self.stack = stack
+        self.before = None if stack is None else stack.usage
+        # What the run had spent when its last row was finished: what came since, in processes
+        # that were killed too, went into this row.
+        self.spent = None if place is None else place.spent
+
+    def calls(self) -> RowCalls | None:
+        """Return the requests so far, and the questions that needed none."""
+        if self.stack is None or self.before is None:
+            return None
+        now = self.stack.usage
+        new = now.calls - self.before.calls
+        questions = new + now.hits - self.before.hits
+        if self.spent is not None:
+            new = max(new, self.stack.spent.calls - self.spent)
+        return RowCalls(new=new, recorded=max(questions - new, 0))
+
+
+def _judged(heldout: Rows, row: FinishedRow) -> JudgedTable:
+    """Return the rows held out as a finished row's judge scored them."""
+    problem = "the judge gave no score"
+    return heldout.judged(
+        [
+            Judgement.unscored(problem) if score is None else Judgement(score=score)
+            for _, score in row.heldout
+        ]
+    )

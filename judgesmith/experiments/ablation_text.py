@@ -1,0 +1,148 @@
+"""An ablation as Markdown: the table, how its judges were chosen, and what it tells."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from judgesmith.experiments.ablation_rows import BLOCKS, FULL, Block
+from judgesmith.experiments.offline_notes import OFFLINE
+from judgesmith.programs.card import agreement_text, printable
+
+if TYPE_CHECKING:
+    from judgesmith.experiments.ablation_report import AblationTable
+    from judgesmith.metrics import Estimate
+
+TITLES: Mapping[Block, str] = {
+    "paper": "As in the paper",
+    "learned": "With learned weights",
+}
+
+HEADER = ("row", "Pearson", "Spearman", "Kendall", "Q", f"Q minus {FULL}")
+CHOSEN_HEADER = ("row", "Q chosen by", "Q held out", "optimism", "unscored", "criteria")
+
+
+def table_rows(table: AblationTable, block: Block) -> list[list[str]]:
+    """Return the cells of one block under ``HEADER``."""
+    return [
+        [
+            row.name,
+            *(number(row.agreement[name]) for name in ("pearson", "spearman", "kendall")),
+            interval(row.agreement["q"]),
+            "" if row.difference is None else interval(row.difference, signed=True),
+        ]
+        for row in table.rows
+        if row.block == block
+    ]
+
+
+def chosen_rows_of(table: AblationTable, block: Block) -> list[list[str]]:
+    """Return the cells of one block under ``CHOSEN_HEADER``."""
+    return [
+        [
+            row.name,
+            number(row.chosen_by),
+            number(row.agreement["q"]),
+            "undefined" if row.optimism != row.optimism else f"{row.optimism:+.3f}",
+            f"{1.0 - row.heldout.share_scored:.1%}",
+            str(row.n_criteria),
+        ]
+        for row in table.rows
+        if row.block == block
+    ]
+
+
+def effect_rows(table: AblationTable) -> list[list[str]]:
+    """Return what explanations do, a line per block and variant."""
+    return [
+        [
+            f"{one.variant}, {TITLES[one.block].lower()}",
+            *(interval(gain, signed=True) for gain in one.gains.values()),
+        ]
+        for one in table.effects
+    ]
+
+
+def sentences(table: AblationTable) -> Iterator[str]:
+    """Yield what a reader should know of the table, beside its numbers."""
+    if not table.complete:
+        yield (
+            f"incomplete: the budget is spent, and {len(table.unfinished)} rows are not made, the "
+            f"first {table.unfinished[0]}; the same command with a larger budget continues."
+        )
+    for name, why in table.left_out.items():
+        yield f"{name} is left out: {why}"
+    for block, names in table.equal:
+        yield f"{TITLES[block].lower()}, {_listed(names)} score every row held out alike."
+    if table.model == OFFLINE:
+        yield (
+            "the offline model does not read the task, and explains scores that it has already: "
+            "rows that leave only these out can differ by their demonstrations and by the criteria "
+            "inferred for them, and by nothing else."
+        )
+
+
+def markdown(table: AblationTable) -> str:
+    """Return an ablation as Markdown."""
+    return "\n".join(_lines(table)) + "\n"
+
+
+def number(estimate: Estimate) -> str:
+    """Return a value alone, ``undefined`` where there is none."""
+    return "undefined" if estimate.value != estimate.value else f"{estimate.value:.3f}"
+
+
+def interval(estimate: Estimate, *, signed: bool = False) -> str:
+    """Return a value with its interval, as judge cards have it."""
+    plain = estimate.to_dict()
+    text = agreement_text(plain)
+    if not signed or plain["value"] is None:
+        return text
+    ends = [plain["low"], plain["high"]]
+    shown = "" if None in ends else f" [{ends[0]:+.3f}, {ends[1]:+.3f}]"
+    return f"{plain['value']:+.3f}{shown}"
+
+
+def _lines(table: AblationTable) -> Iterator[str]:
+    yield "# What each part of the method is worth"
+    yield ""
+    yield f"Ratings of `{_cell(table.target)}` in `{_cell(table.data)}`, judged by the model"
+    yield f"`{_cell(table.model)}`. Agreement on the rows held out, over the whole set; brackets"
+    yield f"are intervals over sources. Run `{table.run}`."
+    yield ""
+    for sentence in sentences(table):
+        yield f"- {_cell(sentence)}"
+    for block in BLOCKS:
+        if rows := table_rows(table, block):
+            yield from _section(TITLES[block], HEADER, rows)
+            yield from _section("", CHOSEN_HEADER, chosen_rows_of(table, block))
+    if table.effects:
+        header = ("Gain by explanations", "Pearson", "Spearman", "Kendall")
+        yield from _section("What explanations do", header, effect_rows(table))
+    if table.criteria:
+        rows = [
+            [_cell(one.name), *(_cell(one.definitions.get(side, "")) for side in table.sides)]
+            for one in table.criteria
+        ]
+        yield from _section("Criteria side by side", ("criterion", *table.sides), rows)
+
+
+def _section(title: str, header: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
+    yield ""
+    if title:
+        yield f"## {title}"
+        yield ""
+    yield f"| {' | '.join(header)} |"
+    yield f"|{' --- |' * len(header)}"
+    for row in rows:
+        yield f"| {' | '.join(row)} |"
+
+
+def _cell(text: str) -> str:
+    """Return anybody's text on one line, in which nothing is markup."""
+    line = printable(" ".join(text.split()))
+    return "".join(f"\\{one}" if one in "\\`*_[]<>|#&" else one for one in line)
+
+
+def _listed(names: Sequence[str]) -> str:
+    return f"{', '.join(names[:-1])} and {names[-1]}"
