@@ -1,10 +1,12 @@
 """What each stage of compiling adds to agreement with people, on six rated sets, offline.
 
 Prints a Markdown table of held-out Q (Pearson + Spearman + Kendall's tau-b over all rows):
-the uncompiled judge, with searched demonstrations, with learned weights on its criteria, with
-lexical features; what the same number of random demonstrations does; and the paired gain of each
-stage over the uncompiled judge. A quarter of the sources tunes, as the defaults of ``judgesmith
-compile --holdout .75`` say, and the others are held out.
+the uncompiled judge, with an inferred rubric, with searched demonstrations, with learned weights on
+its criteria, with lexical features; all of that with the general rubric; what the same number of
+random demonstrations does; the paired gain of each stage over the uncompiled judge; and that of all
+stages over all but inference. A quarter of the sources tunes, as the defaults of ``judgesmith
+compile --holdout .75`` say, and the others are held out. The second table holds the inferred
+criteria by seed.
 
 Values and gains are means over seeds. An interval resamples sources, the same ones for every seed
 and both judges, so it says how far other texts would change the mean over these seeds.
@@ -26,8 +28,9 @@ from pathlib import Path
 import numpy as np
 
 from judgesmith.experiments import CompileSettings, read_items
+from judgesmith.experiments.chosen_targets import chosen_targets
 from judgesmith.experiments.parts import Parts, examples_of, parts_of
-from judgesmith.experiments.targets import targets_of
+from judgesmith.experiments.rubrics import rubric_for
 from judgesmith.metrics import agreement
 from judgesmith.metrics.counted import of_counts
 from judgesmith.metrics.levels import ScoredRows
@@ -35,6 +38,7 @@ from judgesmith.optimizers import FitAggregation, RandomDemonstrationSearch
 from judgesmith.optimizers.drawing import Pool, kept_runs
 from judgesmith.optimizers.rows import Rows
 from judgesmith.programs import ActiveCritic, Judge, judge_items
+from judgesmith.programs.asking import current_lm
 
 TARGETS = {
     "summeval": "mean",
@@ -44,7 +48,15 @@ TARGETS = {
     "qags_cnndm": "consistency",
     "wiki_da": "mean",
 }
-STAGES = ("uncompiled", "+ demonstrations", "+ criterion weights", "+ lexical")
+STAGES = (
+    "uncompiled",
+    "+ inferred rubric",
+    "+ demonstrations",
+    "+ criterion weights",
+    "+ lexical",
+    "all but inference",
+)
+FINAL, WITHOUT = STAGES[-2:]
 N_RANDOM = 16
 N_RESAMPLES = 1000
 
@@ -63,8 +75,10 @@ class Run:
         Scores with random demonstrations, one array per set of them.
     n_shown : int
         How many demonstrations the search chose.
+    rubric : str
+        The inferred type of task and criteria.
     seconds : float
-        Of search and fits, without the judging of held-out rows.
+        Of inference, search and fits, without the judging of held-out rows.
     """
 
     human: np.ndarray
@@ -72,6 +86,7 @@ class Run:
     stages: Mapping[str, np.ndarray]
     random: Sequence[np.ndarray]
     n_shown: int
+    rubric: str
     seconds: float
 
 
@@ -81,24 +96,28 @@ def staged(name: str, seed: int) -> Run:
     folder = Path(os.environ.get("JUDGESMITH_DATA", "../shared/data"))
     data = read_items(folder / f"{name}.jsonl.gz")
     settings = CompileSettings(target=TARGETS[name], holdout=0.75, seed=seed)
-    parts = parts_of(data, targets_of(data, settings.target), settings)
+    targets = chosen_targets(data, settings)
+    parts = parts_of(data, targets, settings)
     assert parts.pool is not None
     assert parts.heldout is not None
     start = time.perf_counter()
     bare = ActiveCritic(settings.protocol)
+    rubric = rubric_for(data, targets, settings, lm=current_lm()).rubric
+    inferred = ActiveCritic(settings.protocol, rubric=rubric)
     search = RandomDemonstrationSearch(
         n_demonstrations=settings.n_demonstrations, n_rounds=settings.n_rounds, seed=seed
     )
-    shown = search.compile(
-        bare, trainset=examples_of(parts.pool), valset=examples_of(parts.selection)
-    )
+    pool, selection = examples_of(parts.pool), examples_of(parts.selection)
+    shown = search.compile(inferred, trainset=pool, valset=selection)
     tuning = [one for rows in parts.tuning for one in examples_of(rows)]
     weighed, lexical = (
         FitAggregation(lexical=allowed, seed=seed).compile(shown, trainset=tuning)
         for allowed in (False, True)
     )
     seconds = time.perf_counter() - start
-    judges = dict(zip(STAGES, (bare, shown, weighed, lexical), strict=True))
+    general = search.compile(bare, trainset=pool, valset=selection)
+    general = FitAggregation(lexical=True, seed=seed).compile(general, trainset=tuning)
+    judges = dict(zip(STAGES, (bare, inferred, shown, weighed, lexical, general), strict=True))
     demonstrations = shown.protocol.demonstrations.values()
     return Run(
         human=parts.heldout.human,
@@ -106,25 +125,26 @@ def staged(name: str, seed: int) -> Run:
         stages={stage: scores(judge, parts.heldout) for stage, judge in judges.items()},
         random=[
             scores(judge, parts.heldout)
-            for judge in with_random_demonstrations(bare, parts, settings)
+            for judge in with_random_demonstrations(inferred, parts, settings)
         ],
         n_shown=max((len(several) for several in demonstrations), default=0),
+        rubric=f"{rubric.task_type}: {', '.join(rubric.names)}",
         seconds=seconds,
     )
 
 
 def with_random_demonstrations(
-    bare: Judge, parts: Parts, settings: CompileSettings
+    judge: Judge, parts: Parts, settings: CompileSettings
 ) -> Iterator[Judge]:
     """Yield judges with as many demonstrations as the search shows, drawn as it draws them."""
     assert parts.pool is not None
-    pool = Pool(rows=parts.pool, runs=kept_runs(parts.pool, judge_items(bare, parts.pool.items)))
+    pool = Pool(rows=parts.pool, runs=kept_runs(parts.pool, judge_items(judge, parts.pool.items)))
     rng = np.random.default_rng([settings.seed, 20])
     n = settings.n_demonstrations
     for _ in range(N_RANDOM):
-        demonstrations = pool.draw(bare.protocol, n, int(rng.integers(n + 1)), rng)
+        demonstrations = pool.draw(judge.protocol, n, int(rng.integers(n + 1)), rng)
         update = {"demonstrations": demonstrations}
-        yield bare.with_protocol(bare.protocol.model_copy(update=update))
+        yield judge.with_protocol(judge.protocol.model_copy(update=update))
 
 
 def scores(judge: Judge, rows: Rows) -> np.ndarray:
@@ -159,40 +179,48 @@ def mean_over_seeds(runs: Sequence[Run], stage: str, counts: np.ndarray) -> np.n
     return np.mean(values, axis=0)
 
 
-def gains(runs: Sequence[Run]) -> dict[str, tuple[float, float, float]]:
-    """Return, by stage, the gain over the uncompiled judge with its 95 % interval."""
+def gains(
+    runs: Sequence[Run], pairs: Sequence[tuple[str, str]]
+) -> list[tuple[float, float, float]]:
+    """Return the gain of each stage over another one, with its 95 % interval."""
     n_sources = 1 + max(int(run.sources.max()) for run in runs)
     rng = np.random.default_rng(0)
     present = np.unique(np.concatenate([run.sources for run in runs]))
     drawn = rng.choice(present, size=(N_RESAMPLES, len(present)))
     counts = np.asarray([np.bincount(one, minlength=n_sources) for one in drawn], dtype=float)
-    base = mean_over_seeds(runs, STAGES[0], counts)
-    found = {}
-    for stage in STAGES[1:]:
+    resampled = {stage: mean_over_seeds(runs, stage, counts) for stage in STAGES}
+    found = []
+    for stage, base in pairs:
         value = np.mean(
-            [q_of(run.stages[stage], run) - q_of(run.stages[STAGES[0]], run) for run in runs]
+            [q_of(run.stages[stage], run) - q_of(run.stages[base], run) for run in runs]
         )
-        low, high = np.nanquantile(mean_over_seeds(runs, stage, counts) - base, [0.025, 0.975])
-        found[stage] = float(value), float(low), float(high)
+        change = resampled[stage] - resampled[base]
+        low, high = np.nanquantile(change, [0.025, 0.975])
+        found.append((float(value), float(low), float(high)))
     return found
+
+
+def in_words(change: tuple[float, float, float]) -> str:
+    """Return a gain with its interval."""
+    value, low, high = change
+    return f"{value:+.3f} [{low:+.3f}, {high:+.3f}]"
 
 
 def row_of(name: str, runs: Sequence[Run]) -> str:
     """Return one line of the table."""
     cells = [name]
-    found = gains(runs)
-    for stage in STAGES:
+    later = [(stage, STAGES[0]) for stage in STAGES[1:]]
+    changes = [None, *gains(runs, [*later, (FINAL, WITHOUT)])]
+    for stage, change in zip(STAGES, changes, strict=False):
         value = np.mean([q_of(run.stages[stage], run) for run in runs])
-        cells.append(f"{value:.3f}")
-        if stage in found:
-            gain, low, high = found[stage]
-            cells[-1] += f" ({gain:+.3f} [{low:+.3f}, {high:+.3f}])"
+        cells.append(f"{value:.3f} ({in_words(change)})" if change else f"{value:.3f}")
+    cells.append(in_words(changes[-1]))
     by_seed = [np.mean([q_of(one, run) for one in run.random]) for run in runs]
     cells.append(f"{np.mean(by_seed):.3f}")
     for statistic in ("pearson", "spearman"):
         final = [
             agreement(
-                run.stages[STAGES[-1]],
+                run.stages[FINAL],
                 run.human,
                 sources=run.sources,
                 statistic=statistic,
@@ -225,10 +253,11 @@ def main() -> None:
     heads = (
         "set",
         *STAGES,
+        "due to inference",
         "random demonstrations",
         "final Pearson",
         "final Spearman",
-        "search and fit",
+        "inference, search and fit",
     )
     print("| " + " | ".join(heads) + " |")
     print("| " + " | ".join("---" for _ in heads) + " |", flush=True)
@@ -237,8 +266,14 @@ def main() -> None:
         waiting = {
             name: [pool.submit(staged, name, seed) for seed in seeds] for name in options.sets
         }
+        rubrics = []
         for name, futures in waiting.items():
-            print(row_of(name, [one.result() for one in futures]), flush=True)
+            runs = [one.result() for one in futures]
+            print(row_of(name, runs), flush=True)
+            rubrics += [(name, seed, run) for seed, run in zip(seeds, runs, strict=True)]
+    print("\n| set | seed | inferred |\n| --- | --- | --- |")
+    for name, seed, run in rubrics:
+        print(f"| {name} | {seed} | {run.rubric} |")
     print(f"\nSeeds {options.seeds}; {time.perf_counter() - start:.0f} s in all.")
 
 
