@@ -2,9 +2,9 @@
 
 For each set, 40 rated rows are drawn 20 times; ``compile_judge`` gets them with its defaults, holds
 30 % of their sources out, infers the rubric from the rest and tunes on it. The judge it returns and
-the uncompiled one, which has the general rubric, then score all other rows of the set. Prints a Markdown table of Q (Pearson + Spearman + Kendall's tau-b
-over these rows): the uncompiled judge, the mean and the worst change, the share of draws that lost
-more than .05, and what was compiled.
+the uncompiled one, which has the general rubric, then score all other rows of the set. Prints a
+Markdown table of Q (Pearson + Spearman + Kendall's tau-b over these rows): the uncompiled judge,
+the mean and the worst change, the share of draws that lost more than .05, and what was compiled.
 
 Run it as ``python benchmarks/few_labels.py [--draws 20] [--sampling sources|rows]
 [--criteria inferred|given] [--sets SET …]``; ``given`` keeps the general rubric.
