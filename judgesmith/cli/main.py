@@ -17,6 +17,7 @@ COMMANDS = {
     "check": "validate rated texts and describe them",
     "infer": "find out what is judged in rated texts, and by which criteria",
     "compile": "make a judge that agrees with rated texts",
+    "ablate": "say what each part of the method is worth on rated texts",
     "show": "print a judge as people read it, or what changed between two",
     "score": "judge new texts with a compiled judge",
     "evaluate": "measure agreement with people",

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
+from judgesmith.experiments.ablation_calls import RowCalls
 from judgesmith.experiments.ablation_rows import BLOCKS, ROWS, PlannedRow
 from judgesmith.programs.saved import SavedJudge
 
@@ -20,23 +21,6 @@ RUN_FILE = "ablation.json"
 TABLE_FILES = ("table.json", "table.csv", "table.md", "calls.csv")
 SCHEMA = 1
 _DRAFT = f".{RUN_FILE}-"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RowCalls:
-    """What it took to make a row.
-
-    Attributes
-    ----------
-    new : int
-        Requests sent for it, those of processes that were killed included, where the model's
-        ledger knows of them.
-    recorded : int
-        Questions that were answered by what rows above, or earlier runs, have left on record.
-    """
-
-    new: int
-    recorded: int
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -17,7 +17,8 @@ from judgesmith.experiments.ablation_analyses import (
     plain_criteria,
     plain_effects,
 )
-from judgesmith.experiments.ablation_folder import FinishedRow, RowCalls
+from judgesmith.experiments.ablation_calls import RowCalls
+from judgesmith.experiments.ablation_folder import FinishedRow
 from judgesmith.experiments.ablation_rows import FULL, Block, PlannedRow
 from judgesmith.metrics import Estimate, PairedEstimate, Statistic
 from judgesmith.optimizers import JudgedTable
@@ -164,7 +165,9 @@ class AblationTable:
         """Return one line per row, in plain columns; undefined is missing."""
         import pandas as pd
 
-        return pd.DataFrame([_flat(row) for row in self.rows], columns=_COLUMNS)
+        from judgesmith.experiments.ablation_text import COLUMNS, flat_row
+
+        return pd.DataFrame([flat_row(row) for row in self.rows], columns=COLUMNS)
 
     def to_markdown(self) -> str:
         """Return the table and what it tells as text."""
@@ -237,31 +240,3 @@ def table_of(
         criteria=criteria_side_by_side(rubrics),
         equal=equal_rows(tables),
     )
-
-
-_COLUMNS = [
-    *("block", "row", "pearson", "spearman", "kendall", "q", "q_low", "q_high"),
-    *("difference", "difference_low", "difference_high", "p_value"),
-    *("selection_q", "optimism", "unscored", "n_criteria", "judge"),
-]
-
-
-def _flat(row: AblationRow) -> dict[str, Any]:
-    agreement, paired = row.agreement, row.difference
-    nan = _UNDEFINED
-    return {
-        "block": row.block,
-        "row": row.name,
-        **{name: estimate.value for name, estimate in agreement.items()},
-        "q_low": agreement["q"].low,
-        "q_high": agreement["q"].high,
-        "difference": nan if paired is None else paired.value,
-        "difference_low": nan if paired is None else paired.low,
-        "difference_high": nan if paired is None else paired.high,
-        "p_value": nan if paired is None else paired.p_value,
-        "selection_q": row.chosen_by.value,
-        "optimism": row.optimism,
-        "unscored": 1.0 - row.heldout.share_scored,
-        "n_criteria": row.n_criteria,
-        "judge": row.saved.fingerprint,
-    }

@@ -6,7 +6,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from judgesmith.experiments.ablation_folder import AblationFolder, FinishedRow, RowCalls
+from judgesmith.experiments.ablation_calls import Asked
+from judgesmith.experiments.ablation_folder import AblationFolder, FinishedRow
 from judgesmith.experiments.ablation_report import AblationTable, table_of
 from judgesmith.experiments.ablation_rows import (
     Block,
@@ -185,7 +186,7 @@ class _Maker:
         known = None if self.place is None else self.place.load(row, run)
         if known is not None and tuple(key for key, _ in known.heldout) == keys:
             return known
-        asked = _Asked(self.stack, self.place)
+        asked = Asked(self.stack, finished=None if self.place is None else self.place.spent)
         found = compile_judge(
             self.dataset,
             row.settings,
@@ -216,28 +217,6 @@ class _Maker:
         if progress is None:
             return None
         return lambda stage, n, total: progress(name, n, None)
-
-
-class _Asked:
-    """Counts what is asked for one row, from the moment it is made."""
-
-    def __init__(self, stack: Stack | None, place: AblationFolder | None) -> None:
-        self.stack = stack
-        self.before = None if stack is None else stack.usage
-        # What the run had spent when its last row was finished: what came since, in processes
-        # that were killed too, went into this row.
-        self.spent = None if place is None else place.spent
-
-    def calls(self) -> RowCalls | None:
-        """Return the requests so far, and the questions that needed none."""
-        if self.stack is None or self.before is None:
-            return None
-        now = self.stack.usage
-        new = now.calls - self.before.calls
-        questions = new + now.hits - self.before.hits
-        if self.spent is not None:
-            new = max(new, self.stack.spent.calls - self.spent)
-        return RowCalls(new=new, recorded=max(questions - new, 0))
 
 
 def _judged(heldout: Rows, row: FinishedRow) -> JudgedTable:

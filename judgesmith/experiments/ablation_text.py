@@ -1,16 +1,16 @@
-"""An ablation as Markdown: the table, how its judges were chosen, and what it tells."""
+"""An ablation as people read it, in Markdown, and as lines of plain columns."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from judgesmith.experiments.ablation_rows import BLOCKS, FULL, Block
 from judgesmith.experiments.offline_notes import OFFLINE
 from judgesmith.programs.card import agreement_text, printable
 
 if TYPE_CHECKING:
-    from judgesmith.experiments.ablation_report import AblationTable
+    from judgesmith.experiments.ablation_report import AblationRow, AblationTable
     from judgesmith.metrics import Estimate
 
 TITLES: Mapping[Block, str] = {
@@ -20,6 +20,12 @@ TITLES: Mapping[Block, str] = {
 
 HEADER = ("row", "Pearson", "Spearman", "Kendall", "Q", f"Q minus {FULL}")
 CHOSEN_HEADER = ("row", "Q chosen by", "Q held out", "optimism", "unscored", "criteria")
+
+COLUMNS = [
+    *("block", "row", "pearson", "spearman", "kendall", "q", "q_low", "q_high"),
+    *("difference", "difference_low", "difference_high", "p_value"),
+    *("selection_q", "optimism", "unscored", "n_criteria", "judge"),
+]
 
 
 def table_rows(table: AblationTable, block: Block) -> list[list[str]]:
@@ -74,6 +80,16 @@ def sentences(table: AblationTable) -> Iterator[str]:
         yield f"{name} is left out: {why}"
     for block, names in table.equal:
         yield f"{TITLES[block].lower()}, {_listed(names)} score every row held out alike."
+    own = [
+        row.name
+        for row in table.rows
+        if row.block == "learned" and row.saved.protocol.aggregation.kind == "overall"
+    ]
+    if own:
+        yield (
+            f"{TITLES['learned'].lower()}, {_listed(own)} take the judge's own score: no weights "
+            "were found that agree better beyond chance."
+        )
     if table.model == OFFLINE:
         yield (
             "the offline model does not read the task, and explains scores that it has already: "
@@ -85,6 +101,28 @@ def sentences(table: AblationTable) -> Iterator[str]:
 def markdown(table: AblationTable) -> str:
     """Return an ablation as Markdown."""
     return "\n".join(_lines(table)) + "\n"
+
+
+def flat_row(row: AblationRow) -> dict[str, Any]:
+    """Return a row as plain values under ``COLUMNS``; nan is undefined."""
+    agreement, paired = row.agreement, row.difference
+    nan = float("nan")
+    return {
+        "block": row.block,
+        "row": row.name,
+        **{name: estimate.value for name, estimate in agreement.items()},
+        "q_low": agreement["q"].low,
+        "q_high": agreement["q"].high,
+        "difference": nan if paired is None else paired.value,
+        "difference_low": nan if paired is None else paired.low,
+        "difference_high": nan if paired is None else paired.high,
+        "p_value": nan if paired is None else paired.p_value,
+        "selection_q": row.chosen_by.value,
+        "optimism": row.optimism,
+        "unscored": 1.0 - row.heldout.share_scored,
+        "n_criteria": row.n_criteria,
+        "judge": row.saved.fingerprint,
+    }
 
 
 def number(estimate: Estimate) -> str:
@@ -145,4 +183,4 @@ def _cell(text: str) -> str:
 
 
 def _listed(names: Sequence[str]) -> str:
-    return f"{', '.join(names[:-1])} and {names[-1]}"
+    return f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else names[0]

@@ -1,5 +1,6 @@
 import json
 import math
+import re
 import shutil
 from dataclasses import replace
 
@@ -10,7 +11,7 @@ from judgesmith.experiments import CompileSettings, compile_judge, read_items
 from judgesmith.experiments.ablation_analyses import criteria_side_by_side
 from judgesmith.experiments.ablation_rows import ROWS, impossible_rows, planned_rows
 from judgesmith.experiments.ablation_table import ablation
-from judgesmith.experiments.ablation_text import HEADER, TITLES
+from judgesmith.experiments.ablation_text import HEADER, TITLES, sentences
 from judgesmith.experiments.compile_notes import NothingScoredError
 from judgesmith.metrics import paired_interval
 from judgesmith.programs import SavedJudge, judge_items
@@ -190,6 +191,17 @@ def test_rows_that_score_alike_are_named(table):
     assert any({"coarse", "without-mcs"} <= set(names) for _, names in table.equal)
 
 
+def test_rows_that_learned_no_weights_are_named(table):
+    own = {
+        row.name
+        for row in by_name(table, "learned").values()
+        if row.saved.protocol.aggregation.kind == "overall"
+    }
+    told = [one for one in sentences(table) if "no weights were found" in one]
+    assert len(told) == 1
+    assert set(re.split(r", | and ", told[0].split(" take ")[0])[1:]) == own
+
+
 def test_the_three_forms_of_the_table_say_the_same(table, place):
     plain = json.loads((place / "run" / "table.json").read_text())
     assert plain == table.to_dict()
@@ -226,14 +238,13 @@ def test_the_same_run_again_makes_nothing(data, few):
     assert again.complete
 
 
-@pytest.mark.parametrize("ticks", [1, 12])
-def test_a_run_that_was_stopped_and_continued_leaves_the_same_bytes(data, few, tmp_path, ticks):
+def test_a_run_that_was_stopped_and_continued_leaves_the_same_bytes(data, few, tmp_path):
     def stopping(stage, n, total):
         left.pop()
         if not left:
             raise StoppedError
 
-    left = [None] * ticks
+    left = [None] * 12
     ledger, folder = tmp_path / "ledger.sqlite", tmp_path / "run"
     lm = model(ledger=ledger, run_id="stopped")
     with pytest.raises(StoppedError):
@@ -289,8 +300,7 @@ def test_more_rows_of_one_run_join_those_that_are_there(data, few, tmp_path):
 
 
 def test_another_run_is_kept_unless_it_may_be_overwritten(data, few, tmp_path):
-    folder = tmp_path / "run"
-    ablation(data, SETTINGS, lm=model(ledger=None), rows=["coarse"], folder=folder)
+    folder = shutil.copytree(few, tmp_path / "run")
     other = SETTINGS.model_copy(update={"seed": 1})
     before = {path: path.read_bytes() for path in folder.rglob("*.*")}
     with pytest.raises(FileExistsError, match=r"another run .* --force"):
@@ -312,13 +322,12 @@ def test_a_folder_with_other_things_is_refused_even_with_overwrite(data, tmp_pat
     assert (tmp_path / "precious.txt").read_text() == "mine"
 
 
-def test_a_record_of_another_judge_is_refused(data, tmp_path):
-    lm = model(ledger=None)
-    ablation(data, SETTINGS, lm=lm, rows=["coarse"], folder=tmp_path / "run")
-    record = tmp_path / "run" / "paper" / "coarse.json"
+def test_a_record_of_another_judge_is_refused(data, few, tmp_path):
+    folder = shutil.copytree(few, tmp_path / "run")
+    record = folder / "paper" / "coarse.json"
     record.write_text(record.read_text().replace('"judge": "', '"judge": "f'))
     with pytest.raises(ValueError, match=r"not the record of the judge beside it\. Delete"):
-        ablation(data, SETTINGS, lm=lm, rows=["coarse"], folder=tmp_path / "run")
+        ablation(data, SETTINGS, lm=model(ledger=None), rows=["coarse"], folder=folder)
 
 
 def test_where_only_overall_is_rated_peoples_criteria_are_left_out_with_the_reason(data):

@@ -1,0 +1,211 @@
+"""``judgesmith ablate``: what each part of the method is worth on rated texts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from judgesmith.cli.compiled import print_estimate
+from judgesmith.cli.faults import blaming
+from judgesmith.cli.options import (
+    ModelChoice,
+    data_options,
+    json_option,
+    load_data,
+    model_options,
+    target_options,
+)
+from judgesmith.cli.places import check_place
+from judgesmith.cli.printing import (
+    print_json,
+    print_table,
+    say,
+    say_notes,
+    shortened,
+    stage_progress,
+    usage_text,
+)
+
+if TYPE_CHECKING:
+    from judgesmith.experiments.ablation_table import AblationTable
+
+
+@click.command("ablate")
+@click.argument("data")
+@click.option("-o", "--output", required=True, metavar="FOLDER", help="Folder for the table.")
+@data_options
+@target_options
+@click.option(
+    "--rows",
+    default="",
+    metavar="NAME,…",
+    help="Which rows [default: all].",
+)
+@click.option(
+    "--demonstrations",
+    "n_demonstrations",
+    type=click.IntRange(min=0),
+    default=3,
+    show_default=True,
+    help="Rated examples shown in a prompt.",
+)
+@click.option(
+    "--rounds",
+    "n_rounds",
+    type=click.IntRange(min=1),
+    default=11,
+    show_default=True,
+    help="Sets of demonstrations that are tried for each row.",
+)
+@click.option(
+    "--holdout",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    default=0.75,
+    show_default=True,
+    help="Share of sources kept for the table, as in the paper.",
+)
+@click.option(
+    "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of all that is drawn."
+)
+@model_options
+@click.option("--dry-run", is_flag=True, help="Say what it would cost, and ask nothing.")
+@click.option("--force", is_flag=True, help="Replace what another run, or this one, has made.")
+@json_option
+def command(
+    data: str,
+    output: str,
+    columns: str | None,
+    scales: tuple[str, ...],
+    rows: str,
+    concurrency: int,
+    dry_run: bool,
+    force: bool,
+    as_json: bool,
+    **rest: Any,
+) -> None:
+    """Say what each part of the method is worth on the ratings in DATA.
+
+    Every row of the table is a judge that was compiled without one part, and each is kept in
+    FOLDER as soon as it is made. The same command again makes the rows that are not there yet.
+    When the budget ends early, the table so far is written, marked as incomplete. DATA is
+    described under 'judgesmith check --help'.
+    """
+    from judgesmith.experiments import CompileSettings
+    from judgesmith.experiments.ablation_estimate import estimate_ablation
+    from judgesmith.experiments.ablation_folder import check_run
+    from judgesmith.experiments.ablation_rows import chosen_rows
+    from judgesmith.experiments.ablation_table import ablation
+    from judgesmith.experiments.chosen_targets import chosen_targets
+    from judgesmith.programs.asking import endpoint_of
+    from judgesmith.programs.models import stack_of
+
+    given = [name.strip() for name in rows.split(",") if name.strip()]
+    with blaming("--rows"):
+        names = chosen_rows(given if rows else None)
+    folder = check_place(output)
+    own = set(ModelChoice.__dataclass_fields__)
+    choice = ModelChoice(**{name: rest.pop(name) for name in own})
+    settings = CompileSettings.model_validate(rest)
+    dataset = load_data(data, columns, scales)
+    with blaming("--target", given=settings.target != ("auto",)):
+        chosen_targets(dataset, settings)
+    run = settings.fingerprint(dataset, choice.model_name or "offline", endpoint_of(choice.lm()))
+    lm = choice.lm(run_id=f"ablate {run}")
+    if dry_run:
+        print_estimate(estimate_ablation(dataset, settings, lm, rows=names), as_json=as_json)
+        say_notes([_SHARED], as_json=as_json)
+        return
+    check_run(folder, run, overwrite=force)
+    with stage_progress(quiet=as_json) as progress:
+        table = ablation(
+            dataset,
+            settings,
+            lm=lm,
+            rows=names,
+            folder=folder,
+            overwrite=force,
+            progress=progress,
+            concurrency=concurrency,
+        )
+    stack = stack_of(lm)
+    assert stack is not None
+    if as_json:
+        spent = {"calls": stack.usage.calls, "cost_usd": stack.usage.cost_usd}
+        print_json({"folder": str(folder), **table.to_dict(), "asked": table.calls(), **spent})
+    else:
+        _print(table, folder)
+    notes = _notes(table)
+    say_notes((*dataset.notes, *notes, *stack.adaptations), as_json=as_json)
+    if not as_json:
+        say(f"model: {table.model}; {usage_text(stack.usage)}")
+        say(f"judges and table are in {folder} (run {table.run})")
+
+
+_SHARED = (
+    "what rows share is counted for each of them, but for rows that ask just the same; the ledger "
+    "answers it from what was asked before, and without that ledger all is asked again."
+)
+
+
+def _notes(table: AblationTable) -> list[str]:
+    from judgesmith.experiments.ablation_text import sentences
+
+    return list(sentences(table))
+
+
+def _print(table: AblationTable, folder: Path) -> None:
+    """Print the table and what it tells."""
+    from judgesmith.experiments.ablation_rows import BLOCKS
+    from judgesmith.experiments.ablation_text import (
+        CHOSEN_HEADER,
+        HEADER,
+        TITLES,
+        chosen_rows_of,
+        effect_rows,
+        table_rows,
+    )
+
+    say(f"{table.data}: {table.target}")
+    if not table.rows:
+        say(f"no row is finished; a larger budget continues from here, in {folder}.")
+    asked = {(one["block"], one["row"]): one for one in table.calls()}
+    for block in BLOCKS:
+        lines = table_rows(table, block)
+        if not lines:
+            continue
+        first = next(row for row in table.rows if row.block == block).agreement["pearson"]
+        basis = f"{first.n} rows of {first.n_groups} sources, {first.confidence:.0%} intervals"
+        print_table(f"{TITLES[block]}, held out: {basis}", lines, header=HEADER)
+        counted = [asked[block, line[0]] for line in lines]
+        print_table(
+            f"{TITLES[block]}: how rows were chosen, and what they asked",
+            [
+                [*line, *("unknown" if one[name] is None else str(one[name]) for name in _ASKED)]
+                for line, one in zip(chosen_rows_of(table, block), counted, strict=True)
+            ],
+            header=(*CHOSEN_HEADER, "new calls", "on record"),
+        )
+    if table.effects:
+        print_table(
+            "What explanations add, on the same rows",
+            effect_rows(table),
+            header=("", "Pearson", "Spearman", "Kendall"),
+        )
+    if table.criteria:
+        print_table(
+            "Criteria side by side (definitions are in table.md)",
+            [
+                [
+                    shortened(one.name, 30),
+                    *("x" if side in one.definitions else "-" for side in table.sides),
+                ]
+                for one in table.criteria
+            ],
+            header=("criterion", *table.sides),
+        )
+    say()
+
+
+_ASKED = ("new", "recorded")
