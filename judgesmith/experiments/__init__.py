@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 from judgesmith.front_door import front_door
 
 if TYPE_CHECKING:
+    from judgesmith.experiments.ablation_report import AblationTable
+    from judgesmith.experiments.ablation_table import ablation
     from judgesmith.experiments.columns import ColumnMap
     from judgesmith.experiments.compiling import Compiled, compile_judge
     from judgesmith.experiments.dataset import DataSet
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
     from judgesmith.experiments.targets import Targets, targets_of
 
 __all__ = [
+    "AblationTable",
     "ColumnMap",
     "CompileSettings",
     "Compiled",
@@ -33,6 +36,7 @@ __all__ = [
     "Inferred",
     "Problem",
     "Targets",
+    "ablation",
     "compile_judge",
     "describe",
     "evaluate_judge",
@@ -48,6 +52,7 @@ __all__ = [
 __getattr__ = front_door(
     __name__,
     {
+        "AblationTable": "judgesmith.experiments.ablation_report:AblationTable",
         "ColumnMap": "judgesmith.experiments.columns:ColumnMap",
         "CompileSettings": "judgesmith.experiments.settings:CompileSettings",
         "Compiled": "judgesmith.experiments.compiling:Compiled",
@@ -59,6 +64,7 @@ __getattr__ = front_door(
         "Inferred": "judgesmith.experiments.inferring:Inferred",
         "Problem": "judgesmith.experiments.problems:Problem",
         "Targets": "judgesmith.experiments.targets:Targets",
+        "ablation": "judgesmith.experiments.ablation_table:ablation",
         "compile_judge": "judgesmith.experiments.compiling:compile_judge",
         "describe": "judgesmith.experiments.describing:describe",
         "evaluate_judge": "judgesmith.experiments.evaluating:evaluate_judge",
