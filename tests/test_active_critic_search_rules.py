@@ -1,5 +1,6 @@
 """The rules of Active-Critic's self-optimisation (stage 3); those that we settled say "ours"."""
 
+import json
 import math
 import re
 
@@ -88,6 +89,11 @@ def searched(rule, n=60, variant="vanilla", trainset=None, **settings):
 # -- the objective ---------------------------------------------------------------------------
 
 
+def test_the_objective_is_q_at_the_level_of_the_whole_data_set():
+    assert CompileSettings().objective == "q"
+    assert Agreement() == Agreement("q", "dataset") == RandomDemonstrationSearch().objective
+
+
 def test_q_is_the_sum_of_pearson_spearman_and_kendall_over_the_whole_list():
     predicted, human = [10, 30, 20, 90, 50], [1, 2, 3, 5, 4]
     parts = (stats.pearsonr, stats.spearmanr, stats.kendalltau)
@@ -131,6 +137,23 @@ def test_ours_constant_human_scores_are_refused_before_anything_is_asked():
     rated = [one.copy(score=3.0) for one in examples(40)]
     with pytest.raises(ValueError, match="agreement with a constant is undefined"):
         RandomDemonstrationSearch(lm=lm).compile(ActiveCritic(variant="vanilla"), trainset=rated)
+    assert not engine.asked
+
+
+def test_ours_so_are_those_of_the_rows_to_choose_by_before_the_task_is_inferred(tmp_path):
+    place = tmp_path / "rated.jsonl"
+    odd = {"s3", "s4"}  # the others, on which nothing could be chosen, are all rated 3
+    rated = [
+        {"source_id": f"s{s}", "source": f"About {s}.", "response": f"It is {s} {k}."}
+        | {"human": {"overall": [3 + (f"s{s}" in odd and k)]}, "scale": {"overall": [1, 5]}}
+        for s in range(12)
+        for k in range(3)
+    ]
+    place.write_text("".join(json.dumps(one) + "\n" for one in rated))
+    engine = Engine(lambda points, shown: points)
+    lm = StackLM.over(Stack(engine), "scripted", recipe={})
+    with pytest.raises(ValueError, match="agreement with a constant is undefined"):
+        compile_judge(read_items(place), CompileSettings(), lm=lm)
     assert not engine.asked
 
 

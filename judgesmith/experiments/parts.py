@@ -83,7 +83,7 @@ def parts_of(
     Raises
     ------
     ValueError
-        If there are too few sources, or one part has only equal ratings.
+        If there are too few sources, or the rows to choose by have only equal ratings.
     """
     whole = targets.whole
     rated = whole.rated
@@ -132,6 +132,8 @@ def parts_of(
     selection = rows(split.tuning[inner.selection])
     if selection is None:
         raise ValueError("no rated rows are left to choose by; rate more sources.")
+    if settings.optimizer != "none":
+        selection.refuse_constant(targets.compared)  # here, before anything is asked
     return Parts(
         pool=rows(split.tuning[inner.pool]),
         selection=selection,
