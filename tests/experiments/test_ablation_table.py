@@ -197,9 +197,8 @@ def test_rows_that_learned_no_weights_are_named(table):
         for row in by_name(table, "learned").values()
         if row.saved.protocol.aggregation.kind == "overall"
     }
-    told = [one for one in sentences(table) if "no weights were found" in one]
-    assert len(told) == 1
-    assert set(re.split(r", | and ", told[0].split(" take ")[0])[1:]) == own
+    (told,) = [one for one in sentences(table) if "within a standard error" in one]
+    assert set(re.split(r", | and ", told.split(" in ")[-1].rstrip("."))) == own
 
 
 def test_the_three_forms_of_the_table_say_the_same(table, place):
