@@ -87,8 +87,8 @@ def sentences(table: AblationTable) -> Iterator[str]:
     ]
     if own:
         yield (
-            f"{TITLES['learned'].lower()}, the judge's own score was within a standard error of the "
-            f"best, and stays, in {_listed(own)}."
+            f"{TITLES['learned'].lower()}, the judge's own score was within a standard error of "
+            f"the best, and stays, in {_listed(own)}."
         )
     if table.model == OFFLINE:
         yield (
