@@ -15,6 +15,7 @@ from judgesmith.programs.answers import is_cut_off
 from judgesmith.programs.judging import Ask, Reply, Steps
 from judgesmith.programs.models import (
     ContextWindowExceeded,
+    ModelAnswer,
     ModelError,
     ModelRequest,
     Settings,
@@ -156,12 +157,11 @@ class _StackAsker(Asker):
         except ContextWindowExceeded as fault:
             return too_long(fault)
         call = self._stack.identity(request).hex()
-        if answer.finish_reason == "length" and is_cut_off(answer.text):
-            return unreadable("it was cut off at the model's limit of tokens.", call=call)
         try:
-            return Reply(fields=template.read(answer.text), call=call)
+            fields = template.read(answer.text)
         except ValueError as fault:
-            return unreadable(fault, call=call)
+            return unreadable(fault, call=call, answer=answer)
+        return readable(fields, call=call, answer=answer)
 
 
 class _DspyAsker(Asker):
@@ -220,6 +220,17 @@ def too_long(fault: Exception) -> Reply:
     return Reply(problem=f"the texts are longer than the model reads: {fault}", final=True)
 
 
-def unreadable(fault: object, *, call: str = "") -> Reply:
+def readable(
+    fields: Mapping[str, Any], *, call: str = "", answer: ModelAnswer | None = None
+) -> Reply:
+    """Return the reply for an answer that was read, unless it breaks off inside a number."""
+    if answer is not None and answer.finish_reason == "length" and is_cut_off(answer.text):
+        return unreadable("", call=call, answer=answer)
+    return Reply(fields=fields, call=call)
+
+
+def unreadable(fault: object, *, call: str = "", answer: ModelAnswer | None = None) -> Reply:
     """Return the reply for an answer that could not be read."""
+    if answer is not None and answer.finish_reason == "length":
+        fault = "it was cut off at the model's limit of tokens."
     return Reply(problem=f"the model's answer could not be read: {fault}", call=call)

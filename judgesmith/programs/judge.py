@@ -10,9 +10,22 @@ import dspy
 from dspy.utils.exceptions import AdapterParseError, ContextWindowExceededError
 
 from judgesmith.programs.adapter import FencedAdapter
-from judgesmith.programs.asking import call_config, current_lm, too_long, unreadable
+from judgesmith.programs.asking import (
+    call_config,
+    current_lm,
+    readable,
+    too_long,
+    unreadable,
+)
 from judgesmith.programs.judging import Ask, Reply, Steps
-from judgesmith.programs.models import ModelRequest, request_settings, sampling, stack_of
+from judgesmith.programs.models import (
+    ModelAnswer,
+    ModelRequest,
+    request_settings,
+    sampling,
+    stack_of,
+)
+from judgesmith.programs.models.dspy_lm import hearing
 from judgesmith.programs.templates import LEFT_OUT, Template
 from judgesmith.programs.templating import template_of
 from judgesmith.signatures.judgement import Judgement
@@ -174,26 +187,28 @@ class Judge(dspy.Module):
     def _asked(self, ask: Ask) -> Reply:
         predictor = getattr(self, ask.predictor)
         try:
-            with sampling(sample=ask.sample):
+            with sampling(sample=ask.sample), hearing() as heard:
                 answer = predictor(**self._inputs(ask, predictor), config=self._config(predictor))
         except ContextWindowExceededError as fault:
             return too_long(fault)
         except AdapterParseError as fault:
-            return unreadable(_reason(fault), call=self._call(ask, predictor))
-        return Reply(fields=dict(answer.items()), call=self._call(ask, predictor))
+            call = self._call(ask, predictor)
+            return unreadable(_reason(fault), call=call, answer=_last(heard))
+        return readable(dict(answer.items()), call=self._call(ask, predictor), answer=_last(heard))
 
     async def _aasked(self, ask: Ask) -> Reply:
         predictor = getattr(self, ask.predictor)
         try:
-            with sampling(sample=ask.sample):
+            with sampling(sample=ask.sample), hearing() as heard:
                 answer = await predictor.acall(
                     **self._inputs(ask, predictor), config=self._config(predictor)
                 )
         except ContextWindowExceededError as fault:
             return too_long(fault)
         except AdapterParseError as fault:
-            return unreadable(_reason(fault), call=self._call(ask, predictor))
-        return Reply(fields=dict(answer.items()), call=self._call(ask, predictor))
+            call = self._call(ask, predictor)
+            return unreadable(_reason(fault), call=call, answer=_last(heard))
+        return readable(dict(answer.items()), call=self._call(ask, predictor), answer=_last(heard))
 
     def _call(self, ask: Ask, predictor: dspy.Predict) -> str:
         """Return the identity of a call; empty for models without a ledger of ours."""
@@ -229,6 +244,10 @@ class Judge(dspy.Module):
             calls=judgement.calls,
             protocol=self.protocol.fingerprint,
         )
+
+
+def _last(heard: list[ModelAnswer]) -> ModelAnswer | None:
+    return heard[-1] if heard else None
 
 
 def _reason(fault: AdapterParseError) -> str:

@@ -21,6 +21,7 @@ from judgesmith.programs.models.errors import (
     TransientModelError,
 )
 from judgesmith.programs.models.identity import sample_number
+from judgesmith.programs.models.request import ModelAnswer
 from judgesmith.programs.models.stack import Stack
 
 # Keyword arguments of a call that steer DSPy and say nothing about sampling.
@@ -29,6 +30,22 @@ NOT_SETTINGS = frozenset({"n", "num_generations", "rollout_id", "prompt_cache", 
 _ROLLOUT = 10_000
 
 _numbers: ContextVar[Iterator[int] | None] = ContextVar("judgesmith_sample_numbers", default=None)
+
+_heard: ContextVar[list[ModelAnswer] | None] = ContextVar("judgesmith_heard", default=None)
+
+
+@contextmanager
+def hearing() -> Iterator[list[ModelAnswer]]:
+    """Collect what models of ours answer inside a ``with`` block.
+
+    DSPy hands on the text of an answer alone, and not why it ended.
+    """
+    answers: list[ModelAnswer] = []
+    token = _heard.set(answers)
+    try:
+        yield answers
+    finally:
+        _heard.reset(token)
 
 
 class StackLM(dspy.LM):
@@ -104,9 +121,10 @@ class StackEngine(_Face):
         """Answer one request of DSPy's."""
         asked = request_from_lm15(request, sample=_sample())
         try:
-            return answer_to_lm15(self.stack.complete_sync(asked), request.model)
+            answer = self.stack.complete_sync(asked)
         except (ModelError, BudgetSpent, LedgerError) as fault:
             raise seen_by_dspy(fault) from None
+        return _handed_on(answer, request)
 
 
 class AsyncStackEngine(_Face):
@@ -116,9 +134,17 @@ class AsyncStackEngine(_Face):
         """Answer one request of DSPy's."""
         asked = request_from_lm15(request, sample=_sample())
         try:
-            return answer_to_lm15(await self.stack.complete(asked), request.model)
+            answer = await self.stack.complete(asked)
         except (ModelError, BudgetSpent, LedgerError) as fault:
             raise seen_by_dspy(fault) from None
+        return _handed_on(answer, request)
+
+
+def _handed_on(answer: ModelAnswer, request: lm15.Request) -> lm15.Response:
+    answers = _heard.get()
+    if answers is not None:
+        answers.append(answer)
+    return answer_to_lm15(answer, request.model)
 
 
 def _sample() -> int:
