@@ -9,6 +9,7 @@ import click
 
 from judgesmith.cli.compiled import print_estimate
 from judgesmith.cli.faults import blaming
+from judgesmith.cli.learning_options import demonstration_options, holdout_option, seed_option
 from judgesmith.cli.options import (
     ModelChoice,
     data_options,
@@ -43,32 +44,9 @@ if TYPE_CHECKING:
     metavar="NAME,…",
     help="Which rows [default: all].",
 )
-@click.option(
-    "--demonstrations",
-    "n_demonstrations",
-    type=click.IntRange(min=0),
-    default=3,
-    show_default=True,
-    help="Rated examples shown in a prompt.",
-)
-@click.option(
-    "--rounds",
-    "n_rounds",
-    type=click.IntRange(min=1),
-    default=11,
-    show_default=True,
-    help="Sets of demonstrations that are tried for each row.",
-)
-@click.option(
-    "--holdout",
-    type=click.FloatRange(0, 1, min_open=True, max_open=True),
-    default=0.75,
-    show_default=True,
-    help="Share of sources kept for the table, as in the paper.",
-)
-@click.option(
-    "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of all that is drawn."
-)
+@demonstration_options
+@holdout_option(0.75, none=False)
+@seed_option
 @model_options
 @click.option("--dry-run", is_flag=True, help="Say what it would cost, and ask nothing.")
 @click.option("--force", is_flag=True, help="Replace what another run, or this one, has made.")

@@ -16,6 +16,7 @@ from judgesmith.cli.compiled import (
     summary,
 )
 from judgesmith.cli.faults import blaming
+from judgesmith.cli.learning_options import demonstration_options, learning_options
 from judgesmith.cli.options import (
     ModelChoice,
     aggregate_option,
@@ -55,13 +56,6 @@ if TYPE_CHECKING:
     type=click.Choice(["inferred", "human", "general"]),
     help="Inferred from the ratings, those that people rated, or general ones "
     "[default: those of --rubric, else inferred].",
-)
-@click.option(
-    "--inference",
-    type=click.Choice(["batches", "single"]),
-    default="batches",
-    show_default=True,
-    help="Infer from mini-batches until they teach no more, or from a single one.",
 )
 @click.option(
     "--variant",
@@ -105,49 +99,19 @@ if TYPE_CHECKING:
     metavar="NAME[@LEVEL]",
     help="q, pearson, spearman or kendall; at dataset, sample or system level.",
 )
-@click.option(
-    "--demonstrations",
-    "n_demonstrations",
-    type=click.IntRange(min=0),
-    default=3,
-    show_default=True,
-    help="Rated examples shown in a prompt; 0 searches none.",
-)
+@demonstration_options
 @click.option(
     "--partial-demos",
     is_flag=True,
     help="Show the question about all criteria examples with the overall score alone, too.",
 )
 @click.option(
-    "--percent-of-max",
-    is_flag=True,
-    help="Show scores as percent of the highest point, not of the whole range.",
-)
-@click.option(
-    "--rounds",
-    "n_rounds",
-    type=click.IntRange(min=1),
-    default=11,
-    show_default=True,
-    help="Sets of demonstrations that are tried.",
-)
-@click.option(
     "--lexical/--no-lexical",
     default=None,
     help="Let lexical features into the aggregation [default: with the offline model only].",
 )
-@click.option(
-    "--holdout",
-    type=click.FloatRange(0, 1, max_open=True),
-    default=0.3,
-    show_default=True,
-    help="Share of sources kept for the report; 0 uses all and reports nothing.",
-)
-@click.option("--split-rows", is_flag=True, help="Split rows, not sources, as some papers do.")
+@learning_options
 @click.option("--no-texts", is_flag=True, help="Keep no judged texts in the artifact.")
-@click.option(
-    "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of all that is drawn."
-)
 @model_options
 @click.option("--dry-run", is_flag=True, help="Say what it would cost, and ask nothing.")
 @click.option("--force", is_flag=True, help="Replace a judge that another run made.")

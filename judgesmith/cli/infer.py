@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from judgesmith.cli.learning_options import learning_options
 from judgesmith.cli.options import (
     ModelChoice,
     data_options,
@@ -42,13 +43,6 @@ PARTS = ("task", "criteria")
 @data_options
 @target_options
 @click.option(
-    "--inference",
-    type=click.Choice(["batches", "single"]),
-    default="batches",
-    show_default=True,
-    help="Read mini-batches until they teach no more, or a single one.",
-)
-@click.option(
     "--without",
     default="",
     metavar="task|criteria",
@@ -79,20 +73,7 @@ PARTS = ("task", "criteria")
     show_default=True,
     help="Of the texts in one question; longer rows are not read.",
 )
-@click.option(
-    "--holdout",
-    type=click.FloatRange(0, 1, max_open=True),
-    default=0.3,
-    show_default=True,
-    help="Share of sources that are not read: those that compile holds out.",
-)
-@click.option("--split-rows", is_flag=True, help="Split rows, not sources, as in compile.")
-@click.option(
-    "--percent-of-max",
-    is_flag=True,
-    help="Show scores as percent of the highest point, not of the whole range.",
-)
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="As there.")
+@learning_options
 @model_options
 @click.option("--force", is_flag=True, help="Replace a file that is there.")
 @json_option

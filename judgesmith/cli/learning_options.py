@@ -1,0 +1,81 @@
+"""Options that say which rows something is learned from, and how much is tried on them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import click
+
+from judgesmith.cli.options import Command
+
+
+def seed_option(command: Command) -> Command:
+    """Add ``--seed``."""
+    return click.option(
+        "--seed",
+        type=click.IntRange(min=0),
+        default=0,
+        show_default=True,
+        help="Of all that is drawn.",
+    )(command)
+
+
+def holdout_option(default: float, *, none: bool) -> Callable[[Command], Command]:
+    """Return what adds ``--holdout``, with 0 allowed where nothing need be held out."""
+    nothing = "; 0 uses all and reports nothing" if none else ""
+    return click.option(
+        "--holdout",
+        type=click.FloatRange(0, 1, min_open=not none, max_open=True),
+        default=default,
+        show_default=True,
+        help=f"Share of sources that nothing is learned from, kept for the report{nothing}.",
+    )
+
+
+def demonstration_options(command: Command) -> Command:
+    """Add the options of the search for demonstrations."""
+    for option in (
+        click.option(
+            "--rounds",
+            "n_rounds",
+            type=click.IntRange(min=1),
+            default=11,
+            show_default=True,
+            help="Sets of demonstrations that are tried.",
+        ),
+        click.option(
+            "--demonstrations",
+            "n_demonstrations",
+            type=click.IntRange(min=0),
+            default=3,
+            show_default=True,
+            help="Rated examples shown in a prompt; 0 searches none.",
+        ),
+    ):
+        command = option(command)
+    return command
+
+
+def learning_options(command: Command) -> Command:
+    """Add the options that ``compile`` and ``infer`` share: they read the same rows alike."""
+    for option in (
+        seed_option,
+        click.option(
+            "--percent-of-max",
+            is_flag=True,
+            help="Show scores as percent of the highest point, not of the whole range.",
+        ),
+        click.option(
+            "--split-rows", is_flag=True, help="Split rows, not sources, as some papers do."
+        ),
+        holdout_option(0.3, none=True),
+        click.option(
+            "--inference",
+            type=click.Choice(["batches", "single"]),
+            default="batches",
+            show_default=True,
+            help="Infer from mini-batches until they teach no more, or from a single one.",
+        ),
+    ):
+        command = option(command)
+    return command
