@@ -368,7 +368,10 @@ def test_the_papers_protocol_tunes_on_25_percent_of_the_rows_whatever_their_sour
     )
     assert (len(parts.tuning), len(parts.heldout)) == (100, 300)
     assert set(groups[parts.tuning]) & set(groups[parts.heldout])
-    assert CompileSettings(holdout=0.75, split_rows=True).holdout == 0.75
+    _, found = compiled(holdout=0.75, split_rows=True)
+    assert found.saved.rows["heldout"] == 120
+    assert found.saved.rows["train"] + found.saved.rows["select"] == 40
+    assert not set(found.saved.seen["train"]) & set(found.saved.seen["select"])
 
 
 def test_ours_rows_are_split_by_source():

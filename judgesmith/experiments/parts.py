@@ -1,4 +1,8 @@
-"""The rows of one compilation: to show, to choose by, to report on; no source in two of them."""
+"""The rows of one compilation: to show, to choose by, to report on; no source in two of them.
+
+Where rows are split instead of sources, those to report on share sources with the others; a
+source that is shown is not chosen by even then.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +30,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Parts:
-    """The rows of one compilation, by use: no source is in two of them.
+    """The rows of one compilation, by use.
 
     Attributes
     ----------
@@ -127,7 +131,6 @@ def parts_of(
         values[split.tuning],
         n_demonstrations=n_shown,
         rng=np.random.default_rng([settings.seed, 11]),
-        rows=by_rows,
     )
     selection = rows(split.tuning[inner.selection])
     if selection is None:

@@ -102,7 +102,6 @@ def pool_and_selection(
     *,
     n_demonstrations: int,
     rng: np.random.Generator,
-    rows: bool = False,
 ) -> Pool:
     """Return rows to take demonstrations from and, sharing no source, rows to choose by.
 
@@ -120,8 +119,6 @@ def pool_and_selection(
         How many a prompt shows at most; without any the pool is empty.
     rng : Generator
         Draws the pool; equal generators give equal pools.
-    rows : bool
-        True draws single rows whatever their source.
 
     Raises
     ------
@@ -146,7 +143,7 @@ def pool_and_selection(
     tuning = np.flatnonzero(np.isfinite(levels))
     if n_demonstrations == 0:
         return Pool(pool=tuning[:0], selection=tuning)
-    codes = tuning if rows else labels[tuning]
+    codes = labels[tuning]
     names, sizes = np.unique(codes, return_counts=True)
     if len(names) < 2:
         raise ValueError(

@@ -80,6 +80,9 @@ def test_rows_can_be_split_instead_of_sources():
     shared = {item.source for item in found.selection.items}
     assert shared & {item.source for item in found.heldout.items}
     assert not set(used(found)["selection"]) & set(used(found)["heldout"])
+    shown = {item.source for item in found.pool.items}
+    assert shown
+    assert not shown & {item.source for item in found.selection.items}
 
 
 def test_rows_keep_what_people_said():
