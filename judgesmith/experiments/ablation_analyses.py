@@ -115,10 +115,11 @@ def criteria_side_by_side(rubrics: Mapping[str, Rubric]) -> tuple[CriterionSides
 
 
 def equal_rows(tables: Tables) -> tuple[tuple[Block, tuple[str, ...]], ...]:
-    """Return, by block, the rows whose judges score every row held out alike."""
+    """Return, by block, the rows whose judges score every row held out alike, but for rounding."""
     groups: dict[tuple[Block, bytes], list[str]] = {}
     for (block, name), table in tables.items():
-        groups.setdefault((block, table.predicted.tobytes()), []).append(name)
+        scores = np.round(table.predicted, 9).tobytes()
+        groups.setdefault((block, scores), []).append(name)
     return tuple((block, tuple(names)) for (block, _), names in groups.items() if len(names) > 1)
 
 

@@ -187,7 +187,7 @@ def test_rows_that_score_alike_are_named(table):
     for block, names in table.equal:
         rows = by_name(table, block)
         first = rows[names[0]].heldout.predicted
-        assert all(np.array_equal(rows[name].heldout.predicted, first) for name in names)
+        assert all(rows[name].heldout.predicted == pytest.approx(first, abs=1e-9) for name in names)
     assert any({"coarse", "without-mcs"} <= set(names) for _, names in table.equal)
 
 
