@@ -30,6 +30,9 @@ if TYPE_CHECKING:
 STATISTICS: tuple[Statistic, ...] = ("pearson", "spearman", "kendall", "q")
 _UNDEFINED = float("nan")
 
+CALLS = ("block", "row", "new", "recorded")
+"""What is told of each row's calls."""
+
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class AblationRow:
@@ -177,14 +180,13 @@ class AblationTable:
 
     def calls(self) -> list[dict[str, Any]]:
         """Return what each row took: new requests, and answers on record; None if not counted."""
-        return [
-            {
-                "block": row.block,
-                "row": row.name,
-                "new": row.calls and row.calls.new,
-                "recorded": row.calls and row.calls.recorded,
-            }
+        counts = [
+            (None, None) if row.calls is None else (row.calls.new, row.calls.recorded)
             for row in self.rows
+        ]
+        return [
+            dict(zip(CALLS, (row.block, row.name, *count), strict=True))
+            for row, count in zip(self.rows, counts, strict=True)
         ]
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from judgesmith.experiments.ablation_calls import Asked
 from judgesmith.experiments.ablation_folder import AblationFolder, FinishedRow
-from judgesmith.experiments.ablation_report import AblationTable, table_of
+from judgesmith.experiments.ablation_report import CALLS, AblationTable, table_of
 from judgesmith.experiments.ablation_rows import (
     Block,
     PlannedRow,
@@ -149,12 +149,11 @@ def ablation(
         left_out=left_out,
     )
     if place is not None:
-        calls = table.calls()
         place.write(
             table=table.to_dict(),
             csv=table.to_frame().to_csv(index=False, lineterminator="\n"),
             markdown=table.to_markdown(),
-            calls=[list(calls[0]) if calls else [], *(list(one.values()) for one in calls)],
+            calls=[CALLS, *(list(one.values()) for one in table.calls())],
         )
     return table
 

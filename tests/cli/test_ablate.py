@@ -93,6 +93,21 @@ def test_when_the_budget_ends_the_table_so_far_is_written(ablate, folder):
     assert ablate("--json").json["complete"]
 
 
+def test_a_judge_that_says_always_the_same_has_undefined_agreement(run, data, server):
+    on_server = ["--model", "openai/m", "--api-base", server.url]
+    done = run("ablate", data, "-o", "table", *FEW, "--rows", "vanilla", *on_server, "--json")
+    assert done.status == 0, done.err
+    for row in done.json["rows"]:
+        assert row["q"]["value"] is row["q"]["low"] is row["optimism"] is None
+        assert row["unscored"] == 0
+    counts = server.counts()
+    asked = sum(one["new"] for one in done.json["asked"])
+    assert counts["requests"] == counts["distinct"] == done.json["calls"] == asked
+    again = run("ablate", data, "-o", "table", *FEW, "--rows", "vanilla", *on_server)
+    assert "\nvanilla  undefined" in again.out
+    assert server.counts()["requests"] == done.json["calls"]
+
+
 def test_another_run_in_the_folder_is_kept_unless_forced(run, ablate, data, folder):
     ablate()
     before = (folder / "table" / "table.json").read_bytes()

@@ -276,6 +276,7 @@ def test_a_spent_budget_gives_the_table_so_far_and_more_budget_the_rest(data, fe
     assert none.rows == ()
     assert len(none.unfinished) == 2 * len(FEW)
     assert none.to_frame().empty
+    assert (folder / "calls.csv").read_text() == "block,row,new,recorded\n"
     some = with_calls(120)
     assert [row.name for row in some.rows] == ["coarse"]
     assert not some.complete
