@@ -64,6 +64,13 @@ def test_the_readme_shows_a_session_and_python():
     assert ">>> import judgesmith\n" in blocks(PAGES[0], "python")
 
 
+def test_the_rubric_shown_on_the_walk_through_is_the_file_that_its_commands_read():
+    page = ROOT / "docs" / "walkthrough.md"
+    edited, provenance, _ = blocks(page, "yaml").partition("provenance:\n")
+    file = (ROOT / "examples" / "rubrica.yaml").read_text(encoding="utf-8")
+    assert file.startswith(edited + provenance)
+
+
 def test_every_command_and_option_is_on_the_page_about_them(capsys):
     from judgesmith.cli.main import COMMANDS
 
