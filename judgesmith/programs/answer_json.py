@@ -20,6 +20,11 @@ _MENDABLE = 10_000_000  # marks times characters: an answer on 20 criteria has s
 
 _OPENING = re.compile(r"""[\[{]\s*["'“‘{\[]""")
 _LIKE_JSON = re.compile(r"""\{|\[\s*["'“‘{\[]""")
+_BARE_SCORE = re.compile(
+    r"""((?:["'“”]score["'“”]|[{,]\s*score)\s*:\s*)([^\s"'“”\[{,}\]][^"'“”\[{,}\]\n]*)""",
+    re.IGNORECASE,
+)
+_PLAIN = re.compile(r"(?:-?\d+(?:\.\d*)?|null|true|false)\s*(?:(?://|\#).*)?")
 _BULLET = re.compile(r"\s*(?:[-*•–+]|\(?\d{1,3}[.)])\s+(\S.*)")
 
 
@@ -57,7 +62,7 @@ def read_json(text: str, annotation: Any) -> Any:
 
     try:
         # Strict: two values, or a key that is given twice, are refused rather than chosen from.
-        return json_repair.loads(core, skip_json_loads=True, strict=True)
+        return json_repair.loads(_BARE_SCORE.sub(_quoted, core), skip_json_loads=True, strict=True)
     except ValueError as fault:
         raise ValueError(f"expected one JSON value: {fault}") from None
     except RecursionError:
@@ -148,6 +153,12 @@ def _end_of_first(text: str, start: int) -> int | None:
         return json.JSONDecoder(strict=False).raw_decode(text, start)[1]
     except (ValueError, RecursionError):
         return None
+
+
+def _quoted(bare: re.Match[str]) -> str:
+    """Return a score that stands there in words in quotes, as mending would keep its beginning."""
+    words = bare[2].strip()
+    return bare[0] if _PLAIN.fullmatch(words) else f'{bare[1]}"{words}" '
 
 
 def _bullets(text: str) -> list[str]:

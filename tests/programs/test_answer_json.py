@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from judgesmith.programs.answer_json import read_json, record_type, shaped, spelled
+from judgesmith.programs.answers import read_field
 from judgesmith.signatures.inferring import ProposedCriteria, ProposedCriterion
 from judgesmith.signatures.judgement import Assessment, AssessmentScoreOnly
 
@@ -99,6 +100,31 @@ def test_brackets_in_prose_open_nothing(around):
 def test_of_two_values_none_is_chosen(text):
     with pytest.raises(ValueError):
         read(text)
+
+
+SHAPES = (
+    '[{"criterion": "a", "explanation": "so", "score": %s}]',
+    '[{"criterion": "a", "score": %s, "explanation": "so"}]',
+    "[{'criterion': 'a', 'score': %s, 'explanation': 'so',}]",
+    '[{criterion: "a", score: %s, explanation: "so"}]',
+)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+class TestScoresInWords:
+    @pytest.mark.parametrize(
+        "words", ["80-90", "80 to 90", "80–90", "85 or 90", "8 5", "85 100", "~85", "N/A", "85_0"]
+    )
+    def test_of_which_the_beginning_is_no_number_are_refused(self, shape, words):
+        with pytest.raises(ValueError, match="expected one"):
+            read_field(shape % words, list[Assessment])
+
+    @pytest.mark.parametrize(
+        "words", ["85", "85.0", "85/100", "85 out of 100", "**85**", "85%", "+85", "85 points"]
+    )
+    def test_of_one_number_are_read_without_quotes(self, shape, words):
+        (one,) = read_field(shape % words, list[Assessment])
+        assert one.score == 85
 
 
 class TestLists:

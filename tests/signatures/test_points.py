@@ -20,6 +20,7 @@ from judgesmith.signatures.points import read_points, whole
         (" 85 / 100. ", 85),
         ("85 out of 100", 85),
         ("85%", 85),
+        ("+85", 85),
         ("85 points.", 85),
         ("85/100 points", 85),
         ("85 out of 100.", 85),
