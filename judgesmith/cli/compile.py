@@ -55,7 +55,7 @@ if TYPE_CHECKING:
     "--criteria",
     type=click.Choice(["inferred", "human", "general"]),
     help="Inferred from the ratings, those that people rated, or general ones "
-    "[default: those of --rubric, else inferred].",
+    "[default: those of --rubric, else inferred if they agree better than general ones].",
 )
 @click.option(
     "--variant",

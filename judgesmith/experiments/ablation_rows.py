@@ -151,6 +151,8 @@ def _settings(name: str, base: CompileSettings) -> CompileSettings:
     changes: dict[str, Any] = {
         "protocol": Protocol.model_validate({**dict(base.protocol), **change.protocol}),
         "inference": {**dict(base.inference), **change.inference},
+        # What is inferred is looked at here, whether or not it is the best there is.
+        "criteria": None if name == "vanilla" else "inferred",
     }
     return without(CompileSettings.model_validate({**dict(base), **changes}), change.parts)
 

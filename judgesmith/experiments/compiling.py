@@ -33,6 +33,7 @@ from judgesmith.experiments.good_and_bad import good_and_bad
 from judgesmith.experiments.objective_report import ObjectiveReport, objective_report
 from judgesmith.experiments.offline_notes import offline_notes
 from judgesmith.experiments.parts import Parts, parts_of
+from judgesmith.experiments.rubric_choice import better_start
 from judgesmith.experiments.settings import CompileSettings
 from judgesmith.experiments.starting import start_of, starting_from
 from judgesmith.experiments.tuning import Progress, Tuning
@@ -147,6 +148,8 @@ def compile_judge(
         progress=progress,
     )
     bare, start = start_of(dataset, targets, work, parts)
+    if settings.rubrics_compete:
+        start = better_start(work, parts, bare, start)
     judge = work.optimized(start, parts)
     shown_keys = _shown_keys(judge.protocol)
     chosen_by = parts.selection.without(shown_keys)

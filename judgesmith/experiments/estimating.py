@@ -104,6 +104,8 @@ def estimate_run(
     n_selection = len(parts.selection)
     inferring = _inference(dataset, settings)
     n_bare = n_selection + n_held + n_pool
+    if settings.rubrics_compete:
+        n_bare += n_selection
     # Later rounds and the report ask with demonstrations; the pool is judged again for the fit.
     n_shown = (settings.n_rounds - 1) * n_selection + n_pool + n_held if n_pool else 0
     if not n_pool and settings.criteria_from == "inferred":

@@ -34,9 +34,9 @@ class CompileSettings(BaseModel):
         Where the judge starts from.
     criteria : {"inferred", "human", "given"} or None
         Where the rubric comes from: inferred from the ratings, the criteria people rated, or
-        the protocol's own. None infers it, unless the protocol has another rubric than the
-        default one or shows none, or the judge is taken as it is; several targets always are
-        the criteria.
+        the protocol's own. None infers one that competes with the default one, unless the
+        protocol has another rubric or shows none, or the judge is taken as it is; several
+        targets always are the criteria.
     inference : InferenceSettings
         How the task and the criteria are inferred; its seed is that of the run. What it says to
         leave out of the task holds for any rubric.
@@ -118,6 +118,12 @@ class CompileSettings(BaseModel):
         if as_it_is or self.protocol.rubric != DEFAULT_RUBRIC:
             return "given"
         return "inferred"
+
+    @property
+    def rubrics_compete(self) -> bool:
+        """Whether an inferred rubric has to hold its own against the default one."""
+        asked = self.criteria is not None or bool(self.inference.without)
+        return self.criteria_from == "inferred" and not asked
 
     def fingerprint(self, dataset: DataSet, model: str, endpoint: str = "") -> str:
         """Return twelve hex digits that change when data, model or any setting does.

@@ -123,7 +123,8 @@ def test_rows_are_held_against_the_same_ratings(table):
 
 def test_the_numbers_are_those_of_the_compiled_judge(table, data):
     row = by_name(table, "learned")["without-os"]
-    settings = SETTINGS.model_copy(update={"protocol": Protocol(overall="mean")})
+    changed = {"protocol": Protocol(overall="mean"), "criteria": "inferred"}
+    settings = SETTINGS.model_copy(update=changed)
     found = compile_judge(data, settings, lm=model(ledger=None))
     assert found.saved == row.saved
     for name, estimate in row.agreement.items():

@@ -1,0 +1,76 @@
+"""Whether an inferred rubric is worth more than the general one that anybody can start from."""
+
+from __future__ import annotations
+
+import math
+from statistics import NormalDist
+
+import numpy as np
+
+from judgesmith.experiments.offline_notes import OFFLINE
+from judgesmith.experiments.parts import Parts
+from judgesmith.experiments.tuning import Tuning
+from judgesmith.optimizers import parse_objective
+from judgesmith.optimizers.demonstrations import ENOUGH_SCORED
+from judgesmith.programs import Judge
+
+
+def better_start(work: Tuning, parts: Parts, general: Judge, inferred: Judge) -> Judge:
+    """Return the judge with the rubric that agrees better with people on the rows to choose by.
+
+    Both are compared as they are, without demonstrations. Where they differ by no more than a
+    standard error, the rubric that was made for the task is taken; with the offline model, which
+    does not read what it infers from, the general one is. A rubric that leaves more than 5 % of
+    the rows without a score loses against one that does not.
+
+    Parameters
+    ----------
+    work : Tuning
+        Asks, and takes note of what came out.
+    parts : Parts
+        The rows.
+    general, inferred : Judge
+        Alike but for their rubrics.
+    """
+    settings = work.settings
+    objective = parse_objective(settings.objective)
+    tables = [
+        parts.selection.judged(work.judged(judge, parts.selection, stage), work.targets)
+        for judge, stage in ((general, "general rubric"), (inferred, "inferred rubric"))
+    ]
+    gain = objective.gain(tables[1], tables[0], rng=np.random.default_rng([settings.seed, 13]))
+    width = 2 * NormalDist().inv_cdf(0.5 + gain.confidence / 2)
+    error = (gain.high - gain.low) / width
+    offline = str(work.lm.model) == OFFLINE
+    # Where nothing can be told apart (nan), both comparisons are false and the tie decides.
+    taken = gain.value > error if offline else not -gain.value > error
+    enough = [table.share_scored >= ENOUGH_SCORED for table in tables]
+    if enough[0] != enough[1]:
+        taken = enough[1]
+    for name, table in (("general", tables[0]), ("inferred", tables[1])):
+        value = objective.value(table)
+        work.history.append(
+            {
+                "stage": "rubric",
+                "name": name,
+                "value": None if math.isnan(value) else value,
+                "share_scored": table.share_scored,
+                "taken": (name == "inferred") == taken,
+            }
+        )
+    work.notes.append(_told(taken, str(objective), gain.second, gain.first, parts))
+    return inferred if taken else general
+
+
+def _told(taken: bool, objective: str, general: float, inferred: float, parts: Parts) -> str:
+    """Return which rubric was taken and why, in one sentence."""
+    values = (
+        f"{objective} {inferred:.3f} with what was inferred, {general:.3f} with the general "
+        f"rubric, on the {len(parts.selection)} rows to choose by"
+    )
+    if taken:
+        return f"the inferred task and criteria were taken: {values}."
+    return (
+        f"the general task and criteria were taken: {values}, which does not speak for what was "
+        "inferred; --criteria inferred takes it all the same."
+    )
