@@ -1,13 +1,14 @@
 """What compiling does with 40 rated rows: how often it harms, on six rated sets, offline.
 
 For each set, 40 rated rows are drawn 20 times; ``compile_judge`` gets them with its defaults, holds
-30 % of their sources out, infers the rubric from the rest and tunes on it. The judge it returns and
+30 % of their sources out, infers a rubric from the rest and tunes on it. The judge it returns and
 the uncompiled one, which has the general rubric, then score all other rows of the set. Prints a
 Markdown table of Q (Pearson + Spearman + Kendall's tau-b over these rows): the uncompiled judge,
 the mean and the worst change, the share of draws that lost more than .05, and what was compiled.
 
 Run it as ``python benchmarks/few_labels.py [--draws 20] [--sampling sources|rows]
-[--criteria inferred|given] [--sets SET …]``; ``given`` keeps the general rubric.
+[--criteria default|inferred|given] [--sets SET …]``: by default an inferred rubric competes with
+the general one; ``inferred`` takes it in any case, ``given`` never.
 """
 
 from __future__ import annotations
@@ -68,7 +69,9 @@ def drawn(name: str, seed: int, sampling: str, criteria: str) -> Draw:
         order = order[np.argsort([first[group] for group in groups.tolist()], kind="stable")]
     labelled, others = np.sort(order[:N_LABELS]), np.sort(order[N_LABELS:])
     start = time.perf_counter()
-    settings = CompileSettings(target=TARGETS[name], seed=seed, criteria=criteria)
+    settings = CompileSettings(
+        target=TARGETS[name], seed=seed, criteria=None if criteria == "default" else criteria
+    )
     found = compile_judge(data.subset(labelled.tolist()), settings)
     seconds = time.perf_counter() - start
     items = [data[place] for place in others.tolist()]
@@ -104,7 +107,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--draws", type=int, default=20)
     parser.add_argument("--sampling", choices=("sources", "rows"), default="sources")
-    parser.add_argument("--criteria", choices=("inferred", "given"), default="inferred")
+    parser.add_argument("--criteria", choices=("default", "inferred", "given"), default="default")
     parser.add_argument("--sets", nargs="*", default=list(TARGETS), choices=list(TARGETS))
     parser.add_argument("--processes", type=int, default=2)
     options = parser.parse_args()
