@@ -31,7 +31,8 @@ class DataSet:
     notes : tuple of str
         What was assumed, converted or left blank, in sentences for people.
     places : tuple of int
-        Line or row number of each item in its file, from 1; empty when there is no file.
+        Number of each item's row among those of its file, from 1 and without a header, however
+        many lines rows take; empty when there is no file.
 
     Examples
     --------

@@ -67,8 +67,9 @@ def read_items(
     ------
     DataError
         With every problem there is: rows that cannot be read, ratings that are no numbers or
-        off their scale, criteria without a scale, scales that contradict each other, an item
-        that is rated in two rows, ids that stand for several sources, ambiguous columns.
+        off their scale, criteria without a scale, scales that contradict each other or are
+        given for a criterion that is not there, an item that is rated in two rows, ids that
+        stand for several sources, ambiguous columns.
     FileNotFoundError
         If there is no such file.
     ImportError
@@ -104,16 +105,16 @@ def read_items(
     for number, fields, answers in drafts:
         human, stated = ratings.points(number, answers)
         items.append(RatedItem(**fields, human=human, scale=stated))
-    raw.found += [(0, problem) for problem in ratings.missing_scales]
-    places = [number for number, _ in rows]
-    notes += _across_rows(raw, list(zip(places, items, strict=True)))
+    raw.found += [(0, problem) for problem in ratings.scale_problems]
+    numbers = [number for number, _ in rows]
+    notes += _across_rows(raw, list(zip(numbers, items, strict=True)))
     if raw.problems:
         raise DataError(raw.problems)
     return DataSet(
         name=raw.name.split(".")[0],
         items=tuple(items),
         notes=(*raw.notes, *notes, *texts.notes, *ratings.notes),
-        places=tuple(places),
+        places=tuple(range(1, len(items) + 1)),
     )
 
 

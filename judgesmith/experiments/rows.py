@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import difflib
 import hashlib
 import json
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, TypeGuard
 
 from judgesmith.experiments.columns import KNOWN_NAMES, ColumnMap
@@ -147,19 +148,21 @@ class RatingReader:
         self._raw = raw
         self._n_blank = 0
         self._unscaled: dict[str, list[float]] = {}
+        self._named: dict[str, None] = {}
 
-    def answers(self, number: int, row: Mapping[str, Any]) -> dict[str, list[Any]]:
-        """Return what stands in the row, unread, by criterion; take note of its scales."""
+    def answers(self, number: int, row: Mapping[str, Any]) -> dict[str, dict[str, list[Any]]]:
+        """Return what stands in the row, unread, by criterion and by cell; note its scales."""
         if self._criteria:
             found = {
-                name: [answer for column in columns for answer in _listed(row.get(column))]
+                name: {column: _listed(row.get(column)) for column in columns}
                 for name, columns in self._criteria.items()
             }
         else:
             found = {
-                str(name): _listed(value)
+                str(name): {f"human.{name}": _listed(value)}
                 for name, value in self._mapping(number, row, "human").items()
             }
+        self._named.update(dict.fromkeys(found))
         stated = row.get("scale")
         if isinstance(stated, list | tuple) and all(map(_is_number, stated)):
             stated = dict.fromkeys(found, stated)
@@ -175,7 +178,7 @@ class RatingReader:
         return found
 
     def points(
-        self, number: int, answers: Mapping[str, list[Any]]
+        self, number: int, answers: Mapping[str, Mapping[str, list[Any]]]
     ) -> tuple[dict[str, tuple[float, ...]], dict[str, Scale]]:
         """Return ratings and scales by criterion; what is no rating becomes a problem."""
         human: dict[str, tuple[float, ...]] = {}
@@ -184,37 +187,62 @@ class RatingReader:
             scale = self._given.of(name, self._stated.by_criterion.get(name))
             if scale is not None:
                 scales[name] = scale
-            read = []
-            for answer in given:
-                if answer is None or (isinstance(answer, str) and not answer.strip()):
-                    self._n_blank += 1
-                    continue
-                try:
-                    read.append(rating_points(answer, scale))
-                except ValueError:
-                    self._raw.problem(
-                        number,
-                        at="+".join(self._criteria.get(name, (f"human.{name}",))),
-                        expected=expected_rating(scale),
-                        came=shown(answer),
-                    )
+            read: list[float] = []
+            for cell, answers_in_it in given.items():
+                wrong = []
+                for answer in answers_in_it:
+                    if answer is None or (isinstance(answer, str) and not answer.strip()):
+                        self._n_blank += 1
+                        continue
+                    try:
+                        read.append(rating_points(answer, scale))
+                    except ValueError:
+                        wrong.append(answer)
+                if wrong:
+                    expected = expected_rating(scale)
+                    came = _some(wrong)
+                    self._raw.problem(number, at=cell, expected=expected, came=came)
             human[name] = tuple(read)
             if scale is None and read:
                 self._unscaled.setdefault(name, []).extend((min(read), max(read)))
         return human, scales
 
     @property
-    def missing_scales(self) -> list[Problem]:
-        """Return a problem for each rated criterion whose scale nobody said."""
-        return [
-            Problem(
-                where=self._raw.name,
-                field=name,
-                expected=f"a scale (say --scale {name}=LOW..HIGH with the ends of the rating form)",
-                came=f"none; the ratings go from {min(ends):g} to {max(ends):g}",
-            )
+    def scale_problems(self) -> list[Problem]:
+        """Return what is wrong with the scales: none for rated criteria, some for no criterion."""
+        return [*self._missing(), *self._strangers()]
+
+    def _missing(self) -> Iterator[Problem]:
+        """Yield one problem for all rated criteria whose scale nobody said."""
+        if not self._unscaled:
+            return
+        several = len(self._unscaled) > 1
+        said = "NAME=LOW..HIGH for each" if several else f"{next(iter(self._unscaled))}=LOW..HIGH"
+        if not self._given.by_criterion:
+            said = "LOW..HIGH for all" if several else "LOW..HIGH"
+        ends = [
+            f"{min(ends):g} to {max(ends):g}" + f" ({name})" * several
             for name, ends in self._unscaled.items()
         ]
+        yield Problem(
+            where=self._raw.name,
+            field=", ".join(self._unscaled),
+            expected=f"a scale (say --scale {said} with the ends of the rating form)",
+            came=f"none; the ratings go from {', '.join(ends)}",
+        )
+
+    def _strangers(self) -> Iterator[Problem]:
+        """Yield a problem for each given scale of a criterion that is not in the data."""
+        names = list(dict.fromkeys([*self._named, *self._stated.by_criterion]))
+        for name in self._given.by_criterion:
+            if name not in names:
+                close = difflib.get_close_matches(name, names, n=1)
+                yield Problem(
+                    where=self._raw.name,
+                    field="--scale",
+                    expected=f"one of the criteria {', '.join(names) or '(none)'}",
+                    came=f"{name!r}" + (f"; did you mean {close[0]!r}?" if close else ""),
+                )
 
     @property
     def notes(self) -> list[str]:
@@ -269,6 +297,12 @@ def as_mapping(value: Any) -> Mapping[Any, Any] | None:
 
 def _listed(value: Any) -> list[Any]:
     return list(value) if isinstance(value, list | tuple) else [value]
+
+
+def _some(wrong: list[Any]) -> str:
+    """Return the first few values of a cell as a message shows them."""
+    more = f" and {len(wrong) - 3} more" if len(wrong) > 3 else ""
+    return ", ".join(map(shown, wrong[:3])) + more
 
 
 def _is_number(value: Any) -> TypeGuard[int | float]:

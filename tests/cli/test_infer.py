@@ -1,5 +1,6 @@
 import csv
 import json
+import re
 
 import pytest
 
@@ -46,6 +47,18 @@ def test_people_see_task_criteria_what_taught_them_and_what_to_edit(run, data):
     assert "Edit rubric.yaml: change the task and definitions" in out
     assert "Then: judgesmith compile" in out
     assert "the offline model goes by the form of the texts" in out
+
+
+def test_rows_are_named_by_their_number_also_where_texts_have_several_lines(run, folder):
+    with (folder / "lines.csv").open("w", encoding="utf-8", newline="") as file:
+        table = csv.writer(file)
+        table.writerow(["source", "response", "score"])
+        table.writerows([f"a\nb\nc\n{n}", f"It says\n\nthat {n}.", 1 + n % 5] for n in range(20))
+    done = run("infer", "lines.csv", "-o", "rubric.yaml", "--scale", "1..5")
+    assert done.status == 0, done.err
+    named = re.findall(r"\brow (\d+)", done.out)
+    assert named
+    assert all(1 <= int(number) <= 20 for number in named)
 
 
 def test_the_report_is_one_object(run, data, folder):

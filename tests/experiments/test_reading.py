@@ -74,6 +74,20 @@ def test_a_canonical_row_becomes_an_item(tmp_path):
     assert (data.name, data.notes, data.places) == ("a", (), (1,))
 
 
+def test_a_place_is_the_number_of_the_row_however_many_lines_rows_take(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text('response,score\n"one\n\ntwo",1\n\nthree,2\n"four\nfive",9\n')
+    data = read_items(path, scale="0..9")
+    assert data.places == (1, 2, 3)
+    assert data.subset([2, 0]).places == (3, 1)
+    assert message(path, scale="1..5")[1:] == [
+        "  a.csv:7: score: expected a number from 1 to 5; got '9'"
+    ]
+    beside = tmp_path / "a.jsonl"
+    beside.write_text('{"response": "a"}\n\n\n{"response": "b"}\n')
+    assert read_items(beside).places == (1, 2)
+
+
 def test_a_spanish_table_is_read_through_a_map(tmp_path):
     path = tmp_path / "valoraciones.csv"
     path.write_text(
@@ -134,10 +148,8 @@ def test_all_problems_are_reported_at_once_in_the_order_of_the_file(tmp_path):
         CANONICAL | {"human": [1, 2], "system_id": "M9"},
     ]
     assert message(lines(tmp_path, rows)) == [
-        "6 problems in the data:",
-        "  a.jsonl:2: human.fluency: expected a number from 1 to 5; got 9",
-        "  a.jsonl:2: human.fluency: expected a number from 1 to 5; got 'four'",
-        "  a.jsonl:2: human.fluency: expected a number from 1 to 5; got True",
+        "4 problems in the data:",
+        "  a.jsonl:2: human.fluency: expected a number from 1 to 5; got 9, 'four', True",
         "  a.jsonl:3: response: expected a text; got ['a']",
         "  a.jsonl:3: scale.fluency: expected 1..5, as stated first (a.jsonl:1); got 0..5",
         "  a.jsonl:4: human: expected {criterion: [ratings]} (or say --map score=human); "
@@ -157,8 +169,8 @@ def test_a_missing_scale_says_the_range_and_the_flag():
     frame = pd.DataFrame({"response": ["a", "b"], "score": [2, 4]})
     assert message(frame) == [
         "1 problem in the data:",
-        "  data frame: overall: expected a scale (say --scale overall=LOW..HIGH with the ends of "
-        "the rating form); got none; the ratings go from 2 to 4",
+        "  data frame: overall: expected a scale (say --scale LOW..HIGH with the ends of the "
+        "rating form); got none; the ratings go from 2 to 4",
     ]
 
 

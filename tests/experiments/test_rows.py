@@ -20,7 +20,7 @@ def points(row, said="score=r1+r2", scale="1..5"):
     columns = ColumnMap.parse(said) if said else ColumnMap()
     reader = RatingReader(columns, given_scales(scale) if scale else GivenScales(), raw)
     human, scales = reader.points(7, reader.answers(7, row))
-    raw.found += [(0, problem) for problem in reader.missing_scales]
+    raw.found += [(0, problem) for problem in reader.scale_problems]
     return human, scales, [*map(str, raw.problems)], reader.notes
 
 
@@ -107,11 +107,19 @@ def test_blank_cells_are_ratings_that_were_not_given_and_are_counted():
     assert notes == ["2 ratings are blank and left out."]
 
 
-def test_every_wrong_rating_is_a_problem():
+def test_every_cell_with_a_wrong_rating_is_a_problem_of_its_own_column():
     _, _, problems, _ = points({"r1": "four", "r2": 9})
     assert problems == [
-        "a.csv:7: r1+r2: expected a number from 1 to 5; got 'four'",
-        "a.csv:7: r1+r2: expected a number from 1 to 5; got 9",
+        "a.csv:7: r1: expected a number from 1 to 5; got 'four'",
+        "a.csv:7: r2: expected a number from 1 to 5; got 9",
+    ]
+    assert points({"r1": 4, "r2": 9})[2] == ["a.csv:7: r2: expected a number from 1 to 5; got 9"]
+
+
+def test_what_is_wrong_in_one_cell_is_said_once():
+    _, _, problems, _ = points({"r1": [9, 1, "four", True, -1], "r2": 2})
+    assert problems == [
+        "a.csv:7: r1: expected a number from 1 to 5; got 9, 'four', True and 1 more"
     ]
 
 
@@ -148,9 +156,36 @@ def test_a_scale_that_nobody_said_is_not_guessed():
     _, scales, problems, _ = points({"r1": 2, "r2": 4.5}, scale=None)
     assert scales == {}
     assert problems == [
-        "a.csv: overall: expected a scale (say --scale overall=LOW..HIGH with the ends of the "
-        "rating form); got none; the ratings go from 2 to 4.5"
+        "a.csv: overall: expected a scale (say --scale LOW..HIGH with the ends of the rating "
+        "form); got none; the ratings go from 2 to 4.5"
     ]
+
+
+def test_several_criteria_without_a_scale_are_one_problem():
+    row = {"f": 2, "c": 40}
+    assert points(row, said="fluency=f,coherence=c", scale=None)[2] == [
+        "a.csv: fluency, coherence: expected a scale (say --scale LOW..HIGH for all with the ends "
+        "of the rating form); got none; the ratings go from 2 to 2 (fluency), 40 to 40 (coherence)"
+    ]
+
+
+def test_where_scales_are_given_by_name_the_missing_ones_are_asked_for_by_name():
+    row = {"f": 2, "c": 40, "r": 1}
+    for said, wanted in (("fluency=f,coherence=c", "coherence="), ("fluency=f,a=c,b=r", "NAME=")):
+        problems = points(row, said=said, scale="fluency=1..5")[2]
+        assert len(problems) == 1
+        assert f"(say --scale {wanted}LOW..HIGH " in problems[0]
+
+
+def test_a_scale_for_a_criterion_that_is_not_there_is_a_problem():
+    row = {"f": 2, "c": 3}
+    said = "fluency=1..5,coherencia=1..5,coherence=1..5"
+    assert points(row, said="fluency=f,coherence=c", scale=said)[2] == [
+        "a.csv: --scale: expected one of the criteria fluency, coherence; "
+        "got 'coherencia'; did you mean 'coherence'?"
+    ]
+    canonical = {"human": {"fluency": []}, "scale": {"coherence": [1, 5]}}
+    assert points(canonical, said="", scale="fluency=1..5,coherence=1..5")[2] == []
 
 
 def test_a_flat_row_may_state_its_scale_as_a_pair():
