@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from judgesmith.experiments.map_text import pieces, read_pairs, written_column, written_pairs
 from judgesmith.experiments.problems import DataError, Problem
 
 OVERALL = "overall"
@@ -62,23 +63,14 @@ class ColumnMap:
     def parse(cls, text: str) -> ColumnMap:
         """Return the map that ``source=article,response=summary,score=r1+r2`` writes.
 
+        Names that hold a comma or a plus sign stand in double quotes: ``score="1+2"``.
+
         Raises
         ------
         ValueError
-            If a part is not ``NAME=COLUMN``, or a name is given twice.
+            If a part is not ``NAME=COLUMN``, a quote is not closed, or a name is given twice.
         """
-        pairs = []
-        for part in text.split(","):
-            name, equals, columns = part.partition("=")
-            if not equals or not name.strip():
-                raise ValueError(
-                    "a column map is written NAME=COLUMN,…, as in response=summary,score=rating; "
-                    f"got {part.strip()!r}."
-                )
-            pairs.append((name.strip(), columns))
-        return cls.of_pairs(
-            (name, [c.strip() for c in columns.split("+") if c.strip()]) for name, columns in pairs
-        )
+        return cls.of_pairs(read_pairs(text))
 
     @classmethod
     def of_pairs(cls, pairs: Iterable[tuple[str, str | Sequence[str]]]) -> ColumnMap:
@@ -98,7 +90,11 @@ class ColumnMap:
             if target in place:
                 raise ValueError(f"the column map says twice where {target!r} is.")
             if place is fields and len(chosen) > 1 and name not in _SEVERAL:
-                raise ValueError(f"{name} is read from one column; got {list(chosen)}.")
+                quoted = written_column("+".join(chosen))
+                raise ValueError(
+                    f"{name} is read from one column; got {list(chosen)}. Give a column with + in "
+                    f"its name in double quotes, as in {name}={quoted}."
+                )
             if place is criteria and not chosen:
                 raise ValueError(f"the column map names no column for the criterion {target!r}.")
             place[target] = chosen
@@ -112,8 +108,7 @@ class ColumnMap:
 
     def __str__(self) -> str:
         """Return the map in the form that :meth:`parse` reads."""
-        pairs = [*self.fields.items(), *self.criteria.items()]
-        return ",".join(f"{name}={'+'.join(columns)}" for name, columns in pairs)
+        return written_pairs([*self.fields.items(), *self.criteria.items()])
 
 
 def column_map(given: ColumnMap | Mapping[str, str | Sequence[str]] | str | None) -> ColumnMap:
@@ -237,18 +232,26 @@ def plain_name(column: str) -> str:
 
 def _absent(columns: Sequence[str], given: ColumnMap, where: str) -> list[Problem]:
     problems = []
+    taken_apart: set[str] = set()
     for column in given.columns:
-        if column not in columns:
-            close = difflib.get_close_matches(column, columns, n=1)
-            hint = f"; did you mean {close[0]!r}?" if close else ""
-            problems.append(
-                Problem(
-                    where=where,
-                    field="--map",
-                    expected=f"one of the columns {', '.join(columns) or '(none)'}",
-                    came=f"{column!r}{hint}",
-                )
+        if column in columns:
+            continue
+        whole = next((one for one in columns if one != column and column in pieces(one)), None)
+        if whole in taken_apart:
+            continue  # another piece of the same name
+        close = [whole] if whole else difflib.get_close_matches(column, columns, n=1)
+        hint = f"; did you mean {close[0]!r}?" if close else ""
+        if close and written_column(close[0]) != close[0]:
+            taken_apart.add(close[0])
+            hint += f" Write it in double quotes: {written_column(close[0])}"
+        problems.append(
+            Problem(
+                where=where,
+                field="--map",
+                expected=f"one of the columns {', '.join(columns) or '(none)'}",
+                came=f"{column!r}{hint}",
             )
+        )
     return problems
 
 

@@ -1,6 +1,8 @@
 import pytest
+from hypothesis import given as given_any
+from hypothesis import strategies as st
 
-from judgesmith.experiments.columns import ColumnMap, column_map, recognised
+from judgesmith.experiments.columns import KNOWN_NAMES, ColumnMap, column_map, recognised
 from judgesmith.experiments.problems import DataError
 
 NOTHING = ColumnMap()
@@ -33,9 +35,62 @@ def test_a_mapping_may_name_columns_that_text_cannot():
     assert said.columns == ("a,b", "x=1", "y+z")
 
 
+odd_names = st.text(st.sampled_from('ab ,+="\\\n\u3000'), max_size=6) | st.text(max_size=6)
+columns_of_fields = st.fixed_dictionaries(
+    {}, optional={"source": st.lists(odd_names, max_size=1), "references": st.lists(odd_names)}
+)
+columns_of_criteria = st.dictionaries(
+    odd_names.filter(lambda name: name not in KNOWN_NAMES and name != "score"),
+    st.lists(odd_names, min_size=1),
+)
+
+
+@given_any(columns_of_fields, columns_of_criteria)
+def test_any_map_comes_back_from_its_text(fields, criteria):
+    said = column_map({**fields, **criteria})
+    if said.columns or fields or criteria:
+        assert ColumnMap.parse(str(said)) == said
+
+
+def test_names_with_commas_and_plus_signs_stand_in_double_quotes():
+    said = ColumnMap.parse('source="texto, original", score="nota (1+2)" + "a ""b"" c"+x=1')
+    assert said.fields == {"source": ("texto, original",)}
+    assert said.criteria == {"overall": ("nota (1+2)", 'a "b" c', "x=1")}
+    assert str(said) == 'source="texto, original",overall="nota (1+2)"+"a ""b"" c"+x=1'
+
+
+@pytest.mark.parametrize(
+    ("column", "said"),
+    [("nota (1+2)", "score=nota (1+2)"), ("nota (1+2)", "score=nota 1+2"), ("a,b", 'score="a,c"')],
+)
+def test_a_column_that_needs_quotes_is_suggested_in_them(column, said):
+    problem = message(["response", column], ColumnMap.parse(said))
+    advice = f'; did you mean {column!r}? Write it in double quotes: "{column}"'
+    assert problem.splitlines()[0].endswith(advice)
+
+
+def test_a_name_that_was_taken_apart_is_reported_once():
+    problem = message(["response", "nota (1+2)"], ColumnMap.parse("score=nota (1+2)"))
+    assert len(problem.splitlines()) == 1
+
+
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
+        (
+            "response=a,texto original",
+            "a column map is written NAME=COLUMN,…, as in response=summary,score=rating; "
+            "got 'texto original'; give names that hold a comma or + in double quotes.",
+        ),
+        (
+            'response="a',
+            "a name in double quotes ends with one, and a quote inside it is doubled; got '\"a'.",
+        ),
+        (
+            'response="a"b,score=c',
+            "a name in double quotes ends with one, and a quote inside it is doubled; "
+            "got '\"a\"b,score=c'.",
+        ),
         (
             "summary",
             "a column map is written NAME=COLUMN,…, as in response=summary,score=rating; "
@@ -43,7 +98,11 @@ def test_a_mapping_may_name_columns_that_text_cannot():
         ),
         ("source=a,source=b", "the column map says twice where 'source' is."),
         ("score=a,overall=b", "the column map says twice where 'overall' is."),
-        ("response=a+b", "response is read from one column; got ['a', 'b']."),
+        (
+            "response=a+b",
+            "response is read from one column; got ['a', 'b']. Give a column with + in its name in "
+            'double quotes, as in response="a+b".',
+        ),
         ("fluency=", "the column map names no column for the criterion 'fluency'."),
     ],
 )
