@@ -239,8 +239,51 @@ def _settings(
         }
     )
     parts = [part.strip() for part in without.split(",") if part.strip()]
+    _refuse_contradictions(start["variant"], source, parts, lexical=rest["lexical"])
     with blaming("--without"):
         return left_out(settings, parts) if parts else settings
+
+
+def _refuse_contradictions(
+    variant: str, source: str | None, left_out: list[str], *, lexical: bool | None
+) -> None:
+    """Refuse options of which one would undo, or leave no room for, the other."""
+    given = _given("rubric", "criteria", "inference", "explain", "criteria_calls")
+    pairs: list[tuple[str, str]] = []
+    if variant == "vanilla":
+        unshown = [f"--{name}" for name in ("rubric", "criteria", "inference", "explain")]
+        pairs += [("--variant vanilla", name) for name in unshown if name in given]
+        parts = [part for part in left_out if part not in ("search", "weights")]
+        pairs += [("--variant vanilla", f"--without {part}") for part in parts]
+    if source in ("given", "human") and "criteria" in left_out:
+        own = "--rubric" if "--rubric" in given else "--criteria"
+        pairs.append((own, "--without criteria"))
+    if source == "given" and "--inference" in given:
+        own = "--rubric" if "--rubric" in given else "--criteria general"
+        pairs.append((own, "--inference"))
+    if "explanations" in left_out and "--explain" in given:
+        pairs.append(("--explain", "--without explanations"))
+    if "mcs" in left_out and "--criteria-calls" in given:
+        pairs.append(("--criteria-calls", "--without mcs"))
+    if "weights" in left_out and lexical:
+        pairs.append(("--lexical", "--without weights"))
+    if pairs:
+        first, second = pairs[0]
+        raise click.UsageError(
+            f"{first} and {second} do not go together: the one leaves nothing for the other to "
+            "decide. Drop one of the two."
+        )
+
+
+def _given(*names: str) -> list[str]:
+    """Return which of these options were said, as they are written."""
+    context = click.get_current_context()
+    usual = click.core.ParameterSource.DEFAULT
+    return [
+        f"--{name.replace('_', '-')}"
+        for name in names
+        if context.get_parameter_source(name) != usual
+    ]
 
 
 _OF_THE_JUDGE = ("rubric", "criteria", "inference", "variant", "criteria_calls", "explain")
@@ -249,13 +292,7 @@ _OF_THE_JUDGE = ("rubric", "criteria", "inference", "variant", "criteria_calls",
 
 def _refuse_beside_earlier() -> None:
     """Refuse options that would change what a run takes from an earlier judge."""
-    context = click.get_current_context()
-    usual = click.core.ParameterSource.DEFAULT
-    given = [
-        f"--{name.replace('_', '-')}"
-        for name in (*_OF_THE_JUDGE, "without")
-        if context.get_parameter_source(name) != usual
-    ]
+    given = _given(*_OF_THE_JUDGE, "without")
     if given:
         raise click.UsageError(
             f"--from takes this from the earlier judge: {', '.join(given)}; drop one or the other."

@@ -126,7 +126,8 @@ def print_compiled(found: Compiled, dataset: DataSet, usage: Usage) -> None:
         )
         say()
     say_under("score", aggregation_text(saved.protocol.aggregation))
-    say_under("criteria", ", ".join(saved.protocol.rubric.names) or "none")
+    shows = saved.protocol.variant != "vanilla"
+    say_under("criteria", ", ".join(saved.protocol.rubric.names) if shows else "none are shown")
     shown = [f"{len(many)} in {name}" for name, many in saved.protocol.demonstrations.items()]
     say(f"demonstrations: {', '.join(shown) or 'none'}")
     say(f"model: {saved.model}; {usage_text(usage)}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -138,7 +139,7 @@ def command(
         print_json(_summary(found.rubric, output, stack.usage))
         say_notes(notes, as_json=True)
     else:
-        _print(found, data, output)
+        _print(found, _as_read(data, columns, scales, target, aggregate), output)
         say_notes(notes, as_json=False)
         say(usage_text(stack.usage))
 
@@ -255,6 +256,18 @@ def _print(found: Inferred, data: str, output: str) -> None:
     if isinstance(others, dict) and others:
         say(f"Proposed too, under also_proposed: {', '.join(others)}.")
     say(f"Then: judgesmith compile {data} --rubric {output} -o JUDGE\n")
+
+
+def _as_read(
+    data: str, columns: str | None, scales: tuple[str, ...], target: str, aggregate: str
+) -> str:
+    """Return DATA and the options that say how it is read, to be copied to a command line."""
+    words = [data]
+    words += ["--map", columns] if columns else []
+    words += [word for scale in scales for word in ("--scale", scale)]
+    words += ["--target", target] if target != "auto" else []
+    words += ["--aggregate", aggregate] if aggregate != "mean" else []
+    return shlex.join(words)
 
 
 def _taught(learned: object) -> str:

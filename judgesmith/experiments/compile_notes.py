@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from judgesmith.experiments.agreeing import unscored, unscored_text
+from judgesmith.experiments.by_criterion import CriterionReports
 from judgesmith.experiments.objective_report import ObjectiveReport
 from judgesmith.experiments.parts import Parts
 from judgesmith.experiments.settings import CompileSettings
@@ -13,6 +14,10 @@ from judgesmith.optimizers import JudgedTable
 from judgesmith.optimizers.rows import Rows
 from judgesmith.programs import Judge
 from judgesmith.programs.readable import readable_of
+from judgesmith.signatures import Judgement
+
+FEW_SOURCES = 10
+"""Below so many sources held out, intervals over them are not to be relied on."""
 
 
 class NothingScoredError(ValueError):
@@ -56,6 +61,13 @@ def notes_on(
             "the budget is spent, so this judge is incomplete and its numbers rest on the rows "
             "that were judged; the same command with a larger budget continues."
         )
+    n_held = 0 if objective.heldout is None else objective.heldout.n_groups
+    if 0 < n_held < FEW_SOURCES:
+        plural = "source is" if n_held == 1 else "sources are"
+        yield (
+            f"{n_held} {plural} held out: an interval over so few says little, and may look "
+            "narrow by chance. Rate more sources before you rely on it."
+        )
     if len(tables) == 1:
         yield "no rows were held out, so nothing is known about unseen texts."
     if settings.optimizer == "none":
@@ -70,6 +82,40 @@ def notes_on(
             f"the interval of the gain in {objective.name} {held}: the rows held out do not show "
             "that this judge agrees better than the one it started from."
         )
+
+
+def criteria_notes(
+    judgements: Sequence[Judgement], agreement: CriterionReports | None
+) -> Iterator[str]:
+    """Yield what speaks against the judge's criteria: two that are one, one that is turned round.
+
+    Parameters
+    ----------
+    judgements : sequence of Judgement
+        Of the compiled judge, on rows to choose by and rows held out.
+    agreement : CriterionReports or None
+        By criterion that people rated, on the rows held out.
+    """
+    columns: dict[tuple[float | None, ...], list[str]] = {}
+    for name in judgements[0].criteria if judgements else ():
+        column = tuple(
+            one.criteria[name].score if name in one.criteria else None for one in judgements
+        )
+        columns.setdefault(column, []).append(name)
+    for column, names in columns.items():
+        if len(names) > 1 and len(set(column)) > 1:
+            yield (
+                f"{' and '.join(names)} got the same score on every one of {len(column)} rows: the "
+                "judge takes them for one criterion. Say in their definitions what tells them "
+                "apart, or drop one."
+            )
+    for name, report in (agreement.reports if agreement else {}).items():
+        found = report["dataset"]["pearson"]
+        if found.high < 0:
+            yield (
+                f"on {name} the judge's scores fall where people's rise (Pearson {found.value:.2f} "
+                f"[{found.low:.2f}, {found.high:.2f}]): it understands something else by it."
+            )
 
 
 def nothing_scored(

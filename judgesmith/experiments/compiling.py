@@ -23,6 +23,7 @@ from judgesmith.experiments.agreeing import (
 from judgesmith.experiments.by_criterion import CriterionReports, criterion_reports
 from judgesmith.experiments.chosen_targets import chosen_targets
 from judgesmith.experiments.compile_notes import (
+    criteria_notes,
     known_note,
     notes_on,
     nothing_scored,
@@ -30,7 +31,11 @@ from judgesmith.experiments.compile_notes import (
 )
 from judgesmith.experiments.dataset import DataSet, check_dataset
 from judgesmith.experiments.good_and_bad import good_and_bad
-from judgesmith.experiments.objective_report import ObjectiveReport, objective_report
+from judgesmith.experiments.objective_report import (
+    ObjectiveReport,
+    objective_report,
+    reported_objective,
+)
 from judgesmith.experiments.offline_notes import offline_notes
 from judgesmith.experiments.parts import Parts, parts_of
 from judgesmith.experiments.rubric_choice import better_start
@@ -39,6 +44,7 @@ from judgesmith.experiments.starting import start_of, starting_from
 from judgesmith.experiments.tuning import Progress, Tuning
 from judgesmith.optimizers import parse_objective
 from judgesmith.optimizers.rows import Rows
+from judgesmith.optimizers.table import SCORE
 from judgesmith.programs.saved import GoldenItem, SavedJudge
 from judgesmith.programs.taught import rows_that_taught
 from judgesmith.signatures import Judgement, Protocol, RatedItem
@@ -169,9 +175,10 @@ def compile_judge(
     uncompiled = heldout = gain = compared = None
     by_criterion: dict[str, CriterionReports] = {}
     shown: list[tuple[RatedItem, float, Judgement]] = []
+    held_judgements: list[Judgement] = []
     if parts.heldout is not None:
         before = work.judged(bare, parts.heldout, "held-out rows, uncompiled")
-        after = work.judged(judge, parts.heldout, "held-out rows")
+        after = held_judgements = work.judged(judge, parts.heldout, "held-out rows")
         first, second = (parts.heldout.judged(one) for one in (before, after))
         tables.append(second)
         uncompiled = agreement_report(first, rng=rng())
@@ -190,19 +197,26 @@ def compile_judge(
                 aggregate=settings.aggregate,
                 rng=rng(),
             )
-    objective = objective_report(
-        parse_objective(settings.objective),
-        targets.compared,
-        selection=chosen_by.judged(judged, targets.compared),
-        heldout=compared,
-        seed=[settings.seed, 12],
-    )
+    aim = parse_objective(settings.objective)
+    if targets.compared == (SCORE,):
+        objective = reported_objective(
+            aim, selection=selection_report, uncompiled=uncompiled, heldout=heldout, gain=gain
+        )
+    else:
+        objective = objective_report(
+            aim,
+            targets.compared,
+            selection=chosen_by.judged(judged, targets.compared),
+            heldout=compared,
+            seed=[settings.seed, 12],
+        )
     rows["unscored"] = sum(table.n_unscored for table in tables)
     taught = rows_that_taught(judge.protocol.rubric)
     notes = [
         *work.notes,
         *notes_on(settings, judge, bare, tables, objective, complete=work.complete),
     ]
+    notes += criteria_notes([*judged, *held_judgements], by_criterion.get("heldout"))
     notes += taught_note(taught, parts.heldout)
     notes += known_note(parts)
     items = [item for part in parts.tuning for item in part.items]

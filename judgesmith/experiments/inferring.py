@@ -19,6 +19,7 @@ from judgesmith.experiments.targets import Targets, targets_of
 from judgesmith.optimizers.splitting import split_by_source
 from judgesmith.programs.inference import TaskInference
 from judgesmith.programs.inference_settings import InferenceSettings
+from judgesmith.programs.taught import rubric_mark
 from judgesmith.signatures import RatedItem, Rubric
 
 if TYPE_CHECKING:
@@ -145,6 +146,7 @@ def infer_rubric(
         "target": targets.name,
         "heldout": run.holdout,
     }
+    facts["mark"] = rubric_mark(found)
     rubric = found.model_copy(update={"provenance": {**facts, **found.provenance}})
     return Inferred(rubric=rubric, notes=tuple(_notes(rubric, items, str(lm.model))))
 

@@ -9,9 +9,11 @@ from typing import Any
 
 import numpy as np
 
+from judgesmith.experiments.agreeing import Gain, Report
 from judgesmith.metrics import Estimate, PairedEstimate
 from judgesmith.optimizers import JudgedTable
-from judgesmith.optimizers.objectives import Objective
+from judgesmith.optimizers.objectives import Agreement, Objective
+from judgesmith.optimizers.table import SCORE
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,4 +93,27 @@ def objective_report(
         selection=objective.estimate(selection, rng=rng()),
         heldout=None if after is None else objective.estimate(after, rng=rng()),
         gain=None if before is None or after is None else objective.gain(after, before, rng=rng()),
+    )
+
+
+def reported_objective(
+    objective: Agreement,
+    *,
+    selection: Report,
+    uncompiled: Report | None,
+    heldout: Report | None,
+    gain: Gain | None,
+) -> ObjectiveReport:
+    """Return the same for the judge's own score, from reports that hold it already.
+
+    So one number has one interval, wherever it stands.
+    """
+    level, statistic = objective.level, objective.statistic
+    return ObjectiveReport(
+        name=str(objective),
+        targets=(SCORE,),
+        uncompiled=None if uncompiled is None else uncompiled[level][statistic],
+        selection=selection[level][statistic],
+        heldout=None if heldout is None else heldout[level][statistic],
+        gain=None if gain is None else gain[level][statistic],
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from judgesmith.programs.taught import rows_that_taught
+from judgesmith.programs.taught import is_edited, rows_that_taught
 from judgesmith.signatures.protocol import Aggregation, Protocol
 from judgesmith.signatures.rubric import Rubric
 
@@ -95,14 +95,23 @@ def _lines(judge: SavedJudge) -> Iterator[str]:
         yield f"- demonstrations in `{name}`: {len(shown)}"
     if judge.settings.get("earlier"):
         yield f"- started from the judge with the fingerprint `{judge.settings['earlier']}`"
-    yield f"- task: {_on_one_line(protocol.rubric.task) or 'not described'}"
-    if origin := _origin_text(protocol.rubric):
-        yield f"- {origin}"
-    for criterion in protocol.rubric.criteria:
-        yield f"- **{criterion.name}**: {_on_one_line(criterion.definition)}"
+    if protocol.variant != "vanilla":
+        yield from _rubric_lines(protocol.rubric)
     yield ""
     yield "`judge.json` is the judge; `prompts/` shows every question as text. Load it with"
     yield '`judgesmith.load("FOLDER")` or score with `judgesmith score FOLDER INPUT -o OUT.jsonl`.'
+
+
+def _rubric_lines(rubric: Rubric) -> Iterator[str]:
+    """Yield what the model is told of task and criteria, and where it comes from."""
+    yield f"- task: {_on_one_line(rubric.task) or 'not described'}"
+    if origin := _origin_text(rubric):
+        yield f"- {origin}"
+    for criterion in rubric.criteria:
+        ends = [("0", criterion.worst), ("100", criterion.best)]
+        means = "; ".join(f"{end} means: {_on_one_line(text)}" for end, text in ends if text)
+        definition = _on_one_line(criterion.definition)
+        yield f"- **{criterion.name}**: {definition}{f' ({means})' if means else ''}"
 
 
 def _origin_text(rubric: Rubric) -> str:
@@ -113,9 +122,10 @@ def _origin_text(rubric: Rubric) -> str:
     if not parts or not isinstance(batches, list):
         return ""
     n_rows = len(rows_that_taught(rubric))
+    edited = " and edited since" if is_edited(rubric) else ""
     return (
-        f"{' and '.join(parts)} inferred from {n_rows} rated rows in {len(batches)} batches, "
-        "which `judge.json` names under `provenance`"
+        f"{' and '.join(parts)} inferred from {n_rows} rated rows in {len(batches)} batches"
+        f"{edited}; `judge.json` names the rows under `provenance`"
     )
 
 

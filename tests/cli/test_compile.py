@@ -224,6 +224,14 @@ def later_rows():
         ),
         (["--objective", "accuracy"], "statistic must be one of", "--objective"),
         (["--criteria", "own"], "'own' is not one of", "--criteria"),
+        (["--variant", "vanilla", "--without", "task"], "do not go together", None),
+        (["--variant", "vanilla", "--explain", "after"], "do not go together", None),
+        (["--variant", "vanilla", "--criteria", "human"], "do not go together", None),
+        (["--criteria", "general", "--without", "criteria"], "do not go together", None),
+        (["--criteria", "general", "--inference", "single"], "do not go together", None),
+        (["--explain", "after", "--without", "explanations"], "do not go together", None),
+        (["--criteria-calls", "separate", "--without", "mcs"], "do not go together", None),
+        (["--lexical", "--without", "weights"], "do not go together", None),
         (["--from", "nowhere"], "no judge there", "nowhere"),
         (["--from", "judge", "--variant", "coarse"], "--from takes this", None),
         (["--variant", "coarse", "--criteria-calls", "separate"], "criteria_calls=separate", None),
@@ -237,3 +245,21 @@ def test_what_cannot_be_is_refused_with_its_place(run, data, judge, folder, opti
     if where is not None:
         assert done.fault["where"] == where
     assert sorted(path.name for path in folder.iterdir()) == before
+
+
+def test_a_judge_that_shows_no_criteria_names_none(run, data):
+    done = run("compile", data, "-o", "judge", "--rounds", "1", "--variant", "vanilla")
+    assert "criteria: none are shown" in done.out
+    card = run("show", "judge").out
+    assert "fluency" not in card
+    assert "- task:" not in card
+
+
+def test_one_number_has_one_interval(run, data):
+    found = compiled(run, data, *QUICK).json
+    assert found["objective"]["gain"] == found["gain"]["dataset"]["q"]
+    assert found["objective"]["heldout"] == found["heldout"]["dataset"]["q"]
+
+
+def test_few_sources_held_out_are_cautioned_against(run, data):
+    assert "3 sources are held out: an interval over so few" in compiled(run, data, *QUICK).err

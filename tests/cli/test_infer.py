@@ -1,6 +1,7 @@
 import csv
 import json
 import re
+import shlex
 
 import pytest
 
@@ -145,6 +146,16 @@ def test_scores_can_be_shown_as_percent_of_the_highest_point(run, data, folder):
     first = run("infer", data, "-o", "a.yaml", "--json").json["provenance"]["run"]
     done = run("infer", data, "-o", "b.yaml", "--percent-of-max", "--json")
     assert done.json["provenance"]["run"] != first
+
+
+def test_the_next_step_can_be_copied(run, spanish, folder):
+    columns = ["--map", "source=artículo,response=resumen,score=nota", "--scale", "1..5"]
+    said = run("infer", spanish, "-o", "r.yaml", *columns).out
+    (line,) = [one for one in said.splitlines() if one.startswith("Then: ")]
+    words = shlex.split(line.removeprefix("Then: judgesmith "))
+    words[words.index("JUDGE")] = "made"
+    assert run(*words, "--rounds", "1").status == 0
+    assert (folder / "made" / "judge.json").exists()
 
 
 def test_another_seed_is_another_run(run, data):

@@ -4,7 +4,8 @@ import pytest
 
 from judgesmith.programs import SavedJudge
 from judgesmith.programs.card import aggregation_text, agreement_text, judge_card
-from judgesmith.signatures import Aggregation, Protocol, Scale
+from judgesmith.programs.taught import rubric_mark
+from judgesmith.signatures import Aggregation, Protocol, Rubric, Scale
 
 
 def saved(judge, **parts):
@@ -144,3 +145,20 @@ def test_a_rubric_that_people_wrote_says_nothing_of_it(judge_of, rubric, odd):
     whole = rubric.model_copy(update={"provenance": odd})
     card = judge_card(saved(judge_of(), protocol=Protocol(rubric=whole)))
     assert "inferred" not in card
+
+
+def test_an_inferred_rubric_that_was_edited_says_so(judge_of, rubric):
+    learned = {"task": {"batches": [1]}, "batches": [{"rows": {"a": "row 1"}}]}
+    marked = rubric.model_copy(update={"provenance": {**learned, "mark": rubric_mark(rubric)}})
+    card = judge_card(saved(judge_of(), protocol=Protocol(rubric=marked)))
+    assert "task inferred from 1 rated rows in 1 batches;" in card
+    edited = marked.model_copy(update={"task": "Judge something else."})
+    card = judge_card(saved(judge_of(), protocol=Protocol(rubric=edited)))
+    assert "task inferred from 1 rated rows in 1 batches and edited since;" in card
+
+
+def test_what_the_ends_of_a_criterion_mean_is_shown(judge_of):
+    ends = {"definition": "Does it help?", "worst": "of no use", "best": "all one needs"}
+    rubric = Rubric(task="Judge it.", criteria={"use": ends})
+    card = judge_card(saved(judge_of(), protocol=Protocol(rubric=rubric)))
+    assert "- **use**: Does it help? (0 means: of no use; 100 means: all one needs)" in card

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import json
 import re
+import unicodedata
 from collections.abc import Mapping, Sequence
 from statistics import fmean
 
@@ -38,7 +39,7 @@ def _grade(prefix: Prefix, question: Question, fields: Fields) -> Mapping[str, S
     """Answer ``GradeResponse``."""
     features = features_of(fields)
     terms = overall_terms(features, facet_values(features), None)
-    return {"score": [_predicted(_overall_after(prefix), terms)]}
+    return {"score": [_scored(fields, _overall_after(prefix), terms)]}
 
 
 @answers_signature(
@@ -49,9 +50,9 @@ def _overall(prefix: Prefix, question: Question, fields: Fields) -> Mapping[str,
     features = features_of(fields)
     by_name = read_assessments(fields.get("assessments"))
     terms = overall_terms(features, facet_values(features), _mean_of(by_name))
-    answer: dict[str, Sequence[Piece]] = {"score": [_predicted(_overall_after(prefix), terms)]}
+    answer: dict[str, Sequence[Piece]] = {"score": [_scored(fields, _overall_after(prefix), terms)]}
     if "explanation" in question.outputs:
-        answer["explanation"] = [_verdict(features, by_name)]
+        answer["explanation"] = [_said(fields, _verdict(features, by_name))]
     return answer
 
 
@@ -63,9 +64,9 @@ def _rate(prefix: Prefix, question: Question, fields: Fields) -> Mapping[str, Se
     features = features_of(fields)
     facets = facet_values(features)
     terms = overall_terms(features, facets, _implied(fields.get("criteria"), facets))
-    answer: dict[str, Sequence[Piece]] = {"score": [_predicted(_overall_after(prefix), terms)]}
+    answer: dict[str, Sequence[Piece]] = {"score": [_scored(fields, _overall_after(prefix), terms)]}
     if "explanation" in question.outputs:
-        answer["explanation"] = [_verdict(features, {})]
+        answer["explanation"] = [_said(fields, _verdict(features, {}))]
     return answer
 
 
@@ -80,10 +81,12 @@ def _assess_one(
     ((name, definition),) = read_criteria(fields["criterion"] or "quality")[:1]
     terms = criterion_terms(facet_values(features))
     answer: dict[str, Sequence[Piece]] = {
-        "score": [_predicted(_criterion_after(prefix, name, definition), terms)]
+        "score": [_scored(fields, _criterion_after(prefix, name, definition), terms)]
     }
     if "explanation" in question.outputs:
-        answer["explanation"] = [explain(features, family_of(name, definition).weights)]
+        answer["explanation"] = [
+            _said(fields, explain(features, family_of(name, definition).weights))
+        ]
     return answer
 
 
@@ -102,8 +105,10 @@ def _assess(prefix: Prefix, question: Question, fields: Fields) -> Mapping[str, 
         family = family_of(name, definition)
         record: dict[str, Piece] = {
             "criterion": json.dumps(name, ensure_ascii=False),
-            "explanation": json.dumps(explain(features, family.weights), ensure_ascii=False),
-            "score": _predicted(_criterion_after(prefix, name, definition), terms),
+            "explanation": json.dumps(
+                _said(fields, explain(features, family.weights)), ensure_ascii=False
+            ),
+            "score": _scored(fields, _criterion_after(prefix, name, definition), terms),
         }
         mark = "{"
         for key in keys:
@@ -126,9 +131,22 @@ def _record_keys(question: Question) -> tuple[str, ...]:
     return "criterion", "explanation", "score"
 
 
-def _predicted(belief: Belief, terms: Vector) -> Score:
+def _scored(fields: Fields, belief: Belief, terms: Vector) -> Score:
+    """Return what is expected of a text; of one that says nothing, nothing."""
+    if _says_nothing(fields):
+        return Score(0.0, 1.0)
     mean, spread = belief.predict(terms)
     return Score(limited(mean), spread)
+
+
+def _said(fields: Fields, text: str) -> str:
+    return "The response is empty." if _says_nothing(fields) else text
+
+
+def _says_nothing(fields: Fields) -> bool:
+    # Letters, marks, numbers and symbols say something; blanks, controls and punctuation do not.
+    text = fields.get("response") or ""
+    return not any(unicodedata.category(one)[0] in "LMNS" for one in text)
 
 
 def read_criteria(text: str) -> list[tuple[str, str]]:

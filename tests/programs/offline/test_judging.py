@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from judgesmith.programs import ActiveCritic
 from judgesmith.programs.adapter import FencedAdapter
 from judgesmith.programs.models.errors import ModelError
 from judgesmith.programs.models.request import Message, ModelRequest, Prefix
@@ -190,3 +191,17 @@ def test_criteria_are_read_one_per_line_and_names_may_hold_anything_but_a_colon(
 @pytest.mark.parametrize("text", [None, "", "no assessments", "[1, 2", '[{"criterion": "a"}]'])
 def test_assessments_without_a_score_are_no_assessments(text):
     assert read_assessments(text) == {}
+
+
+@pytest.mark.parametrize("text", ["", "  \n", "…", "?!"])
+@pytest.mark.parametrize("variant", ["vanilla", "coarse", "fine"])
+def test_a_response_that_says_nothing_is_worth_nothing(text, variant):
+    judged = ActiveCritic(variant=variant)(source="The bridge opened on Monday.", response=text)
+    assert judged.score == 0
+    assert all(one.score == 0 for one in judged.criteria.values())
+    if variant != "vanilla":
+        assert judged.explanation == "The response is empty."
+
+
+def test_a_sign_alone_says_something():
+    assert ActiveCritic()(source="The bridge opened on Monday.", response="👍").score > 0

@@ -1,0 +1,39 @@
+import numpy as np
+import pytest
+
+from judgesmith.experiments import read_items
+from judgesmith.experiments.by_criterion import criterion_reports
+from judgesmith.experiments.compile_notes import criteria_notes
+from judgesmith.signatures import Judgement
+
+
+def judged(**columns):
+    """Return judgements with one column of scores per criterion."""
+    rows = zip(*columns.values(), strict=True)
+    return [
+        Judgement(
+            score=50,
+            criteria={name: {"score": one} for name, one in zip(columns, row, strict=True)},
+        )
+        for row in rows
+    ]
+
+
+def test_criteria_that_are_always_scored_alike_are_told():
+    notes = list(criteria_notes(judged(wit=[1, 2, 3], tone=[1, 2, 3], use=[3, 2, 1]), None))
+    assert len(notes) == 1
+    assert notes[0].startswith("wit and tone got the same score on every one of 3 rows")
+
+
+@pytest.mark.parametrize("columns", [{"a": [1, 2], "b": [1, 3]}, {"a": [5, 5], "b": [5, 5]}, {}])
+def test_criteria_that_differ_anywhere_or_tell_nothing_apart_are_not(columns):
+    assert not list(criteria_notes(judged(**columns), None))
+
+
+def test_a_criterion_that_runs_against_people_is_told():
+    data = read_items("sample")
+    said = [np.mean(item.human["fluency"]) for item in data]
+    turned = judged(fluency=[100 - 20 * one for one in said])
+    reports = criterion_reports(data, range(len(data)), turned, rng=np.random.default_rng(0))
+    (note,) = criteria_notes(turned, reports)
+    assert note.startswith("on fluency the judge's scores fall where people's rise (Pearson -1.00")
