@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import difflib
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Self
 
@@ -111,8 +113,14 @@ class Rubric(BaseModel):
             criteria = [_criterion(name, body) for name, body in criteria.items()]
         elif not isinstance(criteria, list | tuple):
             raise ValueError(
-                f"criteria are written as name: definition, one per line; got {criteria!r}."
+                f"criteria are written as name: definition, one per line; got {_cut(criteria)}."
             )
+        for number, one in enumerate(criteria, start=1):
+            if not isinstance(one, Criterion) and not (isinstance(one, dict) and "name" in one):
+                raise ValueError(
+                    "criteria are written as name: definition, one per line and without dashes; "
+                    f"got the list entry {_cut(one)} as number {number}."
+                )
         return value | {"criteria": criteria}
 
     @field_validator("task", "task_type")
@@ -166,13 +174,11 @@ class Rubric(BaseModel):
         try:
             plain = read_yaml(text)
             if not isinstance(plain, dict):
-                got = "nothing" if plain is None else repr(plain)[:80]
-                raise ValueError(f"expected a mapping with task and criteria; got {got}.")
+                raise ValueError(f"expected a mapping with task and criteria; got {_cut(plain)}.")
             return cls.model_validate(plain)
         except ValidationError as fault:
-            faults = fault.errors(include_url=False, include_input=False)
-            said = "; ".join(_said(one["loc"], one["msg"], plain) for one in faults)
-            raise ValueError(f"{where}: {said}") from None
+            faults = [_said(dict(one), plain) for one in fault.errors(include_url=False)]
+            raise ValueError("\n".join(f"{where}: {said}" for said in faults)) from None
         except ValueError as fault:
             raise ValueError(f"{where}: {fault}") from None
 
@@ -226,11 +232,66 @@ def _body(criterion: Criterion) -> str | dict[str, str]:
     return {"definition": criterion.definition, **{k: v for k, v in ends.items() if v}}
 
 
-def _said(place: tuple[int | str, ...], message: str, plain: dict[str, Any]) -> str:
+def _said(fault: Mapping[str, Any], plain: Mapping[str, Any]) -> str:
     """Return a fault with its place, criteria by name where they have one."""
-    names = [str(part) for part in place]
+    place, kind, came = fault["loc"], fault["type"], fault["input"]
+    key = str(place[-1]) if place else ""
+    path = list(map(_plain, place))
     criteria = plain.get("criteria")
-    if len(place) > 1 and isinstance(place[1], int) and isinstance(criteria, dict):
-        names[1] = str(list(criteria)[place[1]])
-    said = message.removeprefix("Value error, ")
-    return f"{'.'.join(names)}: {said}" if names else said
+    if len(place) > 1 and isinstance(place[1], int):
+        path[1] = _plain(_name_of(criteria, place[1]))
+    if kind == "value_error":
+        said = str(fault["ctx"]["error"])
+    elif kind == "extra_forbidden":
+        keys = list(Rubric.model_fields if len(place) == 1 else Criterion.model_fields)
+        if len(place) > 1 and isinstance(criteria, Mapping):
+            keys.remove("name")
+        close = difflib.get_close_matches(key, keys, n=1)
+        meant = f"did you mean {close[0]!r}?" if close else "there is no such key."
+        said = f"expected one of {', '.join(keys)}; {meant}"
+    else:
+        said = f"expected {_WORDS.get(key, 'plain values, as YAML writes them')}; "
+        said += "got none." if kind == "missing" else f"got {_came(came)}"
+    return f"{'.'.join(path)}: {said}" if path else said
+
+
+_WORDS = {
+    "name": "a name",
+    "definition": "a definition in words",
+    "worst": "words for the lowest score",
+    "best": "words for the highest score",
+    "task": "a text",
+    "task_type": "a text",
+}
+
+
+def _name_of(criteria: Any, number: int) -> str:
+    """Return what the criterion with this number is called, or ``number 1`` without a name."""
+    if isinstance(criteria, Mapping):
+        return str(list(criteria)[number])
+    one = criteria[number]
+    name = one.get("name") if isinstance(one, Mapping) else None
+    return name if isinstance(name, str) and name.strip() else f"number {number + 1}"
+
+
+def _came(value: Any) -> str:
+    """Return the end of a sentence: what stands there, and how to write it if it is no text."""
+    if isinstance(value, bool):
+        return (
+            f"the truth value {str(value).lower()}, as which YAML reads yes, no, on and off; "
+            "give it in quotes."
+        )
+    if isinstance(value, int | float):
+        return f"the number {value}; give words, in quotes if they look like a number."
+    if isinstance(value, str):
+        return "an empty text." if not value.strip() else f"{_cut(value)}."
+    return f"{_cut(value)}."
+
+
+def _cut(value: Any) -> str:
+    text = "nothing" if value is None else repr(value)
+    return text if len(text) <= 80 else f"{text[:79]}…"
+
+
+def _plain(part: int | str) -> str:
+    return str(part) if str(part).isprintable() else repr(part)
