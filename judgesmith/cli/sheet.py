@@ -80,6 +80,11 @@ def write(
         overwrite=force,
     )
     notes = []
+    if found.n_items < n_items:
+        notes.append(
+            f"there are {found.n_items} texts with a score and an explanation, fewer than --rows "
+            f"{n_items}; all of them are asked about."
+        )
     if scale is None:
         notes.append("the sheet does not say what overall scores are out of; give it with --scale.")
     if found.n_cut:

@@ -163,7 +163,8 @@ def unscored_text(unscored: Unscored) -> str:
     if not unscored.n:
         return f"all {unscored.n_rows} have a score"
     shown = list(unscored.reasons.items())[:3]
-    reasons = "; ".join(f"{n} × {reason}" for reason, n in shown)
+    # A reason may be a whole sentence; this is part of one.
+    reasons = "; ".join(f"{n} × {reason.removesuffix('.')}" for reason, n in shown)
     n_others = sum(unscored.reasons.values()) - sum(n for _, n in shown)
     others = f"; and {n_others} others" if n_others else ""
     return f"{unscored.n} of {unscored.n_rows} have no score: {reasons}{others}"

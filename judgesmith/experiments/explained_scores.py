@@ -112,7 +112,10 @@ def read_explained(path: str | Path, *, scale: Scale | None = None) -> Explained
     if raw.problems:
         raise DataError(raw.problems)
     if not rows:
-        expected = "a scored row with an explanation (score with a judge of the variant fine)"
+        expected = (
+            "a scored row with an explanation (use a judge of the variant fine or coarse, compiled "
+            "to explain)"
+        )
         came = f"{n_unexplained} scored rows without one and {n_unscored} without a score"
         raise DataError(
             [Problem(where=raw.name, field="explanation", expected=expected, came=came)]

@@ -97,8 +97,8 @@ def write_sheet(
     Raises
     ------
     DataError
-        With every row of ``scores`` that cannot be used, is off ``scale``, or whose texts are
-        not in ``data``.
+        With every row of ``scores`` that cannot be used or is off ``scale``; with the first
+        whose texts are not in ``data``, and how many there are.
     FileExistsError
         If ``output`` holds anything but this very sheet, still blank.
     ValueError
@@ -141,7 +141,7 @@ def _drawn(scores: Sequence[float], n: int, rng: np.random.Generator) -> list[in
 def _texts(
     data: str | Path | pd.DataFrame,
     columns: ColumnsGiven,
-    rows: Iterable[Explained],
+    rows: Sequence[Explained],
     wanted: set[str],
 ) -> dict[str, RatedItem]:
     """Return the wanted texts by key, if the texts of all rows are there."""
@@ -154,13 +154,14 @@ def _texts(
         if key in wanted:
             texts.setdefault(key, item)
     expected = f"the key of texts in {items.name} (name the file that was scored, with its --map)"
-    problems = [
-        Problem(where=row.where, field="key", expected=expected, came=shown(row.key))
-        for row in rows
-        if row.key not in seen
-    ]
-    if problems:
-        raise DataError(problems)
+    strange = [row for row in rows if row.key not in seen]
+    if strange:
+        # Another file has none of the texts: one line says so better than one per row.
+        more = f", with {len(strange)} such rows of {len(rows)}" if len(strange) > 1 else ""
+        came = f"{shown(strange[0].key)}{more}"
+        raise DataError(
+            [Problem(where=strange[0].where, field="key", expected=expected, came=came)]
+        )
     return texts
 
 

@@ -114,7 +114,7 @@ def score_file(
                 judge, rows, lm=lm, concurrency=concurrency, progress=progress
             ):
                 row = score_row(item, judgement) | marks
-                file.write(json.dumps(row, allow_nan=False) + "\n")
+                file.write(_json_line(row))
                 n_rows += 1
                 if judgement.problem is not None:
                     reasons[judgement.problem] += 1
@@ -142,6 +142,18 @@ def score_row(item: RatedItem, judgement: Judgement) -> dict[str, Any]:
     plain = judgement.model_dump(mode="json", include=fields)
     ids = {"source_id": item.source_id, "system_id": item.system_id, "key": item.key}
     return {**ids, **plain}
+
+
+def _json_line(row: Mapping[str, Any]) -> str:
+    """Return a row as one line of JSON, with words as people write them.
+
+    What cannot be printed stays an escape: half a surrogate pair is no UTF-8, and some readers end
+    lines where Unicode does, or obey what a terminal would.
+    """
+    text = json.dumps(row, ensure_ascii=False, allow_nan=False)
+    if not text.isprintable():
+        text = "".join(one if one.isprintable() else json.dumps(one)[1:-1] for one in text)
+    return text + "\n"
 
 
 def _run(judge: SavedJudge, lm: dspy.LM, first: RatedItem) -> str:

@@ -133,7 +133,12 @@ def parse_objective(text: str) -> Agreement:
     Agreement(statistic='spearman', level='sample')
     """
     statistic, _, level = text.strip().partition("@")
-    return Agreement(statistic, level or "dataset")  # type: ignore[arg-type]
+    try:
+        return Agreement(statistic, level or "dataset")  # type: ignore[arg-type]
+    except ValueError as fault:
+        raise ValueError(
+            f"an objective is STATISTIC or STATISTIC@LEVEL, as in q or spearman@sample: {fault}"
+        ) from None
 
 
 def as_objective(given: Objective | str) -> Objective:

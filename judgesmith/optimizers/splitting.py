@@ -87,8 +87,9 @@ def split_by_source(
     n_groups = len(np.unique(codes))
     if n_groups < 2:
         raise ValueError(
-            f"there is {n_groups} source; holding some out needs at least 2. Use holdout 0 and "
-            "report on other data, or split by rows knowing that sources are shared."
+            f"there is {n_groups} source; holding some out needs at least 2. Give more sources, or "
+            "hold nothing out (holdout 0) and report on other data, or hold out rows of the same "
+            "source (split rows), which flatters the judge."
         )
     n_held = min(max(round(holdout * n_groups), 1), n_groups - 1)
     levels = np.zeros(len(codes)) if rows else _vector(values, len(codes))

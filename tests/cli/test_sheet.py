@@ -63,6 +63,17 @@ def test_a_sheet_is_written_and_says_what_is_asked(run, scores, n_parts, folder)
     }
 
 
+def test_that_there_are_fewer_texts_than_asked_for_is_noted(run, scores):
+    n = len(scores.read_text().splitlines())
+    done = run(*WRITE, "--rows", str(n + 1), "--scale", "-1..100", "--json")
+    assert done.json["items"] == n
+    assert done.err == (
+        f"note: there are {n} texts with a score and an explanation, fewer than --rows {n + 1}; "
+        "all of them are asked about.\n"
+    )
+    assert run(*WRITE, "--rows", str(n), "--scale", "-1..100", "--json", "--force").err == ""
+
+
 def test_writing_says_as_json_what_is_in_the_sheet_and_what_is_not(run, scores, n_parts):
     lines = scores.read_text().splitlines()
     bare = json.loads(lines[0]) | {"score": None, "problem": "no answer"}

@@ -97,6 +97,11 @@ def test_every_row_without_a_score_is_counted_under_its_reason(problems):
     assert unscored_text(found).startswith("all" if not found.n else f"{found.n} of")
 
 
+def test_a_reason_that_is_a_sentence_ends_none():
+    found = Unscored(n=3, n_rows=3, reasons={"not asked: it is spent.": 2, "cut off …": 1})
+    assert unscored_text(found).endswith("2 × not asked: it is spent; 1 × cut off …")
+
+
 @pytest.mark.parametrize(("n", "end"), [(3, "1 × c"), (4, "1 × c; and 1 others"), (9, "6 others")])
 def test_rows_with_rarer_reasons_are_counted_too(n, end):
     found = Unscored(n=n, n_rows=n, reasons=dict.fromkeys("abcdefghi"[:n], 1))

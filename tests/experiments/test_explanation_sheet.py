@@ -154,12 +154,14 @@ def test_what_has_no_row_is_counted(write):
     assert (found.n_items, found.n_unscored, found.n_unexplained) == (N - 2, 1, 1)
 
 
-def test_every_row_without_texts_in_the_data_is_named(write, tmp_path):
+def test_rows_without_texts_in_the_data_are_counted_and_the_first_is_named(write, tmp_path):
     rows = [scored(number) for number in range(N)]
     rows[2]["key"], rows[7]["key"] = "0" * 32, item(99).key
     with pytest.raises(DataError, match=r"texts in data\.jsonl \(name the file that was") as caught:
         write(rows, n_items=3)
-    assert [one.where for one in caught.value.problems] == ["scores.jsonl:3", "scores.jsonl:8"]
+    (problem,) = caught.value.problems
+    assert problem.where == "scores.jsonl:3"
+    assert problem.came == f"'{'0' * 32}', with 2 such rows of {N}"
     assert list(tmp_path.glob("*.csv")) == []
 
 

@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from judgesmith.experiments import CompileSettings, compile_judge, read_items, stream_items
+from judgesmith.experiments import CompileSettings, compile_judge, read_items, scoring, stream_items
 from judgesmith.experiments.scoring import score_file, score_row
 from judgesmith.programs import judge_items
 from judgesmith.programs.models import model
@@ -100,6 +100,27 @@ def test_an_empty_file_holds_nobodys_rows(saved, lm, tmp_path):
     output = tmp_path / "out.jsonl"
     output.touch()
     assert score_file(saved, stream_items("sample"), output, lm=lm).n_rows == 160
+
+
+WORDS = "gramática, 评价 👩‍🔬"
+HOSTILE = "\ud800 \u2028 \x85 \x9b2J \x1b[2J \u202e \r\n \U000e0001"
+
+
+def test_words_are_written_as_people_write_them_and_nothing_ends_a_line(saved, tmp_path):
+    def answers(judge, items, **_):
+        for item in items:
+            yield item, Judgement(score=1.0, explanation=WORDS + HOSTILE)
+
+    output = tmp_path / "out.jsonl"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(scoring, "judge_each", answers)
+        score_file(saved, iter([RatedItem(response="r", source_id="ñ")]), output)
+    text = output.read_text(encoding="utf-8")
+    assert "gramática, 评价 " in text
+    assert '"ñ"' in text
+    (line,) = text.splitlines()
+    assert line.isprintable()
+    assert json.loads(line)["explanation"] == WORDS + HOSTILE
 
 
 def test_a_row_says_all_there_is_to_say():

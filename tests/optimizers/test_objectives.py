@@ -61,7 +61,10 @@ def test_an_objective_is_written_as_it_is_read(text):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("accuracy", "statistic must be one of .*q; got 'accuracy'"),
+        (
+            "accuracy",
+            "as in q or spearman@sample: statistic must be one of .*q; got 'accuracy'",
+        ),
         ("q@item", "level must be one of system, sample, dataset; got 'item'"),
     ],
 )

@@ -102,7 +102,9 @@ def test_a_holdout_that_is_no_share_is_refused(holdout):
 
 
 def test_one_source_cannot_be_shared_out():
-    with pytest.raises(ValueError, match=r"^there is 1 source; holding some out needs at least 2"):
+    with pytest.raises(
+        ValueError, match=r"^there is 1 source; holding some out needs at least 2\. Give more "
+    ):
         split_by_source([1, 1], [1, 2], rng=rng())
 
 
