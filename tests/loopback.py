@@ -22,7 +22,7 @@ whose ``times`` are used up is dropped:
     the text of the answer and why it ended
 ``chatty``
     true: answer questions of the project as a chat model does, which is the text and the reason
-    then (``chatty.py``, beside this file)
+    then (``chatty.py``, beside this file); ``"steady"``: the same, however often it is asked
 ``logprobs``
     alternatives for the first token of the answer, ``{token: log-probability}``
 """
@@ -136,6 +136,7 @@ class Server:
         if behaviour.get("chatty"):
             import chatty  # beside this file, which runs as a program here
 
+            turn = 1 if behaviour["chatty"] == "steady" else turn
             text, reason = chatty.reply(json.loads(body), turn)
         choice = {
             "index": 0,

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Self, TypeVar
 
 from judgesmith.programs.asking import Askable, Asker, current_lm
 from judgesmith.programs.models import BudgetSpent, ModelError, TransientModelError
+from judgesmith.programs.models.stopping import STOPPING
 from judgesmith.programs.readable import Readable, readable_of
 from judgesmith.signatures.judgement import Judgement
 from judgesmith.signatures.rated import RatedItem
@@ -67,6 +68,9 @@ def judge_items(
         an answer that cannot be read, leaves its item unscored.
     LedgerError
         If the ledger cannot be written.
+    Stopped
+        If the process was asked to stop: no item is begun any more, and what those under way
+        have asked is answered and on record.
 
     Examples
     --------
@@ -130,7 +134,7 @@ def _beginning(judge: Askable, lm: dspy.LM) -> Callable[[int], bool]:
 def _each(
     run: _Run, progress: Callable[[int], None] | None
 ) -> Iterator[tuple[RatedItem, Judgement]]:
-    with _Loop() as loop:
+    with STOPPING.attended(), _Loop() as loop:
         try:
             while batch := loop(run.batch()):
                 if progress is not None:
@@ -162,6 +166,8 @@ class _Run:
         while len(done) < _BATCH:
             self._start()
             if not self.under_way:
+                if not (done or self.exhausted):
+                    STOPPING.check()
                 break
             item, task = self.under_way[0]
             if not task.done():
@@ -176,16 +182,17 @@ class _Run:
         return done
 
     async def stop(self) -> None:
-        """Abandon what is under way."""
+        """Abandon what is under way, unless a request to stop lets it finish."""
         tasks = [task for _, task in self.under_way]
         for task in tasks:
-            task.cancel()
+            if not STOPPING.waits:
+                task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
         await self.asker.aclose()
 
     def _start(self) -> None:
         while (
-            not self.exhausted
+            not (self.exhausted or STOPPING.requested)
             and self.busy < self.concurrency
             and len(self.under_way) < _AHEAD * self.concurrency
             and self.may_begin(self.busy)

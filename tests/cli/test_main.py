@@ -107,7 +107,8 @@ def test_an_interruption_ends_with_130_and_leaves_no_half_judge(
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=30)
     assert (process.returncode, out) == (130, "")
-    assert err.strip() == "stopped; the same command again continues where it was."
+    assert len(err.splitlines()) == 1
+    assert err.endswith("; the same command again continues where it was.\n")
     assert sorted(path.name for path in folder.iterdir()) == [".judgesmith", "data.jsonl"]
 
 

@@ -19,6 +19,7 @@ from judgesmith.programs.models.request import ModelAnswer, ModelRequest
 from judgesmith.programs.models.reserving import Reservations
 from judgesmith.programs.models.retry import Retry
 from judgesmith.programs.models.single_flight import Abandoned
+from judgesmith.programs.models.stopping import STOPPING
 from judgesmith.programs.models.unrecorded import Unrecorded
 from judgesmith.programs.models.waiting import BLOCKING, SUSPENDING, Waiting, driven
 
@@ -132,6 +133,8 @@ class Stack:
             If the model refused, or kept failing.
         LedgerError
             If the ledger cannot be used.
+        Stopped
+            If the process was asked to stop before the request was sent.
         """
         return await self._ask(request, SUSPENDING)
 
@@ -233,6 +236,7 @@ class Stack:
         self, engine: PureEngine, identity: bytes, request: ModelRequest, waiting: Waiting
     ) -> ModelAnswer:
         """Compute an answer and put it on record in one step, since nothing can be lost."""
+        STOPPING.check()
         answer = engine.answer(request)
         tokens, usd = self._sums.cost(request, answer)
         number = self._store.model(request.model, engine.endpoint)
@@ -254,6 +258,7 @@ class Stack:
         failures = 0
         in_turn = False
         while True:
+            STOPPING.check()
             if not in_turn:
                 await self._take_turn(request, waiting)
                 in_turn = True
