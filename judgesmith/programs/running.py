@@ -31,7 +31,7 @@ CONCURRENCY = 32
 NOT_ASKED = "not asked: "
 """Opens the problem of an item that the budget did not reach."""
 
-_REFUSED = (400, 413, 422)  # statuses that speak of one request, not of the set-up
+_SET_UP = (401, 402, 403, 404, 405, 407)  # any other 4xx speaks of one request alone
 _ENOUGH_REFUSED = 20  # failed requests without one answer after which it is the set-up
 _AHEAD = 4  # how many times the concurrency may be finished but not yet handed out
 _BATCH = 64  # results handed from the event loop to the caller at a time
@@ -224,7 +224,7 @@ class _Run:
         except TransientModelError as fault:
             return self._without_answer("the model could not be reached", fault)
         except ModelError as fault:
-            if fault.status not in _REFUSED:
+            if fault.status in _SET_UP or not 400 <= (fault.status or 0) < 500:
                 raise
             return self._without_answer("the model refused the request", fault)
         self.n_answered += 1

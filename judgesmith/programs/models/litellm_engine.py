@@ -51,7 +51,10 @@ class LiteLLMEngine:
             response = await AsyncLiteLLMEngine(**self._options).complete(sent)
         except Exception as fault:
             raise conversion.error_from_lm15(fault, self.model, self.endpoint) from None
-        return conversion.answer_from_lm15(response, changed)
+        try:
+            return conversion.answer_from_lm15(response, changed)
+        except conversion.GARBLED as fault:
+            raise conversion.error_from_reply(fault, self.model, self.endpoint) from None
 
     def complete_sync(self, request: ModelRequest) -> ModelAnswer:
         """Send ``request`` once; see ``Engine``."""
@@ -65,7 +68,10 @@ class LiteLLMEngine:
             response = Wrapped(**self._options).complete(sent)
         except Exception as fault:
             raise conversion.error_from_lm15(fault, self.model, self.endpoint) from None
-        return conversion.answer_from_lm15(response, changed)
+        try:
+            return conversion.answer_from_lm15(response, changed)
+        except conversion.GARBLED as fault:
+            raise conversion.error_from_reply(fault, self.model, self.endpoint) from None
 
     async def aclose(self) -> None:
         """Do nothing: LiteLLM's connections belong to the whole process."""

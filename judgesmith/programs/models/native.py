@@ -16,10 +16,13 @@ from dspy._vendor.lm15.router import LITELLM_PROVIDER_PREFIXES
 from dspy._vendor.lm15.transports import StdlibAsyncTransport, StdlibTransport
 
 from judgesmith.programs.models.conversion import (
+    GARBLED,
     answer_from_lm15,
     error_from_lm15,
+    error_from_reply,
     request_to_lm15,
 )
+from judgesmith.programs.models.errors import ModelError
 from judgesmith.programs.models.redaction import public_address
 from judgesmith.programs.models.request import ModelAnswer, ModelRequest
 
@@ -98,11 +101,13 @@ class NativeEngine:
                     alive = {old: one for old, one in self._loops.items() if not old.is_closed()}
                     self._loops = {**alive, loop: opened}
             sent, changed = self._request(request)
-            response = await opened[1].complete(sent)
         except (lm15.LM15Error, ValueError, TypeError) as fault:
             # Not chained: the client's message may quote the key.
             raise error_from_lm15(fault, self.model, self.endpoint) from None
-        return answer_from_lm15(response, changed)
+        try:
+            return answer_from_lm15(await opened[1].complete(sent), changed)
+        except (lm15.LM15Error, *GARBLED) as fault:
+            raise self._explained(fault, opened[1], sent) from None
 
     def complete_sync(self, request: ModelRequest) -> ModelAnswer:
         """Send ``request`` once; see ``Engine``."""
@@ -111,11 +116,43 @@ class NativeEngine:
                 if self._threads is None:
                     self._threads = self._open(lm15.LMRouter, StdlibTransport)
                     weakref.finalize(self, self._threads[0].close)
+            client = self._threads[1]
             sent, changed = self._request(request)
-            response = self._threads[1].complete(sent)
         except (lm15.LM15Error, ValueError, TypeError) as fault:
             raise error_from_lm15(fault, self.model, self.endpoint) from None
-        return answer_from_lm15(response, changed)
+        try:
+            return answer_from_lm15(client.complete(sent), changed)
+        except (lm15.LM15Error, *GARBLED) as fault:
+            raise self._explained(fault, client, sent) from None
+
+    def _explained(self, fault: Exception, client: Any, sent: lm15.Request) -> ModelError:
+        """Return our error for one that came while a request was made, sent or answered."""
+        said_by_server = isinstance(fault, lm15.LM15Error) and not (
+            isinstance(fault, lm15.UnsupportedFeatureError)
+            or (type(fault) is lm15.ProviderError and fault.status is None)
+        )
+        if not said_by_server:
+            # The client raises the same kinds for a request that it cannot spell and for a reply
+            # that it cannot read; only the former it also raises without a network.
+            try:
+                client.plan(sent)
+            except Exception:
+                return error_from_lm15(fault, self.model, self.endpoint)
+            return error_from_reply(fault, self.model, self.endpoint)
+        return error_from_lm15(fault, self.model, self.endpoint)
+
+    def check_key(self) -> None:
+        """Refuse a provider that needs a key where none is in the environment.
+
+        Raises
+        ------
+        ModelError
+            If so; nothing is sent to find out.
+        """
+        try:
+            self._open(lm15.LMRouter, StdlibTransport)[0].close()
+        except (lm15.LM15Error, ValueError, TypeError) as fault:
+            raise error_from_lm15(fault, self.model, self.endpoint) from None
 
     async def aclose(self) -> None:
         """Close the connections of the running event loop; the next request opens new ones."""
