@@ -23,11 +23,13 @@ from pydantic import (
     Field,
     ValidationError,
     field_validator,
+    model_validator,
 )
 
 from judgesmith.programs.aggregating import check_terms
 from judgesmith.programs.critic_steps import critic_steps
 from judgesmith.programs.judging import Steps
+from judgesmith.programs.saved_checks import check_agreement, check_questions
 from judgesmith.programs.templates import Template
 from judgesmith.signatures.judgement import Judgement
 from judgesmith.signatures.protocol import Protocol
@@ -125,6 +127,12 @@ class SavedJudge(BaseModel):
             raise ValueError(f"this version knows {', '.join(_FAMILIES)}; got {protocol.judge}.")
         check_terms(protocol.aggregation)
         return protocol
+
+    @model_validator(mode="after")
+    def _asks_what_it_reads(self) -> Self:
+        check_questions(self.protocol, self.questions)
+        check_agreement(self.agreement)
+        return self
 
     @property
     def fingerprint(self) -> str:
@@ -242,17 +250,28 @@ class SavedJudge(BaseModel):
             for name, value in document.items()
             if name not in ("schema", "made_by", "content_hash")
         }
-        if content_hash(content) != document.get("content_hash"):
+        try:
+            found = content_hash(content)
+        except RecursionError:
+            raise SavedJudgeError(
+                f"{path}: cannot be read as a judge: nested too deeply."
+            ) from None
+        if found != document.get("content_hash"):
             raise SavedJudgeError(
                 f"{path}: changed since it was saved: its content does not match its hash. "
                 "Restore the file, or change the rubric or protocol and compile again."
             )
         try:
-            return cls.model_validate(content)
+            judge = cls.model_validate(content)
+            content_hash(judge.model_dump(mode="json"))  # whoever loads it may save it
         except ValidationError as fault:
             first = fault.errors(include_url=False, include_input=False)[0]
-            where = ".".join(map(str, first["loc"]))
-            raise SavedJudgeError(f"{path}: {where}: {first['msg']}") from None
+            where = ".".join(map(str, first["loc"])) or "the judge"
+            said = first["msg"].removeprefix("Value error, ")
+            raise SavedJudgeError(f"{path}: {where}: {said}") from None
+        except (ValueError, RecursionError) as fault:
+            raise SavedJudgeError(f"{path}: cannot be read as a judge: {fault}") from None
+        return judge
 
 
 def load_judge(folder: str | Path) -> Judge:
