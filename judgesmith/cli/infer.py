@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +25,7 @@ from judgesmith.cli.printing import (
     stage_progress,
     usage_text,
 )
+from judgesmith.drafts import draft_beside, put, write_synced
 
 if TYPE_CHECKING:
     from judgesmith.experiments.dataset import DataSet
@@ -190,16 +189,11 @@ def _write(place: Path, text: str, *, force: bool) -> None:
                 "with --force."
             )
         return
-    descriptor, draft = tempfile.mkstemp(prefix=f".{place.name[:40]}-", dir=place.parent)
-    try:
-        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-            file.write(text)
-        mode = place.stat().st_mode & 0o777 if place.exists() else 0o644
-        Path(draft).chmod(mode)
-        Path(draft).replace(place)
-    except BaseException:
-        Path(draft).unlink(missing_ok=True)
-        raise
+    with draft_beside(place) as draft:
+        write_synced(draft, text)
+        if place.exists():
+            draft.chmod(place.stat().st_mode & 0o777)
+        put(draft, place)
 
 
 def _summary(rubric: Rubric, output: str, usage: Usage) -> dict[str, Any]:

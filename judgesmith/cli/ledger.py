@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from dataclasses import asdict
 
@@ -11,6 +10,7 @@ import click
 from judgesmith.cli.options import json_option
 from judgesmith.cli.places import check_place
 from judgesmith.cli.printing import print_json, print_table, say
+from judgesmith.drafts import draft_beside, put
 
 _ledger = click.option(
     "--ledger",
@@ -91,13 +91,10 @@ def export(path: str, output: str | None, as_json: bool) -> None:
         exported(Ledger(path), sys.stdout)
         return
     place = check_place(output)
-    draft = place.with_name(f".{place.name}.{os.getpid()}.part")
-    try:
+    with draft_beside(place) as draft:
         with draft.open("w", encoding="utf-8") as file:
             n = exported(Ledger(path), file)
-        draft.replace(place)
-    finally:
-        draft.unlink(missing_ok=True)
+        put(draft, place)
     if as_json:
         print_json({"ledger": path, "output": output, "answers": n})
     else:

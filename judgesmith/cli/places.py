@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import os
-import tempfile
 from pathlib import Path
 
 import click
+
+from judgesmith.drafts import draft_beside
 
 
 def check_place(output: str) -> Path:
@@ -24,12 +24,11 @@ def check_place(output: str) -> Path:
     if not folder.is_dir():
         raise click.UsageError(f"there is no folder {folder} to put {path.name} in; make it first.")
     try:
-        descriptor, probe = tempfile.mkstemp(prefix=f".{path.name[:40]}-", dir=folder)
+        with draft_beside(path):
+            pass
     except OSError as fault:
         why = fault.strerror or str(fault)
         raise click.UsageError(
             f"nothing can be written in {folder}: {why}; name another place."
         ) from None
-    os.close(descriptor)
-    Path(probe).unlink()
     return path

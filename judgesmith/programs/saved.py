@@ -8,9 +8,6 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-import os
-import shutil
-import tempfile
 from collections.abc import Mapping
 from importlib.metadata import version
 from pathlib import Path
@@ -26,6 +23,7 @@ from pydantic import (
     model_validator,
 )
 
+from judgesmith.drafts import draft_beside, put, tidy, write_synced
 from judgesmith.programs.aggregating import check_terms
 from judgesmith.programs.critic_steps import critic_steps
 from judgesmith.programs.judging import Steps
@@ -181,27 +179,13 @@ class SavedJudge(BaseModel):
             overwritten.
         """
         folder = Path(folder).resolve()  # through a link, to the folder that it names
+        tidy(folder)
         if folder.exists():
             _refuse_to_lose(folder, overwrite=overwrite)
         folder.parent.mkdir(parents=True, exist_ok=True)
-        draft = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
-        try:
+        with draft_beside(folder, folder=True) as draft:
             self._write(draft)
-            draft.chmod(0o755)
-            if folder.exists():
-                old = draft.with_name(f"{draft.name}-old")
-                folder.rename(old)
-                try:
-                    draft.rename(folder)
-                except BaseException:
-                    old.rename(folder)
-                    raise
-                shutil.rmtree(old)
-            else:
-                draft.rename(folder)
-        except BaseException:
-            shutil.rmtree(draft, ignore_errors=True)
-            raise
+            put(draft, folder)
         return folder
 
     def _write(self, folder: Path) -> None:
@@ -215,12 +199,12 @@ class SavedJudge(BaseModel):
             **content,
         }
         text = json.dumps(document, ensure_ascii=True, indent=1, allow_nan=False)
-        _write_synced(folder / JUDGE_FILE, text + "\n")
+        write_synced(folder / JUDGE_FILE, text + "\n")
         prompts = folder / "prompts"
         prompts.mkdir()
         for name, question in self.questions.items():
-            _write_synced(prompts / f"{name}.txt", question.as_text() + "\n")
-        _write_synced(folder / "README.md", judge_card(self))
+            write_synced(prompts / f"{name}.txt", question.as_text() + "\n")
+        write_synced(folder / "README.md", judge_card(self))
 
     @classmethod
     def load(cls, folder: str | Path) -> Self:
@@ -304,10 +288,3 @@ def content_hash(content: Mapping[str, Any]) -> str:
     """Return the SHA-256 of plain data, whatever the order of its keys."""
     plain = json.dumps(content, sort_keys=True, ensure_ascii=True, separators=(",", ":"))
     return hashlib.sha256(plain.encode()).hexdigest()
-
-
-def _write_synced(path: Path, text: str) -> None:
-    with path.open("w", encoding="utf-8", errors="backslashreplace", newline="\n") as file:
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())

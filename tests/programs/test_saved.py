@@ -243,7 +243,7 @@ class TestHalfWritten:
         folder = tmp_path / "judge"
         if earlier:
             make().save(folder)
-        write = saved_module._write_synced
+        write = saved_module.write_synced
 
         def failing(path, text):
             if at in str(path):
@@ -251,7 +251,7 @@ class TestHalfWritten:
                 raise OSError("no space left")
             write(path, text)
 
-        monkeypatch.setattr(saved_module, "_write_synced", failing)
+        monkeypatch.setattr(saved_module, "write_synced", failing)
         with pytest.raises(OSError, match="no space left"):
             make(target="mean").save(folder, overwrite=True)
         assert [path.name for path in tmp_path.iterdir()] == (["judge"] if earlier else [])
