@@ -17,7 +17,7 @@ from judgesmith.programs.answer_json import read_json, record_type, shaped, spel
 from judgesmith.signatures.points import read_points, whole
 
 _HEADER = re.compile(r"([\s*_`#]*)\[\[ *## *(\w+) *## *\]\](.*)")
-_END = re.compile(r"^[\s*_`#]*\[\[ *## *completed *## *\]\]", re.MULTILINE | re.IGNORECASE)
+_END = re.compile(r"^[ \t\r*_`#]*+\[\[ *## *completed *## *\]\]", re.MULTILINE | re.IGNORECASE)
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
 _FENCED = re.compile(r"```\w*\s*\n(.*)\n\s*```", re.DOTALL)
 _SURROGATE = re.compile("[\ud800-\udfff]")

@@ -17,7 +17,8 @@ from typing import Annotated
 
 TAG_DIGITS = 12
 
-_LAYOUT = re.compile(r"\[\s*\[\s*##|<\s*/?\s*verbatim-", re.IGNORECASE)
+# Runs of blanks are possessive (``*+``): what they took they do not give back.
+_LAYOUT = re.compile(r"\[\s*+\[\s*+##|<\s*+/?\s*+verbatim-", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)

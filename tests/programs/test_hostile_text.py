@@ -261,6 +261,16 @@ class TestAnswersThatQuote:
                 read_answer(answer, {"score": int})
 
 
+    @pytest.mark.parametrize("filling", ["\n", " ", "\n ", "[[ ", "< ", "</", "*", "`"])
+    def test_long_runs_of_anything_are_read_in_no_time(self, filling):
+        """A pattern that tries a run in every way would take hours for these."""
+        text = filling * 1_000_000
+        assert is_cut_off(f"{_SCORE}\n{_END}\n{text}x")
+        assert not fences.imitates_layout(text)
+        with pytest.raises(ValueError, match="lacks the field"):
+            read_answer(text, SCORED)
+
+
 class TestRunsThatAreShown:
     @pytest.mark.parametrize("name", NAMES)
     def test_words_that_quote_markers_are_shown_to_no_model(self, name):
