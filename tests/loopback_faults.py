@@ -11,7 +11,12 @@ Run or start it like ``loopback.py``, which it extends (``python tests/loopback_
     the seed and of its label alone (``planned``), the first match of ``label`` in the body. A
     passing fault goes away after so many attempts, a lasting one never does.
 
-``GET /faults`` says how often which fault was served.
+``counting``
+    ``{"input": 1.0, "output": 400}``: count so many tokens per byte of the texts asked, and answers
+    of one to so many tokens (at most the ceiling that was asked for), by the content of the request
+
+``GET /faults`` says how often which fault was served, ``GET /tokens`` how many tokens all answers
+had that were written, whether or not they arrived whole.
 """
 
 import asyncio
@@ -100,24 +105,35 @@ class FaultyServer(loopback.Server):
         super().reset()
         self.served: Counter[str] = Counter()
         self.attempts: Counter[str] = Counter()
+        self.tokens = Counter({"input": 0, "output": 0})
 
     async def handle(self, request: Any) -> Any:
         from aiohttp import web
 
         if request.path == "/faults":
             return web.json_response(dict(self.served))
+        if request.path == "/tokens":
+            return web.json_response(dict(self.tokens))
         return await super().handle(request)
 
     async def reply(self, request: Any, body: bytes, content: bytes, turn: int) -> Any:
+        from aiohttp import web
+
         fault = self.fault(body)
-        if fault is None:
+        if fault is None and self.counting() is None:
             return await super().reply(request, body, content, turn)
+        if fault is None:
+            await asyncio.sleep(self.latency)
+            self.answered[content] += 1
+            return web.json_response(self.whole(body, self.answer))
         self.served[fault] += 1
         return await self.broken(fault, request, body, content, turn)
 
     def fault(self, body: bytes) -> str | None:
         """Return the fault that this request meets, which is then used up once."""
         for behaviour in self.behaviours:
+            if "counting" in behaviour:
+                continue
             if "contains" in behaviour and behaviour["contains"].encode() not in body:
                 continue
             if "fault" in behaviour:
@@ -135,9 +151,26 @@ class FaultyServer(loopback.Server):
             return None if passed and kind in PASSING else kind
         return None
 
+    def counting(self) -> dict[str, float] | None:
+        """Return how tokens are counted, None for as ``loopback.py`` does."""
+        return next((one["counting"] for one in self.behaviours if "counting" in one), None)
+
+    def counted(self, body: bytes, text: str) -> tuple[int, int]:
+        """Return tokens in and out for an answer."""
+        counting = self.counting()
+        if counting is None:
+            return len(body) // 4, max(1, len(text) // 4)
+        asked = json.loads(body)
+        n_bytes = sum(len(one["content"].encode()) for one in asked["messages"])
+        drawn = int.from_bytes(hashlib.blake2b(body, digest_size=8).digest(), "big")
+        n_out = 1 + drawn % int(counting["output"])
+        return int(counting["input"] * n_bytes), min(n_out, asked.get("max_tokens", n_out))
+
     def whole(self, body: bytes, text: Any, reason: str = "stop") -> dict[str, Any]:
         """Return a reply as OpenAI describes it, with ``text`` as the answer."""
-        n_in, n_out = len(body) // 4, max(1, len(str(text)) // 4)
+        n_in, n_out = self.counted(body, str(text))
+        self.tokens["input"] += n_in
+        self.tokens["output"] += n_out
         message = {"role": "assistant", "content": text}
         return {
             "id": "faulty",
@@ -288,6 +321,10 @@ class Loopback(loopback.Loopback):
     def faults(self) -> dict[str, int]:
         """Return how often which fault was served."""
         return self._ask("/faults")
+
+    def tokens(self) -> dict[str, int]:
+        """Return how many tokens were read and written, where ``counting`` says how."""
+        return self._ask("/tokens")
 
 
 @contextmanager

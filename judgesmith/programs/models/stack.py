@@ -229,6 +229,7 @@ class Stack:
                 outcome = fault
                 raise
             finally:
+                self._sums.came_back(identity)
                 flight.land(outcome)
             return outcome
 
@@ -287,6 +288,7 @@ class Stack:
                     raise
                 if fault.retry_after is not None and self.limits is not None:
                     self.limits.close_for(fault.retry_after)
+            self._check_time(wait)
             await waiting.sleep(wait)
 
     async def _take_turn(self, request: ModelRequest, waiting: Waiting) -> None:
@@ -295,16 +297,23 @@ class Stack:
             return
         wait = self.limits.turn(tokens=self._sums.estimate(request)[0])
         if wait > 0:
-            minutes = (self._seconds() + wait) / 60.0
-            check(self.budget, replace(self.spent, minutes=minutes))
+            self._check_time(wait)
             await waiting.sleep(wait)
+
+    def _check_time(self, wait: float) -> None:
+        """Refuse to wait for a moment at which nothing may be sent any more."""
+        minutes = (self._seconds() + wait) / 60.0
+        check(self.budget, replace(self.spent, minutes=minutes))
 
     async def _permission(
         self, identity: bytes, request: ModelRequest, waiting: Waiting
     ) -> tuple[Claim, Granted | Held | ModelAnswer]:
         """Claim the request, waiting while others may still give back what they reserved."""
         while True:
-            tokens, usd = self._sums.estimate(request)
+            while not self._sums.may_go(identity, request):
+                STOPPING.check()
+                await waiting.sleep(_POLL)
+            tokens, usd = self._sums.most(request)
             claim = self._claim(identity, tokens=tokens, usd=usd)
             try:
                 outcome: Granted | Held | ModelAnswer = await waiting.perform(self._store, claim)
