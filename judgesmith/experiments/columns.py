@@ -96,11 +96,16 @@ class ColumnMap:
             place = fields if name in KNOWN_NAMES else criteria
             target = OVERALL if name == "score" else name
             if target in place:
-                raise ValueError(f"the column map says twice where {target!r} is.")
+                raise ValueError(
+                    f"the column map says twice where {target!r} is; keep one of the two."
+                )
             if place is fields and len(chosen) > 1 and name not in _SEVERAL:
-                raise ValueError(f"{name} is read from one column; got {list(chosen)}.")
+                raise ValueError(f"{name} is read from one column; got {'+'.join(chosen)}.")
             if place is criteria and not chosen:
-                raise ValueError(f"the column map names no column for the criterion {target!r}.")
+                raise ValueError(
+                    f"the column map names no column for the criterion {target!r}; write "
+                    f"{name}=COLUMN."
+                )
             place[target] = chosen
         return cls(fields=fields, criteria=criteria)
 

@@ -94,8 +94,9 @@ def score_file(
     lm = lm or current_lm()
     first = next(items, None)
     if first is None:
-        came = Problem(where="input", field="file", expected="at least one row", came="none")
-        raise DataError([came])
+        name = getattr(items, "name", "input")
+        nothing = Problem(where=name, field="file", expected="at least one row", came="none")
+        raise DataError([nothing])
     marks = {
         "judge": judge.fingerprint,
         "target": judge.target,

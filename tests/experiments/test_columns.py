@@ -41,10 +41,16 @@ def test_a_mapping_may_name_columns_that_text_cannot():
             "a column map is written NAME=COLUMN,…, as in response=summary,score=rating; "
             "got 'summary'.",
         ),
-        ("source=a,source=b", "the column map says twice where 'source' is."),
-        ("score=a,overall=b", "the column map says twice where 'overall' is."),
-        ("response=a+b", "response is read from one column; got ['a', 'b']."),
-        ("fluency=", "the column map names no column for the criterion 'fluency'."),
+        ("source=a,source=b", "the column map says twice where 'source' is; keep one of the two."),
+        (
+            "score=a,overall=b",
+            "the column map says twice where 'overall' is; keep one of the two.",
+        ),
+        ("response=a+b", "response is read from one column; got a+b."),
+        (
+            "fluency=",
+            "the column map names no column for the criterion 'fluency'; write fluency=COLUMN.",
+        ),
     ],
 )
 def test_a_map_that_cannot_be_read_says_why(text, expected):
