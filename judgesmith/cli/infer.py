@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from judgesmith.cli.faults import blaming
 from judgesmith.cli.learning_options import learning_options
+from judgesmith.cli.numbers import WholeNumber
 from judgesmith.cli.options import (
     ModelChoice,
     data_options,
@@ -16,7 +18,7 @@ from judgesmith.cli.options import (
     model_options,
     target_options,
 )
-from judgesmith.cli.places import check_place
+from judgesmith.cli.places import OUTPUT, file_place
 from judgesmith.cli.printing import (
     print_json,
     say,
@@ -52,7 +54,7 @@ PARTS = ("task", "criteria")
 )
 @click.option(
     "--batch-size",
-    type=click.IntRange(min=1),
+    type=WholeNumber(1),
     default=5,
     show_default=True,
     help="Rated texts shown together.",
@@ -60,14 +62,14 @@ PARTS = ("task", "criteria")
 @click.option(
     "--max-criteria",
     "most",
-    type=click.IntRange(min=1),
+    type=WholeNumber(1),
     default=10,
     show_default=True,
     help="Criteria that are selected at most.",
 )
 @click.option(
     "--max-characters",
-    type=click.IntRange(min=1),
+    type=WholeNumber(1),
     default=40_000,
     show_default=True,
     help="Of the texts in one question; longer rows are not read.",
@@ -104,12 +106,14 @@ def command(
     from judgesmith.programs.models import BudgetSpent, stack_of
     from judgesmith.signatures import Rubric
 
-    place = _place(output, data, keep)
+    place = file_place(output, data, keep, like="rubric.yaml")
     names = set(ModelChoice.__dataclass_fields__)
     choice = ModelChoice(**{name: rest.pop(name) for name in names})
     rest["fewest"] = min(4, rest["most"])
+    with blaming("--without"):
+        left_out = _parts(without)
     run = InferenceRun(
-        settings=InferenceSettings(without=_parts(without), **rest),
+        settings=InferenceSettings(without=left_out, **rest),
         given=Rubric.load(keep) if keep else Rubric(),
         target=target,
         aggregate=aggregate,
@@ -120,18 +124,22 @@ def command(
     dataset = load_data(data, columns, scales)
     fingerprint = run.fingerprint(dataset, choice.model_name or "offline", endpoint_of(choice.lm()))
     if place.exists() and not force:
-        _refuse_another(place, fingerprint)
+        with blaming(OUTPUT):
+            _refuse_another(place, fingerprint)
     lm = choice.lm(run_id=f"infer {fingerprint}")
+    choice.check_key(lm)
     stack = stack_of(lm)
     assert stack is not None
     try:
-        with stage_progress(quiet=as_json) as progress:
+        blamed = blaming("--target" if target != "auto" else data)
+        with stage_progress(quiet=as_json) as progress, blamed:
             tell = None if progress is None else (lambda n: progress("questions", n, None))
             found = infer_rubric(dataset, run, lm=lm, progress=tell)
     except BudgetSpent as spent:
         _tell_spent(spent, dataset, stack.usage, as_json=as_json)
         return
-    _write(place, found.rubric.to_yaml(), force=force)
+    with blaming(OUTPUT):
+        _write(place, found.rubric.to_yaml(), force=force)
     notes = (*dataset.notes, *found.notes)
     if as_json:
         print_json(_summary(found.rubric, output, stack.usage))
@@ -150,21 +158,10 @@ def _parts(without: str) -> tuple[str, ...]:
     parts = tuple(dict.fromkeys(one.strip() for one in without.split(",") if one.strip()))
     unknown = [one for one in parts if one not in PARTS]
     if unknown:
-        raise click.UsageError(f"--without takes {' or '.join(PARTS)}; got {', '.join(unknown)}.")
+        raise ValueError(f"--without takes {' or '.join(PARTS)}; got {', '.join(unknown)}.")
     if len(parts) == len(PARTS):
-        raise click.UsageError("without task and criteria there is nothing to infer; name one.")
+        raise ValueError("without task and criteria there is nothing to infer; name one of them.")
     return parts
-
-
-def _place(output: str, data: str, keep: str | None) -> Path:
-    """Return the file for the rubric, refusing a folder and the files that are read."""
-    place = check_place(output)
-    if place.is_dir():
-        raise click.UsageError(f"{output} is a folder; name a file, such as rubric.yaml.")
-    for other in (data, keep):
-        if other and place.exists() and Path(other).exists() and place.samefile(other):
-            raise click.UsageError(f"{output} is read by this command; name another file.")
-    return place
 
 
 def _refuse_another(place: Path, fingerprint: str) -> None:

@@ -7,8 +7,10 @@ from dataclasses import asdict
 
 import click
 
+from judgesmith.cli.faults import OptionError
+from judgesmith.cli.numbers import Number
 from judgesmith.cli.options import json_option
-from judgesmith.cli.places import check_place
+from judgesmith.cli.places import OUTPUT, file_place
 from judgesmith.cli.printing import print_json, print_table, say
 from judgesmith.drafts import draft_beside, put
 
@@ -54,9 +56,7 @@ def stats(path: str, as_json: bool) -> None:
 
 @command.command("prune")
 @_ledger
-@click.option(
-    "--older-than-days", type=click.FloatRange(min=0), help="Only answers older than this."
-)
+@click.option("--older-than-days", type=Number(0), help="Only answers older than this.")
 @click.option("--model", metavar="NAME", help="Only answers of this provider/model.")
 @json_option
 def prune(path: str, older_than_days: float | None, model: str | None, as_json: bool) -> None:
@@ -68,7 +68,10 @@ def prune(path: str, older_than_days: float | None, model: str | None, as_json: 
     from judgesmith.programs.models.housekeeping import prune as pruned
 
     if older_than_days is None and model is None:
-        raise click.UsageError("say which answers: --older-than-days, --model or both.")
+        raise OptionError(
+            "all answers would go; say which ones: --older-than-days, --model or both.",
+            option="--older-than-days",
+        )
     n = pruned(Ledger(path), older_than_days=older_than_days, model=model)
     if as_json:
         print_json({"ledger": path, "removed": n})
@@ -79,18 +82,26 @@ def prune(path: str, older_than_days: float | None, model: str | None, as_json: 
 @command.command("export")
 @_ledger
 @click.option("-o", "--output", metavar="FILE", help="JSON Lines [default: standard output].")
+@click.option("--force", is_flag=True, help="Replace a file that is there.")
 @json_option
-def export(path: str, output: str | None, as_json: bool) -> None:
+def export(path: str, output: str | None, force: bool, as_json: bool) -> None:
     """Write every answer as JSON Lines."""
     from judgesmith.programs.models import Ledger
     from judgesmith.programs.models.housekeeping import export as exported
 
     if output is None:
         if as_json:
-            raise click.UsageError("--json leaves no room for the answers; name a file with -o.")
+            raise OptionError(
+                "--json leaves no room for the answers; name a file with -o.", option=OUTPUT
+            )
         exported(Ledger(path), sys.stdout)
         return
-    place = check_place(output)
+    place = file_place(output, path, like="answers.jsonl")
+    if place.exists() and not force:
+        raise OptionError(
+            f"{output} is there already; name another file, or replace it with --force.",
+            option=OUTPUT,
+        )
     with draft_beside(place) as draft:
         with draft.open("w", encoding="utf-8") as file:
             n = exported(Ledger(path), file)

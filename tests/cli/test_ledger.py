@@ -26,7 +26,8 @@ def test_export_writes_every_answer(run, ledger, folder):
 def test_export_to_standard_output_has_no_room_for_json(run, ledger):
     done = run("ledger", "export", "--json")
     assert (done.status, done.out) == (2, "")
-    assert done.fault["error"] == "--json leaves no room for the answers; name a file with -o."
+    assert done.fault["error"] == "--json leaves no room for the answers."
+    assert done.fault["hint"] == "name a file with -o."
 
 
 def test_prune_takes_out_what_it_is_told(run, ledger):
