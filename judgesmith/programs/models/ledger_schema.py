@@ -20,7 +20,9 @@ from pathlib import Path
 from judgesmith.programs.models.errors import LedgerError
 
 APPLICATION_ID = 0x4A534C47  # "JSLG"
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
+_EARLIER = {1: "ALTER TABLE answers ADD COLUMN checksum INTEGER"}
+"""What brings a ledger of an earlier schema to the next; its answers stay as they are."""
 
 _TABLES = """
 CREATE TABLE runs (
@@ -37,9 +39,13 @@ CREATE TABLE flights (identity BLOB PRIMARY KEY, owner INTEGER NOT NULL) WITHOUT
 CREATE TABLE answers (
     id INTEGER PRIMARY KEY, identity BLOB NOT NULL, intent INTEGER NOT NULL, model INTEGER NOT NULL,
     time INTEGER NOT NULL, text BLOB NOT NULL, finish_reason TEXT NOT NULL, input_tokens INTEGER,
-    output_tokens INTEGER, seconds REAL NOT NULL, detail BLOB);
+    output_tokens INTEGER, seconds REAL NOT NULL, detail BLOB, checksum INTEGER);
 CREATE UNIQUE INDEX answers_by_identity ON answers (identity);
 """
+
+
+class DamagedAnswer(sqlite3.DatabaseError):
+    """An answer in the ledger is not the one that was put there."""
 
 
 def connect(path: Path) -> sqlite3.Connection:
@@ -90,6 +96,8 @@ def _prepare(connection: sqlite3.Connection, path: Path) -> None:
             f"{path} is a database, but not a Judgesmith ledger; choose another file."
         )
     version = connection.execute("PRAGMA user_version").fetchone()[0]
+    if version in _EARLIER:
+        version = _brought_up(connection)
     if version != SCHEMA_VERSION:
         raise LedgerError(
             f"{path} has ledger schema {version}, this version of Judgesmith reads schema "
@@ -101,6 +109,22 @@ def _prepare(connection: sqlite3.Connection, path: Path) -> None:
     # the index over millions of answers (about 30 MB each) stays in memory.
     connection.execute("PRAGMA wal_autocheckpoint=4000")
     connection.execute("PRAGMA cache_size=-65536")
+
+
+def _brought_up(connection: sqlite3.Connection) -> int:
+    """Bring a ledger of an earlier schema to this one and return its version."""
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        # Another process may have been faster between the look and the lock.
+        while (version := connection.execute("PRAGMA user_version").fetchone()[0]) in _EARLIER:
+            connection.execute(_EARLIER[version])
+            connection.execute(f"PRAGMA user_version={version + 1}")
+        connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise
+    return int(version)
 
 
 def is_busy(fault: sqlite3.Error) -> bool:
@@ -130,10 +154,13 @@ def _advice(path: Path, fault: sqlite3.Error) -> str:
     code = getattr(fault, "sqlite_errorcode", 0) & 0xFF
     if code == sqlite3.SQLITE_NOTADB:
         return f"{path} is not a ledger (not an SQLite database); choose another file."
-    if code == sqlite3.SQLITE_CORRUPT:
+    # Damage shows as a fault of the file's structure or of the SQL in it, or as a wrong checksum.
+    damaged = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_ERROR, sqlite3.SQLITE_MISMATCH)
+    if isinstance(fault, DamagedAnswer) or code in damaged:
         return (
-            f"the ledger {path} is damaged ({fault}). Move it away to start a new one; "
-            f"'sqlite3 {path} .recover' may bring back its answers."
+            f"the ledger {path} is damaged ({fault}). Take what is sound into a new one with "
+            f"'judgesmith ledger rescue --ledger {path} -o NEW', or name another file "
+            "(--ledger PATH)."
         )
     if code == sqlite3.SQLITE_FULL:
         return f"no space left for the ledger {path}; free some, then run the same command again."
