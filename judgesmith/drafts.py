@@ -7,6 +7,7 @@ process ids say.
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import os
 import re
@@ -50,24 +51,46 @@ def put(draft: Path, place: Path) -> None:
     """Rename ``draft`` to ``place``, as a whole and for good.
 
     A file takes the place of another in one step. A folder needs two; where a process is killed
-    between them, ``tidy`` puts the old folder back.
+    between them, ``tidy`` puts the old folder back. Of several that put at once, one stays.
     """
-    if not (draft.is_dir() and place.exists()):
+    if not draft.is_dir():
         draft.replace(place)
         _sync(place.parent)
         return
-    old = draft.with_suffix(_OLD)
-    lock = os.open(place, os.O_RDONLY)
+    for _ in range(_TRIES):
+        old = place.with_name(f"{_start(place)}{secrets.token_hex(4)}{_OLD}")
+        with _out_of_the_way(place, old):
+            try:
+                draft.rename(place)
+            except OSError as fault:
+                # Another process has put its own there in the meantime.
+                if fault.errno in (errno.ENOTEMPTY, errno.EEXIST):
+                    continue
+                raise
+        _sync(place.parent)
+        return
+    raise FileExistsError(f"{place} is replaced by others all the time; name another place.")
+
+
+@contextmanager
+def _out_of_the_way(place: Path, old: Path) -> Iterator[None]:
+    """Move ``place`` to ``old`` for the block, and back if nothing else is there after it."""
+    try:
+        lock = os.open(place, os.O_RDONLY)
+    except FileNotFoundError:
+        yield
+        return
     try:
         _locked(lock)
-        place.rename(old)
+        with suppress(FileNotFoundError):
+            place.rename(old)
         try:
-            draft.rename(place)
-        except BaseException:
-            old.rename(place)
-            raise
-        _sync(place.parent)
-        shutil.rmtree(old)
+            yield
+        finally:
+            if place.exists():
+                shutil.rmtree(old, ignore_errors=True)
+            elif old.exists():
+                old.rename(place)
     finally:
         os.close(lock)
 

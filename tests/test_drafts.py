@@ -128,6 +128,28 @@ def test_two_who_write_the_same_place_both_end_and_one_of_them_wins(tmp_path):
     assert place.read_text() == "second"
 
 
+REPLACING = """
+import sys
+from pathlib import Path
+from judgesmith.drafts import draft_beside, put, write_synced
+for number in range(60):
+    with draft_beside(Path("judge"), folder=True) as draft:
+        write_synced(draft / "text", sys.argv[1])
+        put(draft, Path("judge"))
+"""
+
+
+def test_two_who_replace_the_same_folder_over_and_over_leave_one_whole(tmp_path):
+    call = [sys.executable, "-c", REPLACING]
+    pipes = {"cwd": tmp_path, "stderr": subprocess.PIPE, "text": True}
+    both = [subprocess.Popen([*call, text], **pipes) for text in ("first", "second")]
+    for process in both:
+        _, err = process.communicate(timeout=120)
+        assert process.returncode == 0, err
+    assert names(tmp_path) == ["judge"]
+    assert (tmp_path / "judge" / "text").read_text() in ("first", "second")
+
+
 def test_a_folder_that_is_not_there_is_an_error_at_once(tmp_path):
     began = time.monotonic()
     with pytest.raises(FileNotFoundError), draft_beside(tmp_path / "none" / "out.txt"):
