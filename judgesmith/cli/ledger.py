@@ -1,9 +1,10 @@
-"""``judgesmith ledger``: look at, trim or export the answers on record."""
+"""``judgesmith ledger``: look at, trim, export or rescue the answers on record."""
 
 from __future__ import annotations
 
 import sys
 from dataclasses import asdict
+from pathlib import Path
 
 import click
 
@@ -110,3 +111,31 @@ def export(path: str, output: str | None, force: bool, as_json: bool) -> None:
         print_json({"ledger": path, "output": output, "answers": n})
     else:
         say(f"{n} answers in {output}")
+
+
+@command.command("rescue")
+@_ledger
+@click.option("-o", "--output", required=True, metavar="NEW", help="The new ledger.")
+@json_option
+def rescue(path: str, output: str, as_json: bool) -> None:
+    """Take what is sound of a damaged ledger into a new one.
+
+    The damaged file stays as it is. Answers that are left behind will be asked for again.
+    """
+    from judgesmith.programs.models.rescuing import rescue as rescued
+
+    place = file_place(output, path, like="ledger.sqlite")
+    found = rescued(Path(path), place)
+    if as_json:
+        print_json(
+            {
+                "ledger": path,
+                "output": output,
+                "answers": found.answers,
+                "altered": found.altered,
+            }
+        )
+        return
+    say(f"{found.answers} answers in {output}")
+    if found.altered:
+        say(f"{found.altered} were left behind, because they are not as they were kept")
