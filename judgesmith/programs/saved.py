@@ -30,6 +30,7 @@ from judgesmith.programs.judging import Steps
 from judgesmith.programs.saved_checks import check_agreement, check_questions
 from judgesmith.programs.templates import Template
 from judgesmith.signatures.judgement import Judgement
+from judgesmith.signatures.plain_faults import plain_faults
 from judgesmith.signatures.protocol import Protocol
 from judgesmith.signatures.scale import Scale
 
@@ -222,12 +223,15 @@ class SavedJudge(BaseModel):
         except (FileNotFoundError, NotADirectoryError):
             raise SavedJudgeError(f"{folder}: no judge there; expected a {JUDGE_FILE}.") from None
         except (OSError, UnicodeDecodeError, ValueError, RecursionError) as fault:
-            raise SavedJudgeError(f"{path}: cannot be read as a judge: {fault}") from None
-        if not isinstance(document, dict) or document.get("schema") != SCHEMA:
-            found = document.get("schema") if isinstance(document, dict) else None
+            said = f"cannot be read as a judge: {_unreadable(fault)}"
+            raise SavedJudgeError(f"{path}: {said}; name a folder that compile made.") from None
+        if not isinstance(document, dict) or "schema" not in document:
+            raise SavedJudgeError(f"{path}: holds no judge; name a folder that compile made.")
+        if document["schema"] != SCHEMA:
             raise SavedJudgeError(
                 f"{path}: expected schema {SCHEMA} of judgesmith {version('judgesmith')}; "
-                f"got {found!r}. Compile the judge again, or use the version that made it."
+                f"got {document['schema']!r}. Compile the judge again, or use the version that "
+                "made it."
             )
         content = {
             name: value
@@ -249,10 +253,8 @@ class SavedJudge(BaseModel):
             judge = cls.model_validate(content)
             content_hash(judge.model_dump(mode="json"))  # whoever loads it may save it
         except ValidationError as fault:
-            first = fault.errors(include_url=False, include_input=False)[0]
-            where = ".".join(map(str, first["loc"])) or "the judge"
-            said = first["msg"].removeprefix("Value error, ")
-            raise SavedJudgeError(f"{path}: {where}: {said}") from None
+            said = plain_faults(fault).rstrip(".")
+            raise SavedJudgeError(f"{path}: {said}. Compile the judge again.") from None
         except (ValueError, RecursionError) as fault:
             raise SavedJudgeError(f"{path}: cannot be read as a judge: {fault}") from None
         return judge
@@ -268,6 +270,18 @@ def load_judge(folder: str | Path) -> Judge:
         differently; ``SavedJudge.load`` still scores with the words it was compiled with.
     """
     return SavedJudge.load(folder).program()
+
+
+def _unreadable(fault: Exception) -> str:
+    """Return why a file is no JSON document."""
+    if isinstance(fault, OSError):
+        return fault.strerror or "it cannot be opened"
+    if isinstance(fault, json.JSONDecodeError):
+        return f"no JSON from line {fault.lineno}, character {fault.colno} on"
+    if isinstance(fault, UnicodeDecodeError):
+        return "it is not in UTF-8"
+    deep = isinstance(fault, RecursionError)
+    return "it is nested too deeply" if deep else "it holds a number that is too long"
 
 
 def _refuse_to_lose(folder: Path, *, overwrite: bool) -> None:

@@ -116,11 +116,38 @@ def read_yaml(text: str) -> Any:
     except yaml.MarkedYAMLError as fault:
         mark = fault.problem_mark or fault.context_mark
         where = "" if mark is None else f"line {mark.line + 1}: "
-        raise ValueError(f"{where}{fault.problem or fault.context}.") from None
-    except yaml.YAMLError as fault:
-        raise ValueError(f"not YAML: {fault}") from None
+        raise ValueError(f"{where}{_plainly(fault)}.") from None
+    except yaml.YAMLError:
+        raise ValueError(
+            "not YAML: it holds a character that cannot be printed; remove it, or spell it as an "
+            "escape in double quotes."
+        ) from None
     except RecursionError:
         raise ValueError("not YAML that can be read: it is nested too deeply.") from None
+
+
+_SAID = {
+    r"found character '\\t' that cannot start any token": "a tab begins the line. Write blanks",
+    r"expected .*, but (found|got) '<stream end>'": "a bracket or a quote is never closed",
+    r"found undefined alias '(?P<name>.*)'": (
+        "*{name} stands for nothing. Put a text that begins with * in quotes"
+    ),
+    r"but found another document": "a second document begins. Keep one of them",
+    r"mapping values are not allowed here": "a second colon. Put a text with a colon in quotes",
+    r"expected ',' or '[}\]]', but got '(?P<name>.*)'": (
+        "{name} cannot stand in a text between brackets. Put the text in quotes"
+    ),
+}
+"""What PyYAML says, and what it means to somebody who writes a rubric."""
+
+
+def _plainly(fault: yaml.MarkedYAMLError) -> str:
+    """Return what is wrong with YAML, in words that say what to do where they are known."""
+    said = fault.problem or fault.context or "not YAML"
+    for pattern, words in _SAID.items():
+        if found := re.fullmatch(pattern, said):
+            return words.format(**found.groupdict())
+    return said
 
 
 def write_yaml(plain: Any) -> str:

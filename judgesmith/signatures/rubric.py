@@ -16,6 +16,7 @@ from pydantic import (
 )
 
 from judgesmith.signatures.fences import imitates_layout
+from judgesmith.signatures.plain_faults import placed, plain_fault
 from judgesmith.signatures.plain_yaml import read_yaml, write_yaml
 
 
@@ -167,11 +168,11 @@ class Rubric(BaseModel):
             plain = read_yaml(text)
             if not isinstance(plain, dict):
                 got = "nothing" if plain is None else repr(plain)[:80]
-                raise ValueError(f"expected a mapping with task and criteria; got {got}.")
+                raise ValueError(f"expected task and criteria by name; got {got}.")
             return cls.model_validate(plain)
         except ValidationError as fault:
-            faults = fault.errors(include_url=False, include_input=False)
-            said = "; ".join(_said(one["loc"], one["msg"], plain) for one in faults)
+            faults = fault.errors(include_url=False)
+            said = "; ".join(_said(one["loc"], plain_fault(one), plain) for one in faults)
             raise ValueError(f"{where}: {said}") from None
         except ValueError as fault:
             raise ValueError(f"{where}: {fault}") from None
@@ -233,5 +234,4 @@ def _said(place: tuple[int | str, ...], message: str, plain: dict[str, Any]) -> 
     criteria = plain.get("criteria")
     if len(place) > 1 and isinstance(place[1], int) and isinstance(criteria, dict):
         names[1] = str(list(criteria)[place[1]])
-    said = message.removeprefix("Value error, ")
-    return f"{'.'.join(names)}: {said}" if names else said
+    return placed(".".join(names), message)
