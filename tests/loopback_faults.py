@@ -13,10 +13,12 @@ Run or start it like ``loopback.py``, which it extends (``python tests/loopback_
 
 ``counting``
     ``{"input": 1.0, "output": 400}``: count so many tokens per byte of the texts asked, and answers
-    of one to so many tokens (at most the ceiling that was asked for), by the content of the request
+    of one to so many tokens (at most the ceiling that was asked for), by the content of the
+    request; with ``latency``, wait so long before each
 
 ``GET /faults`` says how often which fault was served, ``GET /tokens`` how many tokens all answers
-had that were written, whether or not they arrived whole.
+had that were written, whether or not they arrived whole, and ``GET /arrivals`` when, in seconds,
+the first and the last request since the last such question came.
 """
 
 import asyncio
@@ -30,7 +32,7 @@ from collections.abc import Sequence
 from contextlib import contextmanager
 from email.utils import formatdate
 from pathlib import Path
-from time import time
+from time import monotonic, time
 from typing import Any
 
 
@@ -106,6 +108,7 @@ class FaultyServer(loopback.Server):
         self.served: Counter[str] = Counter()
         self.attempts: Counter[str] = Counter()
         self.tokens = Counter({"input": 0, "output": 0})
+        self.arrivals: list[float] = []
 
     async def handle(self, request: Any) -> Any:
         from aiohttp import web
@@ -114,6 +117,11 @@ class FaultyServer(loopback.Server):
             return web.json_response(dict(self.served))
         if request.path == "/tokens":
             return web.json_response(dict(self.tokens))
+        if request.path == "/arrivals":
+            first_and_last, self.arrivals = self.arrivals, []
+            return web.json_response(first_and_last)
+        if request.path.endswith("/chat/completions"):
+            self.arrivals[1:] = [monotonic()]
         return await super().handle(request)
 
     async def reply(self, request: Any, body: bytes, content: bytes, turn: int) -> Any:
@@ -123,7 +131,7 @@ class FaultyServer(loopback.Server):
         if fault is None and self.counting() is None:
             return await super().reply(request, body, content, turn)
         if fault is None:
-            await asyncio.sleep(self.latency)
+            await asyncio.sleep(self.counting().get("latency", self.latency))
             self.answered[content] += 1
             return web.json_response(self.whole(body, self.answer))
         self.served[fault] += 1
@@ -188,7 +196,6 @@ class FaultyServer(loopback.Server):
     async def broken(self, fault: str, request: Any, body: bytes, content: bytes, turn: int) -> Any:
         from aiohttp import web
 
-        good = json.dumps(self.whole(body, self.answer)).encode()
         as_json = {"Content-Type": "application/json"}
         if fault == "slow":
             await asyncio.sleep(0.2)
@@ -224,8 +231,9 @@ class FaultyServer(loopback.Server):
             return web.json_response(said)
         if fault == "wrong_type":
             self.answered[content] += 1
-            return web.Response(body=good, content_type="text/plain")
-        return _torn(fault, request, good)
+            text = json.dumps(self.whole(body, self.answer))
+            return web.Response(text=text, content_type="text/plain")
+        return _torn(fault, request, json.dumps(self.whole(body, self.answer)).encode())
 
 
 def _torn(fault: str, request: Any, good: bytes) -> Any:
@@ -325,6 +333,11 @@ class Loopback(loopback.Loopback):
     def tokens(self) -> dict[str, int]:
         """Return how many tokens were read and written, where ``counting`` says how."""
         return self._ask("/tokens")
+
+    def seconds(self) -> float:
+        """Return how long requests came since this was last asked."""
+        arrivals = self._ask("/arrivals")
+        return arrivals[-1] - arrivals[0] if arrivals else 0.0
 
 
 @contextmanager
