@@ -7,6 +7,7 @@ import threading
 import weakref
 from dataclasses import replace
 from typing import Any
+from urllib.parse import urlsplit
 from urllib.request import getproxies
 
 from dspy import lm15
@@ -85,6 +86,7 @@ class NativeEngine:
         self._key_variable = f"{head.upper()}_API_KEY"
         self.endpoint = public_address(address) if address else _own_address(provider)
         self.route = f"native client, {self.endpoint}"
+        self._has_secrets = address is not None and _holds_secrets(address)
         self._lock = threading.Lock()
         self._threads: tuple[Any, Any] | None = None
         self._loops: dict[asyncio.AbstractEventLoop, tuple[Any, Any]] = {}
@@ -182,7 +184,18 @@ class NativeEngine:
         The client would look for proxies in the environment before each request, which takes
         longer than the rest of it; they are looked for once, here.
         """
+        if self._has_secrets:
+            # It would take them for a part of the host or of the path.
+            raise ValueError(
+                "this address comes with a user, a password or a query, which the client cannot "
+                f"send; leave them out, and set {self._key_variable} in the environment."
+            )
         key = os.environ.get(self._key_variable)
+        if key and not (key.isascii() and key.isprintable()):
+            raise ValueError(
+                f"the key in {self._key_variable} holds characters that no key has, such as line "
+                "ends; set it again."
+            )
         providers: tuple[Any, ...] = ()
         api_keys = {self._provider: key} if key else None
         if self._declared is not None:
@@ -205,6 +218,11 @@ class NativeEngine:
             transport=transport,
         )
         return transport, kind(config).lm(f"{self._provider}:{self._name}")
+
+
+def _holds_secrets(address: str) -> bool:
+    parts = urlsplit(address)
+    return "@" in parts.netloc or bool(parts.query or parts.fragment)
 
 
 def _own_address(provider: str) -> str:

@@ -5,6 +5,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from judgesmith.programs.models.native import native_route
+from judgesmith.programs.models.redaction import redacted
 
 # Where LiteLLM lists the providers that it knows; importing it takes seconds.
 _LISTED_IN = "types/utils.py"
@@ -65,7 +66,8 @@ def check_address(address: str | None, model: str) -> None:
     except ValueError:
         right = False
     if not right:
-        raise ValueError(f"an address is a URL such as http://localhost:8000/v1; got {address!r}.")
+        got = redacted(address)
+        raise ValueError(f"an address is a URL such as http://localhost:8000/v1; got {got!r}.")
     if model == "offline":
         raise ValueError(
             "the offline model answers without any server; drop the address, or name the model "
