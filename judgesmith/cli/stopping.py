@@ -30,8 +30,7 @@ def stopping_well() -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    timer = threading.Timer(PATIENCE, _interrupt)
-    timer.daemon = True
+    timers: list[threading.Timer] = []
 
     def on_signal(number: int, frame: FrameType | None) -> None:
         state = _state()
@@ -40,7 +39,9 @@ def stopping_well() -> Iterator[None]:
         # Not through sys.stderr, which may be in the middle of a write.
         with suppress(OSError):
             os.write(2, f"{chr(10) if os.isatty(2) else ''}{_NOTICE}".encode())
-        timer.start()
+        timers.append(threading.Timer(PATIENCE, _signal_again, [number]))
+        timers[-1].daemon = True
+        timers[-1].start()
 
     names = ("SIGINT", "SIGTERM")
     numbers = [getattr(signal, name) for name in names if hasattr(signal, name)]
@@ -52,7 +53,8 @@ def stopping_well() -> Iterator[None]:
     try:
         yield
     finally:
-        timer.cancel()
+        for timer in timers:
+            timer.cancel()
         for number, handler in before.items():
             if handler is not None:
                 signal.signal(number, handler)
@@ -73,9 +75,9 @@ def _state() -> Any:
     return getattr(module, "STOPPING", None)
 
 
-def _interrupt() -> None:
+def _signal_again(number: int) -> None:
     """Send the main thread another signal, which also ends a wait in the operating system."""
     if hasattr(signal, "pthread_kill"):
-        signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
+        signal.pthread_kill(threading.main_thread().ident or 0, number)
     else:
-        signal.raise_signal(signal.SIGINT)
+        signal.raise_signal(number)

@@ -165,17 +165,21 @@ import signal, sys, time
 from judgesmith.cli import stopping
 from judgesmith.programs.models.stopping import STOPPING
 stopping.PATIENCE = 0.2
+signal.signal(signal.SIGINT, getattr(signal, sys.argv[1]))
 try:
     with stopping.stopping_well(), STOPPING.attended():
-        signal.raise_signal(signal.SIGINT)
+        signal.raise_signal(getattr(signal, sys.argv[2]))
         time.sleep(300)
 except KeyboardInterrupt:
     print("over")
 """
 
 
-def test_what_takes_too_long_in_flight_is_not_waited_for():
-    call = [sys.executable, "-c", PATIENT]
+@pytest.mark.parametrize(
+    ("of_sigint", "sent"), [("default_int_handler", "SIGINT"), ("SIG_IGN", "SIGTERM")]
+)
+def test_what_takes_too_long_in_flight_is_not_waited_for(of_sigint, sent):
+    call = [sys.executable, "-c", PATIENT, of_sigint, sent]  # shells ignore it behind an "&"
     done = subprocess.run(call, capture_output=True, text=True, timeout=60, check=True)
     assert done.stdout == "over\n"
 
