@@ -115,3 +115,93 @@ def test_a_pause_that_outlasts_the_time_left_is_not_begun(stack, ask, server):
         made.complete_sync(ask())
     assert caught.value.ceiling == "max_minutes"
     assert (server.counts()["requests"], made.spent.minutes < 1) == (1, True)
+
+
+CEILINGS = {"max_calls": 60, "max_tokens": 30_000, "max_usd": 60.0}
+
+
+def in_dollars(tokens):
+    return (tokens["input"] * 1000 + tokens["output"] * 4000) / 1e6
+
+
+def passed(server, name, ceiling):
+    """Say whether the server saw more than the ceiling."""
+    seen = {
+        "max_calls": server.counts()["requests"],
+        "max_tokens": spent_at(server),
+        "max_usd": in_dollars(server.tokens()),
+    }
+    return seen[name] > ceiling + 1e-9
+
+
+@pytest.mark.parametrize("name", CEILINGS)
+def test_growing_budgets_of_one_run_are_never_passed_and_all_is_kept(stack, ask, server, name):
+    server.script({"counting": {"input": 1.0, "output": 300}})
+    plan = {"seed": 1, "share": 0.2, "kinds": ["half_closed", "garbage", "http_503"]}
+    server.script({"plan": plan})
+    requests = [ask(f"item-{n} of a hundred", max_tokens=300) for n in range(100)]
+    retry = Retry(attempts=4, first=0.001)
+    bought = set()
+    for turn in range(1, 11):
+        ceiling = CEILINGS[name] * turn // 10
+        made = stack(run_id="run", price=(1000, 4000), retry=retry, **{name: ceiling})
+        outcomes = together(made, requests)
+        assert not passed(server, name, ceiling)
+        answered = {n for n, one in enumerate(outcomes) if isinstance(one, ModelAnswer)}
+        assert answered >= bought
+        bought = answered
+        assert len(bought) == server.counts()["answered"]
+        if name == "max_calls":
+            assert server.counts()["requests"] == made.spent.calls == ceiling
+    assert server.counts()["answered_again"] == 0
+    assert len(bought) > 20
+
+
+UNDER_A_CEILING = """
+import asyncio, sys
+from judgesmith.programs.models import ModelRequest, Prefix, Settings, model, stack_of
+
+ledger, url, name, ceiling = sys.argv[1:5]
+stack = stack_of(
+    model(
+        "openai/m", ledger=ledger, api_base=url, run_id="run", price=(1000, 4000),
+        **{name: float(ceiling) if name == "max_usd" else int(ceiling)},
+    )
+)
+
+async def run():
+    print("ready", flush=True)
+    sys.stdin.readline()
+    settings = Settings(max_tokens=300)
+    requests = [
+        ModelRequest(model="openai/m", prefix=Prefix(), user=f"item {n}", settings=settings)
+        for n in range(200)
+    ]
+    found = await asyncio.gather(*map(stack.complete, requests), return_exceptions=True)
+    await stack.aclose()
+    print(sum(not isinstance(one, Exception) for one in found), flush=True)
+
+asyncio.run(run())
+"""
+
+
+@pytest.mark.parametrize("name", CEILINGS)
+def test_two_processes_on_one_ledger_keep_to_one_ceiling_together(in_process, path, server, name):
+    server.script({"counting": {"input": 1.0, "output": 300, "latency": 0.02}})
+    both = [in_process(UNDER_A_CEILING, path, server.url, name, CEILINGS[name]) for _ in "ab"]
+    for process in both:
+        assert process.stdout.readline() == "ready\n", process.stderr.read()
+    for process in both:
+        process.stdin.write("\n")
+        process.stdin.flush()
+    answered = []
+    for process in both:
+        out, err = process.communicate(timeout=120)
+        assert process.returncode == 0, err
+        answered.append(int(out))
+    assert not passed(server, name, CEILINGS[name])
+    counts = server.counts()
+    assert counts["answered_again"] == 0
+    assert max(answered) <= counts["requests"] == counts["answered"] >= 20
+    if name == "max_calls":
+        assert counts["requests"] == CEILINGS[name]
