@@ -104,6 +104,7 @@ def export(path: str, output: str | None, force: bool, as_json: bool) -> None:
             option=OUTPUT,
         )
     with draft_beside(place) as draft:
+        draft.chmod(0o600)  # as private as the ledger itself
         with draft.open("w", encoding="utf-8") as file:
             n = exported(Ledger(path), file)
         put(draft, place)
@@ -125,6 +126,8 @@ def rescue(path: str, output: str, as_json: bool) -> None:
     from judgesmith.programs.models.rescuing import rescue as rescued
 
     place = file_place(output, path, like="ledger.sqlite")
+    if place.exists():
+        raise OptionError(f"{output} is there already; name a file that is not.", option=OUTPUT)
     found = rescued(Path(path), place)
     if as_json:
         print_json(

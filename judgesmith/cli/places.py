@@ -32,7 +32,7 @@ def check_place(output: str) -> Path:
         with draft_beside(path):
             pass
     except OSError as fault:
-        why = fault.strerror or str(fault)
+        why = fault.strerror or "files that are made there vanish"
         raise OptionError(
             f"nothing can be written in {folder}: {why}; name another place.", option=OUTPUT
         ) from None

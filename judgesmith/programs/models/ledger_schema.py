@@ -63,7 +63,7 @@ def connect(path: Path) -> sqlite3.Connection:
         # SQLite gives its side files the mode of the main file, so that mode is set first.
         with suppress(FileExistsError):
             os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
-        if stat.S_IMODE(path.stat().st_mode) & 0o077:
+        if stat.S_IMODE(path.stat().st_mode) & 0o077 and _is_ledger(path):
             path.chmod(0o600)
         # Waiting for another process is done by the callers, who know whether they may block.
         connection = sqlite3.connect(
@@ -71,10 +71,21 @@ def connect(path: Path) -> sqlite3.Connection:
         )
         try:
             _prepare(connection, path)
+            # What a young ledger is may stand in its log alone, so that it is known only now.
+            for file in (path, *(path.with_name(path.name + end) for end in ("-wal", "-shm"))):
+                if file.exists() and stat.S_IMODE(file.stat().st_mode) & 0o077:
+                    file.chmod(0o600)
         except BaseException:
             connection.close()
             raise
         return connection
+
+
+def _is_ledger(path: Path) -> bool:
+    """Say whether a file is a ledger, or empty and about to be one; nobody else's is touched."""
+    with path.open("rb") as file:
+        head = file.read(72)
+    return not head or head[68:] == APPLICATION_ID.to_bytes(4, "big")
 
 
 def _prepare(connection: sqlite3.Connection, path: Path) -> None:
@@ -146,7 +157,7 @@ def explained(path: Path) -> Iterator[None]:
         reason = fault.strerror or str(fault)
         raise LedgerError(
             f"cannot open the ledger {path}: {reason}. Choose a file in a folder that can be "
-            "written (--ledger PATH), or go without one (ledger=None)."
+            "written (--ledger PATH)."
         ) from fault
 
 
@@ -166,7 +177,7 @@ def _advice(path: Path, fault: sqlite3.Error) -> str:
         return f"no space left for the ledger {path}; free some, then run the same command again."
     if code in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM):
         return (
-            f"the ledger {path} cannot be written ({fault}). Make file and folder writable, choose "
-            "another file (--ledger PATH), or go without one (ledger=None)."
+            f"the ledger {path} cannot be written ({fault}). Make file and folder writable, or "
+            "choose another file (--ledger PATH)."
         )
     return f"the ledger {path} failed ({fault}); choose another file, or check the disk."
