@@ -21,7 +21,7 @@ from judgesmith.programs.models import Retry, model, stack_of
 ENVIRONMENT = {
     "OPENAI_API_KEY": "sk-proj-PLANTEDopenai0123456789abcdefXYZ",
     "ANTHROPIC_API_KEY": "sk-ant-api03-PLANTEDanthropic-0123456789",
-    "TOGETHERAI_API_KEY": "PLANTEDtogether0123456789abcdef",
+    "TOGETHERAI_API_KEY": "PLANTEDtogether-zyxwvutsrqponml",
     "AWS_ACCESS_KEY_ID": "AKIAPLANTED012345678",
     "AWS_SECRET_ACCESS_KEY": "PLANTEDaws/wJalrXUtnFEMI+K7MDENGbPxRfiCY",
     "DATABASE_PASSWORD": "planted-horse-battery",
@@ -146,15 +146,18 @@ class Planted:
     def ask(self, name, *, address=None):
         """Ask a model from Python, and keep all that its objects and its faults say."""
         places = {}
-        try:
-            lm = model(name, ledger=None, api_base=address, retry=Retry(attempts=1), timeout=30)
-            stack = stack_of(lm)
-            for part in (lm, stack, stack.engine, lm.dump_state(), stack.route, stack.endpoint):
-                places[f"repr {len(places)}"] = repr(part)
-            places["answer"] = repr(lm("2 + 2?"))
-        except Exception as fault:
-            places["fault"] = repr((fault, fault.args, vars(fault), fault.__cause__))
-            places["traceback"] = "".join(traceback.format_exception(fault))
+        said = io.StringIO()
+        with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
+            try:
+                lm = model(name, ledger=None, api_base=address, retry=Retry(attempts=1), timeout=30)
+                stack = stack_of(lm)
+                for part in (lm, stack, stack.engine, lm.dump_state(), stack.route, stack.endpoint):
+                    places[f"repr {len(places)}"] = repr(part)
+                places["answer"] = repr(lm("2 + 2?"))
+            except Exception as fault:
+                places["fault"] = repr((fault, fault.args, vars(fault), fault.__cause__))
+                places["traceback"] = "".join(traceback.format_exception(fault))
+        places["output"] = said.getvalue()
         self.places |= {f"{name} {len(self.places)} {key}": one for key, one in places.items()}
 
     def files(self):
