@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from pydantic import ValidationError
-from pydantic_core import ErrorDetails
 
 _LONGEST = 80
 _EXPECTED = {
@@ -71,7 +71,7 @@ def placed(place: str, fault: str) -> str:
 _MISSING = "is missing"
 
 
-def plain_fault(one: ErrorDetails) -> str:
+def plain_fault(one: Mapping[str, Any]) -> str:
     """Return one fault without its place: what was expected, and what came."""
     kind, limits = one["type"], one.get("ctx", {})
     if kind == "missing":
