@@ -22,7 +22,7 @@ whose ``times`` are used up is dropped:
     the text of the answer and why it ended
 ``chatty``
     true: answer questions of the project as a chat model does, which is the text and the reason
-    then (``chatty.py``, beside this file)
+    then (``chatty.py``, beside this file); ``"steady"``: the same, however often it is asked
 ``logprobs``
     alternatives for the first token of the answer, ``{token: log-probability}``
 """
@@ -136,6 +136,7 @@ class Server:
         if behaviour.get("chatty"):
             import chatty  # beside this file, which runs as a program here
 
+            turn = 1 if behaviour["chatty"] == "steady" else turn
             text, reason = chatty.reply(json.loads(body), turn)
         choice = {
             "index": 0,
@@ -143,7 +144,7 @@ class Server:
             "finish_reason": reason,
         }
         if "logprobs" in behaviour:
-            choice["logprobs"] = {"content": [_token(behaviour["logprobs"])]}
+            choice["logprobs"] = {"content": [token(behaviour["logprobs"])]}
         n_in, n_out = len(body) // 4, max(1, len(text) // 4)
         usage = {"prompt_tokens": n_in, "completion_tokens": n_out, "total_tokens": n_in + n_out}
         reply = {
@@ -157,16 +158,16 @@ class Server:
         return web.Response(body=json.dumps(reply).encode(), content_type="application/json")
 
 
-def _token(alternatives: dict[str, float]) -> dict[str, Any]:
+def token(alternatives: dict[str, float]) -> dict[str, Any]:
     ranked = sorted(alternatives.items(), key=lambda pair: -pair[1])
     top = [{"token": token, "logprob": logprob, "bytes": None} for token, logprob in ranked]
     return {**top[0], "top_logprobs": top}
 
 
-async def _serve(port: int, latency: float, answer: str) -> None:
+async def _serve(server: Server, port: int) -> None:
     from aiohttp import web
 
-    runner = web.ServerRunner(web.Server(Server(latency, answer).handle, access_log=None))
+    runner = web.ServerRunner(web.Server(server.handle, access_log=None))
     await runner.setup()
     site = web.TCPSite(runner, "127.0.0.1", port, backlog=1024)
     await site.start()
@@ -205,9 +206,11 @@ class Loopback:
 
 
 @contextmanager
-def serving(*, latency: float = 0.0, answer: str = "7") -> Iterator[Loopback]:
+def serving(
+    *, latency: float = 0.0, answer: str = "7", program: str = __file__
+) -> Iterator[Loopback]:
     """Run a server in a process of its own for the length of a ``with`` block."""
-    command = [sys.executable, str(Path(__file__).resolve()), "--port", "0"]
+    command = [sys.executable, str(Path(program).resolve()), "--port", "0"]
     command += ["--latency", str(latency), "--answer", answer]
     process = subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
@@ -220,14 +223,14 @@ def serving(*, latency: float = 0.0, answer: str = "7") -> Iterator[Loopback]:
         process.communicate()
 
 
-def main() -> None:
+def main(kind: type[Server] = Server) -> None:
     """Serve until standard input ends."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--port", type=int, default=0, help="0 takes a free one")
     parser.add_argument("--latency", type=float, default=0.0, help="seconds before each reply")
     parser.add_argument("--answer", default="7", help="the text of every answer")
     options = parser.parse_args()
-    asyncio.run(_serve(options.port, options.latency, options.answer))
+    asyncio.run(_serve(kind(options.latency, options.answer), options.port))
 
 
 if __name__ == "__main__":

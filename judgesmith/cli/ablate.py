@@ -18,7 +18,7 @@ from judgesmith.cli.options import (
     model_options,
     target_options,
 )
-from judgesmith.cli.places import check_place
+from judgesmith.cli.places import OUTPUT, check_place
 from judgesmith.cli.printing import (
     print_json,
     print_table,
@@ -87,7 +87,7 @@ def command(
     choice = ModelChoice(**{name: rest.pop(name) for name in own})
     settings = CompileSettings.model_validate(rest)
     dataset = load_data(data, columns, scales)
-    with blaming("--target", given=settings.target != ("auto",)):
+    with blaming("--target" if settings.target != ("auto",) else data):
         chosen_targets(dataset, settings)
     run = settings.fingerprint(dataset, choice.model_name or "offline", endpoint_of(choice.lm()))
     lm = choice.lm(run_id=f"ablate {run}")
@@ -95,8 +95,10 @@ def command(
         print_estimate(estimate_ablation(dataset, settings, lm, rows=names), as_json=as_json)
         say_notes([_SHARED], as_json=as_json)
         return
-    check_run(folder, run, overwrite=force)
-    with stage_progress(quiet=as_json) as progress:
+    with blaming(OUTPUT):
+        check_run(folder, run, overwrite=force)
+    choice.check_key(lm)
+    with stage_progress(quiet=as_json) as progress, blaming(data):
         table = ablation(
             dataset,
             settings,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from judgesmith.cli.faults import blaming
+from judgesmith.cli.numbers import WholeNumber
 from judgesmith.cli.options import data_options, json_option, load_data, target_options
 from judgesmith.cli.printing import print_json, print_table, say
 
@@ -15,7 +16,7 @@ from judgesmith.cli.printing import print_json, print_table, say
 @target_options
 @click.option(
     "--seed",
-    type=click.IntRange(min=0),
+    type=WholeNumber(0),
     default=0,
     show_default=True,
     help="Splits raters in halves.",
@@ -41,7 +42,7 @@ def command(
 
     dataset = load_data(data, columns, scales)
     rng = np.random.default_rng(seed)
-    with blaming("--target", given=target != "auto"):
+    with blaming("--target" if target != "auto" else data):
         found = describe(dataset, target=target, aggregate=aggregate, rng=rng)  # type: ignore[arg-type]
     if as_json:
         print_json(found.to_dict())

@@ -15,7 +15,7 @@ from judgesmith.cli.compiled import (
     print_nothing,
     summary,
 )
-from judgesmith.cli.faults import blaming
+from judgesmith.cli.faults import OptionError, blaming
 from judgesmith.cli.learning_options import demonstration_options, learning_options
 from judgesmith.cli.options import (
     ModelChoice,
@@ -26,7 +26,7 @@ from judgesmith.cli.options import (
     model_options,
     targets_option,
 )
-from judgesmith.cli.places import check_place
+from judgesmith.cli.places import OUTPUT, check_place
 from judgesmith.cli.printing import print_json, say, say_notes, stage_progress
 
 if TYPE_CHECKING:
@@ -161,27 +161,31 @@ def command(
         _refuse_beside_earlier()
     start = {"variant": variant, "criteria_calls": criteria_calls, "explain": explain}
     settings = _settings(start, rubric, criteria, inference, without, texts=not no_texts, **rest)
-    settings = settings if before is None else starting_from(before, settings)
+    with blaming("--from"):
+        settings = settings if before is None else starting_from(before, settings)
     dataset = load_data(data, columns, scales)
-    with blaming("--target", given=bool(settings.target)):
+    with blaming("--target" if settings.target else data):
         targets = chosen_targets(dataset, settings)
     with blaming("--objective"):
         parse_objective(settings.objective)
     known = frozenset() if before is None else before.seen_keys
-    parts_of(dataset, targets, settings, known)
+    with blaming(data):
+        parts_of(dataset, targets, settings, known)
     run = settings.fingerprint(dataset, choice.model_name or "offline", endpoint_of(choice.lm()))
     lm = choice.lm(run_id=f"compile {run}")
     if dry_run:
         print_estimate(estimate_run(dataset, settings, lm, known=known), as_json=as_json)
         return
-    made = _made_before(folder, run, force=force)
+    with blaming(OUTPUT):
+        made = _made_before(folder, run, force=force)
     if made is not None and made.settings.get("complete"):
         print_again(made, folder, as_json=as_json)
         return
+    choice.check_key(lm)
     stack = stack_of(lm)
     assert stack is not None
     try:
-        with stage_progress(quiet=as_json) as progress:
+        with stage_progress(quiet=as_json) as progress, blaming(data):
             found = compile_judge(
                 dataset,
                 settings,
@@ -195,7 +199,8 @@ def command(
             raise
         print_nothing(fault, dataset, stack.usage, as_json=as_json)
         return
-    found.saved.save(folder, overwrite=True)
+    with blaming(OUTPUT):
+        found.saved.save(folder, overwrite=True)
     if as_json:
         print_json(summary(found.saved, folder, stack.usage))
     else:
@@ -222,11 +227,23 @@ def _settings(
     from judgesmith.signatures import Protocol, Rubric
 
     if rubric and criteria in ("inferred", "general"):
-        raise click.UsageError(
-            f"--rubric gives the criteria, and --criteria {criteria} would take others; drop one."
+        raise OptionError(
+            f"--rubric gives the criteria, and --criteria {criteria} would take others; drop one.",
+            option="--criteria",
+        )
+    twice = [name for name in rest["target"] if rest["target"].count(name) > 1]
+    if twice:
+        raise OptionError(
+            f"every target is named once; got {', '.join(rest['target'])}.", option="--target"
         )
     if rubric:
         start["rubric"] = Rubric.load(rubric)
+        if not start["rubric"].criteria and criteria is None and start["variant"] == "fine":
+            raise OptionError(
+                f"{rubric}: there are no criteria, and the variant fine scores each; write some, "
+                "or use another variant.",
+                option=rubric,
+            )
     source = "given" if criteria == "general" or (rubric and criteria is None) else criteria
     if len(rest["target"]) > 1 and source == "given" and rubric:
         source = None  # several targets are the criteria; the rubric defines them
@@ -294,8 +311,9 @@ def _refuse_beside_earlier() -> None:
     """Refuse options that would change what a run takes from an earlier judge."""
     given = _given(*_OF_THE_JUDGE, "without")
     if given:
-        raise click.UsageError(
-            f"--from takes this from the earlier judge: {', '.join(given)}; drop one or the other."
+        raise OptionError(
+            f"--from takes this from the earlier judge: {', '.join(given)}; drop one or the other.",
+            option="--from",
         )
 
 
@@ -303,7 +321,9 @@ def _place(output: str) -> Path:
     """Return the folder for the judge, refusing one that holds something else."""
     folder = check_place(output)
     if folder.exists() and not (folder / "judge.json").is_file():
-        raise click.UsageError(f"{folder} is there and holds no judge; name another folder.")
+        raise OptionError(
+            f"{folder} is there and holds no judge; name another folder.", option=OUTPUT
+        )
     return folder
 
 

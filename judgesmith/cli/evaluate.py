@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from judgesmith.cli.faults import blaming
+from judgesmith.cli.faults import OptionError, blaming
+from judgesmith.cli.numbers import WholeNumber
 from judgesmith.cli.options import (
     ModelChoice,
     data_options,
@@ -38,9 +39,7 @@ if TYPE_CHECKING:
 @data_options
 @target_options
 @click.option("--criterion", metavar="NAME", help="Which recorded criterion [default: --target].")
-@click.option(
-    "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of the intervals."
-)
+@click.option("--seed", type=WholeNumber(0), default=0, show_default=True, help="Of the intervals.")
 @model_options
 @json_option
 def command(
@@ -67,14 +66,16 @@ def command(
 
     path, recorded = _scores_path(judge)
     if path is None and not Path(judge).exists():
-        raise click.UsageError(
+        raise OptionError(
             f"there is no judge and no file of scores called {judge}; name a folder that compile "
-            "made, or a file of scores."
+            "made, or a file of scores.",
+            option=judge,
         )
     if path is None and criterion is not None:
-        raise click.UsageError(
+        raise OptionError(
             f"--criterion picks one of the criteria in a file of scores, and {judge} is a judge; "
-            "say --target NAME to compare its scores on a criterion."
+            "say --target NAME to compare its scores on a criterion.",
+            option="--criterion",
         )
     dataset = load_data(data, columns, scales)
     rng = np.random.default_rng(seed)
@@ -88,11 +89,12 @@ def command(
             rng=rng,
             concurrency=concurrency,
             quiet=as_json,
+            data=data,
         )
         notes = [*dataset.notes]
     else:
         found, notes = _of_scores(
-            path, recorded, dataset, target, aggregate, criterion=criterion, rng=rng
+            path, recorded, dataset, target, aggregate, criterion=criterion, rng=rng, data=data
         )
     if as_json:
         print_json(found.to_dict())
@@ -120,16 +122,18 @@ def _of_judge(
     rng: np.random.Generator,
     concurrency: int,
     quiet: bool,
+    data: str,
 ) -> Evaluation:
     from judgesmith.experiments import evaluate_judge, targets_of
     from judgesmith.programs.saved import SavedJudge
 
     saved = SavedJudge.load(folder)
-    with blaming("--target", given=target != "auto"):
+    with blaming("--target" if target != "auto" else data):
         wanted = saved.target if target == "auto" else target
         targets = targets_of(dataset, wanted, aggregate)  # type: ignore[arg-type]
     run_id = f"evaluate {saved.fingerprint} {dataset.digest} {targets.name}"
     lm = choice.lm(default=saved.model, run_id=run_id)
+    choice.check_key(lm)
     n_rated = len(targets.rated)
     with stage_progress(quiet=quiet) as progress:
         tell = None if progress is None else (lambda n: progress("rows", n, n_rated))
@@ -155,18 +159,20 @@ def _of_scores(
     *,
     criterion: str | None,
     rng: np.random.Generator,
+    data: str,
 ) -> tuple[Evaluation, list[str]]:
     from judgesmith.experiments import evaluate_scores, read_scores, targets_of
     from judgesmith.experiments.targets import criteria_behind
 
     given = target != "auto"
-    with blaming("--target", given=given):
+    with blaming("--target" if given else data):
         options = {"target": criteria_behind(dataset, target)[0]} if given else {}
-    scores = read_scores(path, dataset, judge=recorded, criterion=criterion, **options)
+    with blaming(str(path)):
+        scores = read_scores(path, dataset, judge=recorded, criterion=criterion, **options)
     if not given:
         known = scores.criterion in dataset.criteria
         target = (scores.criterion if known else scores.target) or "auto"
-    with blaming("--target", given=given):
+    with blaming("--target" if given else data):
         targets = targets_of(dataset, target, aggregate)  # type: ignore[arg-type]
     notes = [*dataset.notes]
     if scores.n_unused:

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
+import difflib
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 import click
 
 _ADVICE = re.compile(
-    r"(?:check|choose|compile|convert|did|give|leave|make|name|rate|restore|say|set|take|use|wait)\b",
+    r"(?:ask|check|choose|compile|convert|did|drop|free|give|keep|leave|make|move|name|put|rate"
+    r"|remove|restore|say|set|take|use|wait|write)\b",
     re.IGNORECASE,
 )
 """What opens the part of a message that says what to do."""
 
 
 class OptionError(ValueError):
-    """What an option says cannot be, and which option that is."""
+    """What cannot be, and which option says so, or which file."""
 
     def __init__(self, message: str, *, option: str) -> None:
         super().__init__(message)
@@ -28,24 +30,29 @@ class OptionError(ValueError):
 def blaming(option: str, *, given: bool = True) -> Iterator[None]:
     """Say of what is wrong in the block that it is ``option``, if that was ``given`` at all.
 
-    Faults that know of a place in the data themselves keep it.
+    A file is to blame like an option. Faults that know of a place themselves keep it.
     """
     try:
         yield
-    except (ValueError, click.UsageError) as fault:
-        if not given or hasattr(fault, "problems"):
+    except (ValueError, OSError, click.UsageError) as fault:
+        message = _message(fault)
+        if not given or _where(fault, message) is not None:
             raise
-        raise OptionError(str(fault), option=option) from fault
+        raise OptionError(message, option=option) from fault
 
 
 def is_expected(fault: Exception) -> bool:
     """Say whether ``fault`` is one that the caller can mend, rather than one of ours."""
     if isinstance(fault, ValueError | OSError | ImportError):
         return True
+    return _is_of(fault, "LedgerError", "ModelError", "BudgetSpent")
+
+
+def _is_of(fault: Exception, *names: str) -> bool:
+    """Say whether ``fault`` is one of the errors around models that have these names."""
     # Only what has been loaded can have raised; nothing is imported just to look.
     errors = sys.modules.get("judgesmith.programs.models.errors")
-    known = (errors.LedgerError, errors.ModelError, errors.BudgetSpent) if errors else ()
-    return isinstance(fault, known)
+    return errors is not None and isinstance(fault, tuple(getattr(errors, one) for one in names))
 
 
 def described(fault: Exception) -> dict[str, str | None]:
@@ -59,23 +66,61 @@ def described(fault: Exception) -> dict[str, str | None]:
     {'error': 'a.yaml: not YAML.', 'where': 'a.yaml', 'hint': 'give a mapping.'}
     """
     message = _message(fault)
-    where = _where(fault, message)
-    context = getattr(fault, "ctx", None)
-    if isinstance(fault, click.UsageError) and context is not None:
-        return {"error": message, "where": where, "hint": f"see '{context.command_path} --help'"}
-    error, hint = _parted(message)
-    return {"error": error, "where": where, "hint": hint}
+    # What to do about the last of several problems is no advice about them all.
+    several = len(getattr(fault, "problems", ())) > 1
+    error, hint = (message, None) if several else _parted(message)
+    return {"error": error, "where": _where(fault, message), "hint": hint or _manual(fault)}
 
 
 def _message(fault: Exception) -> str:
+    if isinstance(fault, click.NoSuchOption):
+        return f"there is no option {fault.option_name}{_meant(fault.possibilities)}"
+    if isinstance(fault, click.UsageError) and (unknown := _NO_COMMAND.match(fault.message)):
+        return f"there is no command {unknown[1]}{_meant(_commands_like(unknown[1], fault.ctx))}"
     if isinstance(fault, click.ClickException):
         return fault.format_message()
     if isinstance(fault, OSError) and fault.filename is not None and fault.strerror:
         return f"{fault.filename}: {fault.strerror}"
+    # Only what has been loaded can have raised; nothing is imported just to look.
+    pydantic = sys.modules.get("pydantic")
+    if pydantic is not None and isinstance(fault, pydantic.ValidationError):
+        from judgesmith.signatures.plain_faults import plain_faults
+
+        return plain_faults(fault)
     return str(fault)
 
 
+_NO_COMMAND = re.compile(r"No such command '([^']*)'")
+
+
+def _commands_like(name: str, context: click.Context | None) -> list[str]:
+    group = context.command if context else None
+    known = group.list_commands(context) if isinstance(group, click.Group) and context else []
+    return difflib.get_close_matches(name, known)
+
+
+def _meant(names: Sequence[str] | None) -> str:
+    return f"; did you mean {' or '.join(sorted(names))}?" if names else "."
+
+
+def _manual(fault: Exception) -> str | None:
+    """Return where the command is described, for faults of how it was called."""
+    told = isinstance(fault, click.BadParameter) and not isinstance(fault, click.MissingParameter)
+    if told or not isinstance(fault, click.UsageError) or fault.ctx is None:
+        return None
+    return f"see '{fault.ctx.command_path} --help'"
+
+
 def _where(fault: Exception, message: str) -> str | None:
+    own = _own_place(fault)
+    if own is not None:
+        return own
+    head, separator, _ = message.partition(": ")
+    return head if separator and " " not in head else None
+
+
+def _own_place(fault: Exception) -> str | None:
+    """Return the place that a fault knows of, or None."""
     problems = getattr(fault, "problems", ())
     if problems:
         return str(problems[0].where)
@@ -83,10 +128,14 @@ def _where(fault: Exception, message: str) -> str | None:
         return str(fault.filename)
     if isinstance(fault, OptionError):
         return fault.option
+    if isinstance(fault, click.NoSuchOption | click.BadOptionUsage):
+        return fault.option_name
+    if isinstance(fault, click.UsageError) and (unknown := _NO_COMMAND.match(fault.message)):
+        return unknown[1]
     if isinstance(fault, click.BadParameter) and fault.param is not None:
-        return max(fault.param.opts, key=len)
-    head, separator, _ = message.partition(": ")
-    return head if separator and " " not in head else None
+        is_option = isinstance(fault.param, click.Option)
+        return max(fault.param.opts, key=len) if is_option else fault.param.human_readable_name
+    return "--ledger" if _is_of(fault, "LedgerError") else None
 
 
 def _parted(message: str) -> tuple[str, str | None]:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import os
 import shlex
-import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from judgesmith.cli.faults import blaming
 from judgesmith.cli.learning_options import learning_options
+from judgesmith.cli.numbers import WholeNumber
 from judgesmith.cli.options import (
     ModelChoice,
     data_options,
@@ -19,7 +19,7 @@ from judgesmith.cli.options import (
     model_options,
     target_options,
 )
-from judgesmith.cli.places import check_place
+from judgesmith.cli.places import OUTPUT, file_place
 from judgesmith.cli.printing import (
     print_json,
     say,
@@ -28,6 +28,7 @@ from judgesmith.cli.printing import (
     stage_progress,
     usage_text,
 )
+from judgesmith.drafts import draft_beside, put, write_synced
 
 if TYPE_CHECKING:
     from judgesmith.experiments.dataset import DataSet
@@ -54,7 +55,7 @@ PARTS = ("task", "criteria")
 )
 @click.option(
     "--batch-size",
-    type=click.IntRange(min=1),
+    type=WholeNumber(1),
     default=5,
     show_default=True,
     help="Rated texts shown together.",
@@ -62,14 +63,14 @@ PARTS = ("task", "criteria")
 @click.option(
     "--max-criteria",
     "most",
-    type=click.IntRange(min=1),
+    type=WholeNumber(1),
     default=10,
     show_default=True,
     help="Criteria that are selected at most.",
 )
 @click.option(
     "--max-characters",
-    type=click.IntRange(min=1),
+    type=WholeNumber(1),
     default=40_000,
     show_default=True,
     help="Of the texts in one question; longer rows are not read.",
@@ -106,12 +107,14 @@ def command(
     from judgesmith.programs.models import BudgetSpent, stack_of
     from judgesmith.signatures import Rubric
 
-    place = _place(output, data, keep)
+    place = file_place(output, data, keep, like="rubric.yaml")
     names = set(ModelChoice.__dataclass_fields__)
     choice = ModelChoice(**{name: rest.pop(name) for name in names})
     rest["fewest"] = min(4, rest["most"])
+    with blaming("--without"):
+        left_out = _parts(without)
     run = InferenceRun(
-        settings=InferenceSettings(without=_parts(without), **rest),
+        settings=InferenceSettings(without=left_out, **rest),
         given=Rubric.load(keep) if keep else Rubric(),
         target=target,
         aggregate=aggregate,
@@ -122,18 +125,22 @@ def command(
     dataset = load_data(data, columns, scales)
     fingerprint = run.fingerprint(dataset, choice.model_name or "offline", endpoint_of(choice.lm()))
     if place.exists() and not force:
-        _refuse_another(place, fingerprint)
+        with blaming(OUTPUT):
+            _refuse_another(place, fingerprint)
     lm = choice.lm(run_id=f"infer {fingerprint}")
+    choice.check_key(lm)
     stack = stack_of(lm)
     assert stack is not None
     try:
-        with stage_progress(quiet=as_json) as progress:
+        blamed = blaming("--target" if target != "auto" else data)
+        with stage_progress(quiet=as_json) as progress, blamed:
             tell = None if progress is None else (lambda n: progress("questions", n, None))
             found = infer_rubric(dataset, run, lm=lm, progress=tell)
     except BudgetSpent as spent:
         _tell_spent(spent, dataset, stack.usage, as_json=as_json)
         return
-    _write(place, found.rubric.to_yaml(), force=force)
+    with blaming(OUTPUT):
+        _write(place, found.rubric.to_yaml(), force=force)
     notes = (*dataset.notes, *found.notes)
     if as_json:
         print_json(_summary(found.rubric, output, stack.usage))
@@ -152,21 +159,10 @@ def _parts(without: str) -> tuple[str, ...]:
     parts = tuple(dict.fromkeys(one.strip() for one in without.split(",") if one.strip()))
     unknown = [one for one in parts if one not in PARTS]
     if unknown:
-        raise click.UsageError(f"--without takes {' or '.join(PARTS)}; got {', '.join(unknown)}.")
+        raise ValueError(f"--without takes {' or '.join(PARTS)}; got {', '.join(unknown)}.")
     if len(parts) == len(PARTS):
-        raise click.UsageError("without task and criteria there is nothing to infer; name one.")
+        raise ValueError("without task and criteria there is nothing to infer; name one of them.")
     return parts
-
-
-def _place(output: str, data: str, keep: str | None) -> Path:
-    """Return the file for the rubric, refusing a folder and the files that are read."""
-    place = check_place(output)
-    if place.is_dir():
-        raise click.UsageError(f"{output} is a folder; name a file, such as rubric.yaml.")
-    for other in (data, keep):
-        if other and place.exists() and Path(other).exists() and place.samefile(other):
-            raise click.UsageError(f"{output} is read by this command; name another file.")
-    return place
 
 
 def _refuse_another(place: Path, fingerprint: str) -> None:
@@ -191,16 +187,11 @@ def _write(place: Path, text: str, *, force: bool) -> None:
                 "with --force."
             )
         return
-    descriptor, draft = tempfile.mkstemp(prefix=f".{place.name[:40]}-", dir=place.parent)
-    try:
-        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-            file.write(text)
-        mode = place.stat().st_mode & 0o777 if place.exists() else 0o644
-        Path(draft).chmod(mode)
-        Path(draft).replace(place)
-    except BaseException:
-        Path(draft).unlink(missing_ok=True)
-        raise
+    with draft_beside(place) as draft:
+        write_synced(draft, text)
+        if place.exists():
+            draft.chmod(place.stat().st_mode & 0o777)
+        put(draft, place)
 
 
 def _summary(rubric: Rubric, output: str, usage: Usage) -> dict[str, Any]:

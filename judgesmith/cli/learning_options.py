@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import click
 
+from judgesmith.cli.numbers import Number, WholeNumber
 from judgesmith.cli.options import Command
 
 
@@ -13,7 +14,7 @@ def seed_option(command: Command) -> Command:
     """Add ``--seed``."""
     return click.option(
         "--seed",
-        type=click.IntRange(min=0),
+        type=WholeNumber(0),
         default=0,
         show_default=True,
         help="Of all that is drawn.",
@@ -25,7 +26,7 @@ def holdout_option(default: float, *, none: bool) -> Callable[[Command], Command
     nothing = "; 0 uses all and reports nothing" if none else ""
     return click.option(
         "--holdout",
-        type=click.FloatRange(0, 1, min_open=not none, max_open=True),
+        type=Number(0, 1, above=not none, below=True),
         default=default,
         show_default=True,
         help=f"Share of sources that nothing is learned from, kept for the report{nothing}.",
@@ -38,7 +39,7 @@ def demonstration_options(command: Command) -> Command:
         click.option(
             "--rounds",
             "n_rounds",
-            type=click.IntRange(min=1),
+            type=WholeNumber(1),
             default=11,
             show_default=True,
             help="Sets of demonstrations that are tried.",
@@ -46,7 +47,7 @@ def demonstration_options(command: Command) -> Command:
         click.option(
             "--demonstrations",
             "n_demonstrations",
-            type=click.IntRange(min=0),
+            type=WholeNumber(0),
             default=3,
             show_default=True,
             help="Rated examples shown in a prompt; 0 searches none.",

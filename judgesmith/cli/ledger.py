@@ -1,16 +1,19 @@
-"""``judgesmith ledger``: look at, trim or export the answers on record."""
+"""``judgesmith ledger``: look at, trim, export or rescue the answers on record."""
 
 from __future__ import annotations
 
-import os
 import sys
 from dataclasses import asdict
+from pathlib import Path
 
 import click
 
+from judgesmith.cli.faults import OptionError
+from judgesmith.cli.numbers import Number
 from judgesmith.cli.options import json_option
-from judgesmith.cli.places import check_place
+from judgesmith.cli.places import OUTPUT, file_place
 from judgesmith.cli.printing import print_json, print_table, say
+from judgesmith.drafts import draft_beside, put
 
 _ledger = click.option(
     "--ledger",
@@ -54,9 +57,7 @@ def stats(path: str, as_json: bool) -> None:
 
 @command.command("prune")
 @_ledger
-@click.option(
-    "--older-than-days", type=click.FloatRange(min=0), help="Only answers older than this."
-)
+@click.option("--older-than-days", type=Number(0), help="Only answers older than this.")
 @click.option("--model", metavar="NAME", help="Only answers of this provider/model.")
 @json_option
 def prune(path: str, older_than_days: float | None, model: str | None, as_json: bool) -> None:
@@ -68,7 +69,10 @@ def prune(path: str, older_than_days: float | None, model: str | None, as_json: 
     from judgesmith.programs.models.housekeeping import prune as pruned
 
     if older_than_days is None and model is None:
-        raise click.UsageError("say which answers: --older-than-days, --model or both.")
+        raise OptionError(
+            "all answers would go; say which ones: --older-than-days, --model or both.",
+            option="--older-than-days",
+        )
     n = pruned(Ledger(path), older_than_days=older_than_days, model=model)
     if as_json:
         print_json({"ledger": path, "removed": n})
@@ -79,26 +83,62 @@ def prune(path: str, older_than_days: float | None, model: str | None, as_json: 
 @command.command("export")
 @_ledger
 @click.option("-o", "--output", metavar="FILE", help="JSON Lines [default: standard output].")
+@click.option("--force", is_flag=True, help="Replace a file that is there.")
 @json_option
-def export(path: str, output: str | None, as_json: bool) -> None:
+def export(path: str, output: str | None, force: bool, as_json: bool) -> None:
     """Write every answer as JSON Lines."""
     from judgesmith.programs.models import Ledger
     from judgesmith.programs.models.housekeeping import export as exported
 
     if output is None:
         if as_json:
-            raise click.UsageError("--json leaves no room for the answers; name a file with -o.")
+            raise OptionError(
+                "--json leaves no room for the answers; name a file with -o.", option=OUTPUT
+            )
         exported(Ledger(path), sys.stdout)
         return
-    place = check_place(output)
-    draft = place.with_name(f".{place.name}.{os.getpid()}.part")
-    try:
+    place = file_place(output, path, like="answers.jsonl")
+    if place.exists() and not force:
+        raise OptionError(
+            f"{output} is there already; name another file, or replace it with --force.",
+            option=OUTPUT,
+        )
+    with draft_beside(place) as draft:
+        draft.chmod(0o600)  # as private as the ledger itself
         with draft.open("w", encoding="utf-8") as file:
             n = exported(Ledger(path), file)
-        draft.replace(place)
-    finally:
-        draft.unlink(missing_ok=True)
+        put(draft, place)
     if as_json:
         print_json({"ledger": path, "output": output, "answers": n})
     else:
         say(f"{n} answers in {output}")
+
+
+@command.command("rescue")
+@_ledger
+@click.option("-o", "--output", required=True, metavar="NEW", help="The new ledger.")
+@json_option
+def rescue(path: str, output: str, as_json: bool) -> None:
+    """Take what is sound of a damaged ledger into a new one.
+
+    The damaged file stays as it is. Answers that are left behind will be asked for again.
+    """
+    from judgesmith.programs.models.rescuing import rescue as rescued
+
+    place = file_place(output, path, like="ledger.sqlite")
+    if place.exists():
+        raise OptionError(f"{output} is there already; name a file that is not.", option=OUTPUT)
+    found = rescued(Path(path), place)
+    if as_json:
+        print_json(
+            {
+                "ledger": path,
+                "output": output,
+                "answers": found.answers,
+                "altered": found.altered,
+            }
+        )
+        return
+    say(f"{found.answers} answers in {output}")
+    if found.altered:
+        say(f"{found.altered} were left behind, because they are not as they were kept")

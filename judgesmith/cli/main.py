@@ -12,6 +12,7 @@ import click
 
 from judgesmith.cli.faults import described, is_expected
 from judgesmith.cli.printing import say
+from judgesmith.cli.stopping import has_stopped, stopping_well
 
 COMMANDS = {
     "check": "validate rated texts and describe them",
@@ -63,7 +64,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         if isinstance(stream, io.TextIOWrapper) and stream.errors == "strict":
             stream.reconfigure(errors="backslashreplace")
     try:
-        status = judgesmith.main(arguments, prog_name="judgesmith", standalone_mode=False)
+        with stopping_well():
+            status = judgesmith.main(arguments, prog_name="judgesmith", standalone_mode=False)
     except click.exceptions.NoArgsIsHelpError as fault:
         click.echo(fault.format_message(), err=True)
         return BAD_INPUT
@@ -76,6 +78,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         # Click's way to end when whoever read our output has seen enough of it.
         return 0
     except Exception as fault:
+        if has_stopped(fault):
+            return INTERRUPTED  # which was said when it was asked for
         if not (isinstance(fault, click.ClickException) or is_expected(fault)):
             raise
         _tell(described(fault), as_json="--json" in arguments)

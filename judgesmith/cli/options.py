@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from judgesmith.cli.faults import blaming
+from judgesmith.cli.faults import OptionError, blaming
+from judgesmith.cli.numbers import Number, WholeNumber
 
 if TYPE_CHECKING:
     import dspy
 
     from judgesmith.experiments import DataSet
+    from judgesmith.programs.models import Price
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -83,18 +86,18 @@ def model_options(command: Command) -> Command:
         ),
         click.option(
             "--concurrency",
-            type=click.IntRange(min=1),
+            type=WholeNumber(1),
             default=32,
             show_default=True,
             help="Texts judged at the same time.",
         ),
-        click.option("--tpm", type=float, help="Tokens per minute at most."),
-        click.option("--rpm", type=float, help="Requests per minute at most."),
+        click.option("--tpm", type=Number(0, above=True), help="Tokens per minute at most."),
+        click.option("--rpm", type=Number(0, above=True), help="Requests per minute at most."),
         click.option("--price", metavar="IN,OUT", help="Dollars per million tokens."),
-        click.option("--max-minutes", type=float, help="Stop asking after this long."),
-        click.option("--max-usd", type=float, help="Dollars to spend at most."),
-        click.option("--max-tokens", type=int, help="Tokens to spend at most."),
-        click.option("--max-calls", type=int, help="Requests to send at most."),
+        click.option("--max-minutes", type=Number(0), help="Stop asking after this long."),
+        click.option("--max-usd", type=Number(0), help="Dollars to spend at most."),
+        click.option("--max-tokens", type=WholeNumber(0), help="Tokens to spend at most."),
+        click.option("--max-calls", type=WholeNumber(0), help="Requests to send at most."),
         click.option("--api-base", metavar="URL", help="Address of an OpenAI-compatible server."),
         click.option(
             "--model",
@@ -129,17 +132,53 @@ class ModelChoice:
 
     def lm(self, *, default: str = "offline", run_id: str | None = None) -> dspy.LM:
         """Return the model, with its ledger, budget and limits."""
+        from judgesmith.programs.models import Price, engine_for
+        from judgesmith.programs.models.providers import check_address, check_provider
+
+        name = self.model_name or default
+        with blaming("--api-base", given=self.api_base is not None):
+            check_address(self.api_base, name)
+        with blaming("--model", given=self.model_name is not None):
+            check_provider(name)
+            engine_for(name)
+        with blaming("--price", given=self.price is not None):
+            price = None if self.price is None else Price.parse(self.price)
+        with blaming("--max-usd", given=self.max_usd is not None):
+            return self._model(name, price, run_id)
+
+    def check_key(self, lm: dspy.LM) -> None:
+        """Refuse a model that needs a key and has none, where nothing is on record to go by.
+
+        With answers on record no key may be needed at all.
+
+        Raises
+        ------
+        OptionError
+            If the provider needs a key, and none is in the environment.
+        """
+        from judgesmith.programs.models import ModelError, stack_of
+
+        stack = stack_of(lm)
+        check = getattr(stack.engine if stack else None, "check_key", None)
+        if check is None or Path(self.ledger).expanduser().exists():
+            return
+        try:
+            check()
+        except ModelError as fault:
+            raise OptionError(str(fault), option="--model") from None
+
+    def _model(self, name: str, price: Price | None, run_id: str | None) -> dspy.LM:
         from judgesmith.programs.models import model
 
         return model(
-            self.model_name or default,
+            name,
             api_base=self.api_base,
             ledger=self.ledger,
             max_calls=self.max_calls,
             max_tokens=self.max_tokens,
             max_usd=self.max_usd,
             max_minutes=self.max_minutes,
-            price=self.price,
+            price=price,
             rpm=self.rpm,
             tpm=self.tpm,
             run_id=run_id,
@@ -163,7 +202,8 @@ def load_data(data: str, columns: str | None, scales: tuple[str, ...]) -> DataSe
     with blaming("--scale"):
         scale = scales_of(scales)
         given_scales(scale)
-    return read_items(data, columns=columns, scale=scale)
+    with blaming(data):
+        return read_items(data, columns=columns, scale=scale)
 
 
 def scales_of(given: tuple[str, ...]) -> str | dict[str, str] | None:
@@ -180,10 +220,19 @@ def scales_of(given: tuple[str, ...]) -> str | dict[str, str] | None:
     if any(separator for _, separator, _ in named):
         plain = [one for one, separator, _ in named if not separator]
         if plain:
-            raise click.UsageError(
+            raise ValueError(
                 f"--scale is given once for all or by name for each; got {', '.join(given)}."
             )
-        return {name: scale for name, _, scale in named}
+        names = [name.strip() for name, _, _ in named]
+        if not all(names):
+            raise ValueError(f"a scale is written LOW..HIGH or NAME=LOW..HIGH; got {given[0]!r}.")
+        twice = [name for name in names if names.count(name) > 1]
+        if twice:
+            raise ValueError(f"the scale of {twice[0]} is given twice; keep one of the two.")
+        return {name: scale for name, (_, _, scale) in zip(names, named, strict=True)}
     if len(given) > 1:
-        raise click.UsageError(f"name the criterion of each scale, as NAME={given[0]}.")
+        raise ValueError(
+            f"the scales {', '.join(given)} do not say which criterion each is for; write "
+            f"NAME={given[0]}."
+        )
     return given[0]

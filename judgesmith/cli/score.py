@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import click
 
+from judgesmith.cli.faults import OptionError, blaming
+from judgesmith.cli.numbers import Number
 from judgesmith.cli.options import ModelChoice, json_option, model_options
-from judgesmith.cli.places import check_place
+from judgesmith.cli.places import OUTPUT, file_place
 from judgesmith.cli.printing import print_json, say, say_notes, stage_progress, usage_text
 
 
@@ -19,7 +20,7 @@ from judgesmith.cli.printing import print_json, say, say_notes, stage_progress, 
 @click.option("--map", "columns", metavar="FIELD=COLUMN,…", help="Which column holds what.")
 @click.option(
     "--max-unscored",
-    type=click.FloatRange(0, 1),
+    type=Number(0, 1),
     help="Exit with status 1 if a larger share of rows has no score.",
 )
 @model_options
@@ -42,17 +43,26 @@ def command(
     why in 'problem'. The same command again continues where an interrupted one was.
     """
     from judgesmith.experiments import stream_items
+    from judgesmith.experiments.columns import column_map
     from judgesmith.experiments.scoring import score_file
     from judgesmith.programs.models import stack_of
     from judgesmith.programs.saved import SavedJudge
 
-    place = check_place(output)
-    if place.exists() and Path(data).exists() and place.samefile(data):
-        raise click.UsageError(f"{output} is the input itself; name another file.")
+    place = file_place(output, data, like="scores.jsonl")
+    if place.suffix != ".jsonl":
+        raise OptionError(
+            f"rows are written as JSON Lines; name a file in .jsonl, not {output}.", option=OUTPUT
+        )
     saved = SavedJudge.load(judge)
-    items = stream_items(data, columns=columns)
-    lm = ModelChoice(**choice).lm(default=saved.model, run_id=f"score {saved.fingerprint} {data}")
-    with stage_progress(quiet=as_json) as progress:
+    with blaming("--map"):
+        column_map(columns)
+    with blaming(data):
+        _read_through(data, columns)
+        items = stream_items(data, columns=columns)
+    asked = ModelChoice(**choice)
+    lm = asked.lm(default=saved.model, run_id=f"score {saved.fingerprint} {data}")
+    asked.check_key(lm)
+    with stage_progress(quiet=as_json) as progress, blaming(OUTPUT):
         tell = None if progress is None else (lambda n: progress("rows", n, None))
         found = score_file(
             saved, items, place, lm=lm, concurrency=concurrency, overwrite=force, progress=tell
@@ -79,3 +89,22 @@ def command(
     say_notes((*items.notes, *stack.adaptations), as_json=as_json)
     too_many = max_unscored is not None and found.n_unscored > max_unscored * found.n_rows
     return 1 if too_many else 0
+
+
+def _read_through(data: str, columns: str | None) -> None:
+    """Read all of a file once, so that no answer is bought for a file that cannot be scored.
+
+    Raises
+    ------
+    DataError, OSError, ValueError
+        If it cannot be read, or holds nothing. Standard input can be read but once.
+    """
+    from judgesmith.experiments import stream_items
+    from judgesmith.experiments.problems import DataError, Problem
+
+    if data == "-":
+        return
+    rows = stream_items(data, columns=columns)
+    if sum(1 for _ in rows) == 0:
+        nothing = Problem(where=rows.name, field="file", expected="at least one row", came="none")
+        raise DataError([nothing])

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from judgesmith.cli.faults import OptionError, blaming
+from judgesmith.cli.numbers import WholeNumber
 from judgesmith.cli.options import json_option
-from judgesmith.cli.places import check_place
+from judgesmith.cli.places import OUTPUT, file_place
 from judgesmith.cli.printing import estimate_text, print_json, print_table, say, say_notes
 
 if TYPE_CHECKING:
@@ -27,14 +28,12 @@ def command() -> None:
 @click.option(
     "--rows",
     "n_items",
-    type=click.IntRange(min=3),
+    type=WholeNumber(3),
     default=50,
     show_default=True,
     help="Scored texts to ask about, a third each of low, middle and high scores.",
 )
-@click.option(
-    "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of the draw."
-)
+@click.option("--seed", type=WholeNumber(0), default=0, show_default=True, help="Of the draw.")
 @click.option("--map", "columns", metavar="FIELD=COLUMN,…", help="Which column holds what.")
 @click.option("--scale", metavar="LOW..HIGH", help="Scale of the overall scores, for the raters.")
 @click.option("--force", is_flag=True, help="Replace a file that is there, answers and all.")
@@ -59,26 +58,33 @@ def write(
     """
     import numpy as np
 
+    from judgesmith.experiments.columns import column_map
     from judgesmith.experiments.explanation_form import QUESTIONS
     from judgesmith.experiments.explanation_sheet import write_sheet
+    from judgesmith.experiments.formats import open_rows
     from judgesmith.signatures import Scale
 
-    place = check_place(output)
-    for given in (scores, data):
-        if place.exists() and Path(given).exists() and place.samefile(given):
-            raise click.UsageError(f"{output} is {given} itself; name another file.")
+    place = file_place(output, scores, data, like="sheet.csv")
     if scores == data == "-":
-        raise click.UsageError("standard input is one file; name the other.")
-    found = write_sheet(
-        scores,
-        data,
-        place,
-        rng=np.random.default_rng(seed),
-        n_items=n_items,
-        columns=columns,
-        scale=None if scale is None else Scale.parse(scale),
-        overwrite=force,
-    )
+        raise OptionError("standard input is one file; name the other.", option="DATA")
+    with blaming("--map"):
+        column_map(columns)
+    with blaming("--scale"):
+        form = None if scale is None else Scale.parse(scale)
+    for given in (scores, data):
+        with blaming(given):
+            open_rows(given)
+    with blaming(OUTPUT):
+        found = write_sheet(
+            scores,
+            data,
+            place,
+            rng=np.random.default_rng(seed),
+            n_items=n_items,
+            columns=columns,
+            scale=form,
+            overwrite=force,
+        )
     notes = []
     if found.n_items < n_items:
         notes.append(
@@ -124,9 +130,13 @@ def read(sheets: tuple[str, ...], as_json: bool) -> None:
     Give the copies of one sheet, one file per rater, each named after its rater.
     """
     from judgesmith.experiments.explanation_ratings import read_sheets
+    from judgesmith.experiments.formats import open_rows
 
     if "-" in sheets:
-        raise click.UsageError("a rater is called like the file; name files, not '-'.")
+        raise OptionError("a rater is called like the file; name files, not '-'.", option="-")
+    for sheet in sheets:
+        with blaming(sheet):
+            open_rows(sheet)
     found = read_sheets(sheets)
     if as_json:
         print_json(found.to_dict())

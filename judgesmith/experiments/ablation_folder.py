@@ -5,14 +5,13 @@ from __future__ import annotations
 import csv
 import io
 import json
-import os
 import shutil
-import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
+from judgesmith.drafts import draft_beside, put, write_synced
 from judgesmith.experiments.ablation_calls import RowCalls
 from judgesmith.experiments.ablation_rows import BLOCKS, ROWS, PlannedRow
 from judgesmith.programs.saved import SavedJudge
@@ -215,14 +214,6 @@ def _csv(lines: Iterable[Sequence[object]]) -> str:
 def _write(path: Path, text: str) -> None:
     """Write a file beside its place, then put it there."""
     path.parent.mkdir(exist_ok=True)
-    descriptor, draft = tempfile.mkstemp(prefix=f".{path.name}-", dir=path.parent)
-    try:
-        with os.fdopen(descriptor, "w", encoding="utf-8", newline="\n") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        Path(draft).chmod(0o644)
-        Path(draft).replace(path)
-    except BaseException:
-        Path(draft).unlink(missing_ok=True)
-        raise
+    with draft_beside(path) as draft:
+        write_synced(draft, text)
+        put(draft, path)

@@ -88,7 +88,9 @@ class ColumnMap:
             place = fields if name in KNOWN_NAMES else criteria
             target = OVERALL if name == "score" else name
             if target in place:
-                raise ValueError(f"the column map says twice where {target!r} is.")
+                raise ValueError(
+                    f"the column map says twice where {target!r} is; keep one of the two."
+                )
             if place is fields and len(chosen) > 1 and name not in _SEVERAL:
                 quoted = written_column("+".join(chosen))
                 raise ValueError(
@@ -96,7 +98,10 @@ class ColumnMap:
                     f"its name in double quotes, as in {name}={quoted}."
                 )
             if place is criteria and not chosen:
-                raise ValueError(f"the column map names no column for the criterion {target!r}.")
+                raise ValueError(
+                    f"the column map names no column for the criterion {target!r}; write "
+                    f"{name}=COLUMN."
+                )
             place[target] = chosen
         return cls(fields=fields, criteria=criteria)
 

@@ -9,7 +9,6 @@ import csv
 import hashlib
 import io
 import json
-import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +16,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from judgesmith.drafts import draft_beside, put
 from judgesmith.experiments.explained_scores import Explained, read_explained
 from judgesmith.experiments.explanation_form import (
     COLUMNS,
@@ -207,9 +207,6 @@ def _write(output: Path, lines: Iterable[Sequence[str]], *, overwrite: bool) -> 
             f"{output} is there already, and may hold answers; name another file, or replace it "
             "with --force."
         )
-    draft = output.with_name(f".{output.name}.{os.getpid()}.part")
-    try:
+    with draft_beside(output) as draft:
         draft.write_bytes(whole)
-        draft.replace(output)
-    finally:
-        draft.unlink(missing_ok=True)
+        put(draft, output)

@@ -97,6 +97,8 @@ def open_rows(source: str | Path | pd.DataFrame) -> RawRows:
     if path.is_dir():
         raise IsADirectoryError(f"{path} is a folder; name a file in it.")
     if not path.exists():
+        if path.is_symlink():
+            raise FileNotFoundError(f"{path} is a link to a file that is not there.")
         raise FileNotFoundError(f"there is no file {path}{_meant(path)}")
     packed = path.suffix.lower() == ".gz"
     ending = (path.with_suffix("") if packed else path).suffix.lower()
@@ -123,7 +125,7 @@ def open_rows(source: str | Path | pd.DataFrame) -> RawRows:
 
 def _meant(path: Path) -> str:
     """Return the end of the sentence that there is no such file, asking for a name like it."""
-    beside = sorted(one.name for one in path.parent.glob("*"))
+    beside = sorted(one.name for one in path.parent.glob("*") if one.exists())
     bundled = [SAMPLE] if path.name == str(path) else []
     like = difflib.get_close_matches(path.name, [*bundled, *beside], n=1, cutoff=0.75)
     if not like:
@@ -138,16 +140,15 @@ def _from_file(
         with gzip.open(path, "rb") if packed else path.open("rb") as stream:
             yield from reader(raw, stream)  # type: ignore[arg-type]
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-        raise DataError(
-            [
-                Problem(
-                    where=path.name,
-                    field="file",
-                    expected="a whole gzip file, as its name says",
-                    came=str(error),
-                )
-            ]
-        ) from error
+        ends = isinstance(error, EOFError)
+        kind = "one that ends too early" if ends else "another kind of file, or a damaged one"
+        expected = "a whole gzip file, as its name says"
+        problem = Problem(where=path.name, field="file", expected=expected, came=kind)
+        raise DataError([problem]) from error
+    except OSError as error:
+        expected, came = "a file that can be read", error.strerror or str(error)
+        problem = Problem(where=path.name, field="file", expected=expected, came=came)
+        raise DataError([problem]) from error
 
 
 def _text_lines(raw: RawRows, stream: Iterable[bytes]) -> Iterator[str]:
@@ -177,7 +178,7 @@ def _json_lines(raw: RawRows, stream: IO[bytes]) -> Iterator[Row]:
         try:
             row = json.loads(line)
         except (ValueError, RecursionError) as error:
-            came = f"{shown(line.strip())} ({error})"
+            came = f"{shown(line.strip())} ({_not_json(error, line)})"
             raw.problem(number, at="line", expected="one JSON object", came=came)
             continue
         if isinstance(row, dict):
@@ -186,25 +187,38 @@ def _json_lines(raw: RawRows, stream: IO[bytes]) -> Iterator[Row]:
             raw.problem(number, at="line", expected="one JSON object", came=shown(row))
 
 
+def _not_json(error: Exception, text: str) -> str:
+    """Return why a text cannot be read as JSON, in words of our own."""
+    if isinstance(error, RecursionError):
+        return "it is nested too deeply"
+    if not isinstance(error, json.JSONDecodeError):
+        return "it holds a number that is too long"
+    if not text[error.pos :].strip():
+        return "it ends too early"
+    return f"no JSON from character {error.colno} on"
+
+
 def _json_document(raw: RawRows, stream: IO[bytes]) -> Iterator[Row]:
+    text = "".join(_text_lines(raw, stream))
     try:
-        document = json.loads("".join(_text_lines(raw, stream)))
-    except json.JSONDecodeError as error:
-        raise DataError(
-            [
-                Problem(
-                    where=f"{raw.name}:{error.lineno}",
-                    field="file",
-                    expected="one JSON document (name a file with one object per line .jsonl)",
-                    came=error.msg,
-                )
-            ]
-        ) from error
+        document = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        line = getattr(error, "lineno", None)
+        problem = Problem(
+            where=f"{raw.name}:{line}" if line else raw.name,
+            field="file",
+            expected="one JSON document (name a file with one object per line .jsonl)",
+            came=_not_json(error, text),
+        )
+        raise DataError([problem]) from error
     rows = document
     if isinstance(document, dict):
         rows = next((document[key] for key in ("rows", "data") if key in document), None)
     if not isinstance(rows, list):
-        kind = f"an object with {', '.join(document)}" if isinstance(document, dict) else "no list"
+        is_object = isinstance(document, dict)
+        kind = (
+            f"an object with {', '.join(document) or 'nothing'}" if is_object else shown(document)
+        )
         expected = "a list of objects, also under 'rows' or 'data'"
         raise DataError([Problem(where=raw.name, field="file", expected=expected, came=kind)])
     for number, row in enumerate(rows, start=1):
@@ -234,7 +248,8 @@ def _delimited(ending: str) -> Callable[[RawRows, IO[bytes]], Iterator[Row]]:
             except StopIteration:
                 return
             except csv.Error as error:
-                raw.problem(number, at="row", expected="well-formed quoting", came=str(error))
+                said = _QUOTING.get(str(error).partition("' expected")[2] or str(error), str(error))
+                raw.problem(number, at="row", expected="well-formed quoting", came=said)
                 return
             if not cells:
                 continue
@@ -248,6 +263,12 @@ def _delimited(ending: str) -> Callable[[RawRows, IO[bytes]], Iterator[Row]]:
 
     return rows
 
+
+_QUOTING = {
+    "unexpected end of data": "a quote that is never closed",
+    " after '\"'": "text right after a closing quote",
+}
+"""What Python's reader says of quotes, in plainer words."""
 
 _READERS: dict[str, Callable[[RawRows, IO[bytes]], Iterator[Row]]] = {
     ".jsonl": _json_lines,
@@ -294,17 +315,25 @@ def _parquet_rows(raw: RawRows, path: Path) -> Iterator[Row]:
         raise ImportError(
             "reading Parquet needs pyarrow: pip install 'judgesmith[parquet]'"
         ) from error
-    try:
-        table = pq.ParquetFile(path)
-    except pa.ArrowInvalid as error:
-        problem = Problem(where=path.name, field="file", expected="a Parquet file", came=str(error))
-        raise DataError([problem]) from error
     number = 0
-    with table:
-        for batch in table.iter_batches(batch_size=_BATCH):
-            for row in batch.to_pylist():
-                number += 1
-                yield number, row
+    try:
+        with pq.ParquetFile(path) as table:
+            for batch in table.iter_batches(batch_size=_BATCH):
+                for row in batch.to_pylist():
+                    number += 1
+                    yield number, row
+    except (pa.ArrowException, OSError, ValueError, OverflowError) as error:
+        # What a damaged file breaks depends on where the damage is.
+        if getattr(error, "errno", None) is not None:
+            raise
+        expected = "a Parquet file"
+        problem = Problem(where=path.name, field="file", expected=expected, came=_in_short(error))
+        raise DataError([problem]) from error
+
+
+def _in_short(error: Exception) -> str:
+    """Return the first line of what a library says of a file."""
+    return str(error).partition("\n")[0][:200] or type(error).__name__
 
 
 def _frame_rows(frame: pd.DataFrame) -> RawRows:

@@ -83,10 +83,10 @@ def shown(value: object) -> str:
 
     Examples
     --------
-    >>> shown("four"), shown(None), shown([1, 2])
-    ("'four'", 'nothing', '[1, 2]')
+    >>> shown("four"), shown(None), shown([1, 2]), shown(True)
+    ("'four'", 'nothing', '[1, 2]', 'true')
     """
     if value is None:
         return "nothing"
-    text = repr(value)
+    text = str(value).lower() if isinstance(value, bool) else repr(value)
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"

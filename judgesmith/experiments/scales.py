@@ -66,7 +66,10 @@ def given_scales(given: ScaleGiven) -> GivenScales:
     default: Scale | None = None
     by_criterion: dict[str, Scale] = {}
     for name, value in pairs:
-        scale = as_scale(value)
+        try:
+            scale = as_scale(value)
+        except ValueError as fault:
+            raise ValueError(f"{fault}.") from None
         criterion = OVERALL if name == "score" else name
         if criterion in by_criterion or (not criterion and default is not None):
             raise ValueError(f"the scale of {criterion or 'all criteria'} is given twice.")
@@ -131,7 +134,7 @@ class StatedScales:
                 where=where,
                 field=f"scale.{criterion}",
                 expected="[lowest, highest]",
-                came=f"{shown(value)} ({error})",
+                came=f"{shown(value)} ({str(error).partition('; got ')[0]})",
             )
         known = self.by_criterion.setdefault(criterion, scale)
         first = self._first.setdefault(criterion, where)

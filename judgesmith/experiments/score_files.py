@@ -134,12 +134,12 @@ def read_scores(
                 Problem(
                     where=where,
                     field="source_id, system_id",
-                    expected=f"{n} for {key[0]!r}, {key[1]!r}",
+                    expected=f"{n} for {_named(key)}",
                     came="one more",
                 )
             )
         elif _of_other_texts(row, texts[key][len(found[key]) - 1]):
-            expected = f"a score of the texts that {', '.join(key)} has in {dataset.name}"
+            expected = f"a score of the texts that {_named(key)} has in {dataset.name}"
             came = "a score of other texts (score these, or name the set that was scored)"
             problems.append(Problem(where=where, field="key", expected=expected, came=came))
     if problems:
@@ -164,6 +164,11 @@ def _key(row: Mapping[str, Any]) -> Key:
     return str(row.get("source_id") or ""), str(row.get("system_id") or "")
 
 
+def _named(key: Key) -> str:
+    """Return source and system, as a message names them."""
+    return ", ".join(shown(one) for one in key if one) or "a row without source_id and system_id"
+
+
 def _of_other_texts(row: Mapping[str, Any], key: str) -> bool:
     """Say whether ``score`` gave this row to other texts; rows from elsewhere do not tell."""
     return bool(row.get("run") and row.get("key")) and row["key"] != key
@@ -177,15 +182,15 @@ def _nothing_in_common(
     same = next((key for _, row in rows if (key := _key(row))[0] in sources), None)
     if same is None:
         expected = f"ids that occur in {dataset} (score the same file that you evaluate on)"
-        came = f"none that does, the first {shown(', '.join(_key(rows[0][1])))}"
+        came = f"none that does, the first {_named(_key(rows[0][1]))}"
         return Problem(where=name, field="source_id, system_id", expected=expected, came=came)
     systems = sorted({system for source, system in wanted if source == same[0]})
+    theirs = shown(", ".join(filter(None, systems))) if any(systems) else "none"
     return Problem(
         where=name,
         field="system_id",
-        expected=f"systems that occur in {dataset}, where {shown(same[0])} has "
-        f"{shown(', '.join(systems))} (source ids match, systems do not: give score and evaluate "
-        "the same --map)",
+        expected=f"systems that occur in {dataset}, where {shown(same[0])} has {theirs} "
+        "(source ids match, systems do not: give score and evaluate the same --map)",
         came=shown(same[1] or None),
     )
 
@@ -217,7 +222,9 @@ def _only(
         return [(place, row) for place, row in rows if str(row.get(field)) == wanted]
     if not names and field == "criterion":
         return rows
-    expected = f"one of {', '.join(names)} (say which with {hint})" if names else f"no {field}"
+    expected = (
+        f"one of {', '.join(names)} (say which with {hint})" if names else f"no {field} to be named"
+    )
     came = shown(wanted)
     raise DataError([Problem(where=where, field=field, expected=expected, came=came)])
 

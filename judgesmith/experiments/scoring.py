@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import glob
 import hashlib
 import json
 import os
@@ -13,6 +12,7 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from judgesmith.drafts import draft_beside, put
 from judgesmith.experiments.earlier_rows import beside, refuse_loss
 from judgesmith.experiments.problems import DataError, Problem
 from judgesmith.programs import SavedJudge, judge_each
@@ -94,8 +94,9 @@ def score_file(
     lm = lm or current_lm()
     first = next(items, None)
     if first is None:
-        came = Problem(where="input", field="file", expected="at least one row", came="none")
-        raise DataError([came])
+        name = getattr(items, "name", "input")
+        nothing = Problem(where=name, field="file", expected="at least one row", came="none")
+        raise DataError([nothing])
     marks = {
         "judge": judge.fingerprint,
         "target": judge.target,
@@ -105,10 +106,8 @@ def score_file(
     if output.exists() and not overwrite:
         _refuse_others(output, marks)
         rows = beside(rows, output, marks["run"])
-    _remove_orphans(output)
-    draft = output.with_name(f".{output.name}.{os.getpid()}.part")
     n_rows, reasons = 0, Counter[str]()
-    try:
+    with draft_beside(output) as draft:
         with draft.open("w", encoding="utf-8", newline="\n") as file:
             for item, judgement in judge_each(
                 judge, rows, lm=lm, concurrency=concurrency, progress=progress
@@ -122,9 +121,7 @@ def score_file(
             os.fsync(file.fileno())
         if output.exists() and not overwrite:
             refuse_loss(output, draft, marks["run"])
-        draft.replace(output)
-    finally:
-        draft.unlink(missing_ok=True)
+        put(draft, output)
     return Scored(n_rows=n_rows, n_unscored=reasons.total(), reasons=dict(reasons.most_common()))
 
 
@@ -183,21 +180,3 @@ def _refuse_others(output: Path, marks: Mapping[str, str]) -> None:
     else:
         holds = "something else than scores"
     raise FileExistsError(f"{output} holds {holds}; name another file, or replace it with --force.")
-
-
-def _remove_orphans(output: Path) -> None:
-    """Remove drafts of this file whose process was killed."""
-    for draft in output.parent.glob(f".{glob.escape(output.name)}.*.part"):
-        pid = draft.name.removeprefix(f".{output.name}.").removesuffix(".part")
-        if pid.isdecimal() and not _alive(int(pid)):
-            draft.unlink(missing_ok=True)
-
-
-def _alive(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except OSError:
-        return True
-    return True

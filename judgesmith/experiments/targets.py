@@ -325,6 +325,11 @@ def _refuse_useless(targets: Targets) -> None:
         reasons = "; ".join(f"{n} × {reason}" for reason, n in targets.reason_counts().items())
         raise UselessTargetError(f"no item has a value on {targets.name}: {reasons}.")
     if np.ptp(values) == 0:
+        if values.size == 1:
+            raise UselessTargetError(
+                f"a single item is rated on {targets.name}, and agreement needs several. Rate "
+                "more, or choose another target."
+            )
         raise UselessTargetError(
             f"all {values.size} rated items have the same value on {targets.name}, "
             f"{values[0]:g}: a judge cannot agree or disagree with that. Choose another target."

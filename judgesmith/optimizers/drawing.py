@@ -20,6 +20,7 @@ from judgesmith.programs.critic_questions import (
     question_names,
 )
 from judgesmith.programs.templates import LEFT_OUT
+from judgesmith.signatures.fences import imitates_layout
 from judgesmith.signatures.judgement import CriterionScore, Judgement
 from judgesmith.signatures.points import whole
 from judgesmith.signatures.protocol import Demonstration, Protocol
@@ -133,7 +134,8 @@ def kept_runs(
     """Return the teacher's runs that may be shown: those near to what people said.
 
     Runs without a word or a criterion's score show no more than the row itself and are left out,
-    as are those that lack the score of a criterion that is asked for.
+    as are those that lack the score of a criterion that is asked for, and those whose words
+    quote what marks the fields of a question: an answer that is shown has no fences.
 
     Parameters
     ----------
@@ -147,7 +149,10 @@ def kept_runs(
     distance = {
         row: abs(one.raw - percent)
         for row, (one, percent) in enumerate(zip(judgements, rows.percent(), strict=True))
-        if one.raw is not None and (one.criteria or one.explanation) and _is_whole(one, criteria)
+        if one.raw is not None
+        and (one.criteria or one.explanation)
+        and _is_whole(one, criteria)
+        and not any(map(imitates_layout, _words_of(one)))
     }
     nearest = sorted(distance, key=lambda row: (distance[row], row))
     n_near = sum(gap <= NEAR for gap in distance.values())
@@ -213,6 +218,11 @@ def _is_whole(judgement: Judgement, criteria: Sequence[str]) -> bool:
     """Say whether no criterion is without a score: a gap is nothing to learn from."""
     scored = [name for name, one in judgement.criteria.items() if one.score is not None]
     return len(scored) == len(judgement.criteria) and set(criteria) <= set(scored)
+
+
+def _words_of(judgement: Judgement) -> Iterator[str]:
+    yield judgement.explanation
+    yield from (one.explanation for one in judgement.criteria.values())
 
 
 def _texts(item: RatedItem) -> dict[str, str | None]:

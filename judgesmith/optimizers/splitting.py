@@ -148,9 +148,10 @@ def pool_and_selection(
     names, sizes = np.unique(codes, return_counts=True)
     if len(names) < 2:
         raise ValueError(
-            f"demonstrations and the rows they are chosen by must not share a source, and the "
-            f"{len(tuning)} rated tuning rows have {len(names)}; ask for no demonstrations or "
-            "tune on more sources."
+            "demonstrations and the rows they are chosen by must not share a source; got "
+            f"{len(tuning)} rated {'row' if len(tuning) == 1 else 'rows'} of {len(names)} source "
+            "to learn from. Ask for no demonstrations (--demonstrations 0), or rate texts of more "
+            "sources."
         )
     most = len(names) // 2
     share = min(max(round(POOL_SHARE * len(names)), 1), most)

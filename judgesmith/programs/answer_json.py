@@ -67,6 +67,9 @@ def read_json(text: str, annotation: Any) -> Any:
         raise ValueError(f"expected one JSON value: {fault}") from None
     except RecursionError:
         raise ValueError("the JSON is nested too deeply to be read.") from None
+    except Exception as fault:
+        # What mends JSON was not made for every text; one that breaks it is none it can mend.
+        raise ValueError("no JSON, and none that can be mended.") from fault
 
 
 def shaped(value: Any, annotation: Any, name: str) -> Any:

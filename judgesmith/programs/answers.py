@@ -17,6 +17,8 @@ from judgesmith.programs.answer_json import read_json, record_type, shaped, spel
 from judgesmith.signatures.points import read_points, whole
 
 _HEADER = re.compile(r"([\s*_`#]*)\[\[ *## *(\w+) *## *\]\](.*)")
+_END = re.compile(r"^[ \t\r*_`#]*+\[\[ *## *completed *## *\]\]", re.MULTILINE | re.IGNORECASE)
+_NUMBER = re.compile(r"\d+(?:\.\d+)?")
 _FENCED = re.compile(r"```\w*\s*\n(.*)\n\s*```", re.DOTALL)
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
@@ -52,7 +54,8 @@ def read_answer(text: str, annotations: Mapping[str, Any]) -> dict[str, Any]:
     Raises
     ------
     ValueError
-        If a field is missing, given twice, or unreadable; the message says which.
+        If a field is missing, given twice, or unreadable; the message says which. Or if the
+        answer goes on after its end with another number: then a quotation may have ended there.
 
     Examples
     --------
@@ -71,6 +74,7 @@ def read_answer(text: str, annotations: Mapping[str, Any]) -> dict[str, Any]:
         if fields is None:
             raise
         return fields
+    _refuse_second_thoughts(text, sections, annotations)
     return {name: read_field(one, annotations[name], name) for name, one in sections.items()}
 
 
@@ -143,14 +147,35 @@ def read_field(text: str, annotation: Any, name: str = "") -> Any:
 
 
 def is_cut_off(text: str) -> bool:
-    """Say whether an answer that ran into its limit of tokens may end inside a number.
+    """Say whether an answer that ran into its limit of tokens lost what it was about to say.
+
+    It may end inside a number, or go on after its end: then what it quoted ended there.
 
     Examples
     --------
     >>> is_cut_off("[[ ## score ## ]] 8"), is_cut_off("[[ ## score ## ]] 8 [[ ## completed ## ]]")
     (True, False)
     """
-    return text.rstrip()[-1:].isdigit()
+    return text.rstrip()[-1:].isdigit() or bool(_after_the_end(text))
+
+
+def _after_the_end(text: str) -> str:
+    """Return what an answer says after it said that it is completed."""
+    end = _END.search(text)
+    return text[end.end() :].strip(" \t\r\n*_`#") if end else ""
+
+
+def _refuse_second_thoughts(
+    text: str, sections: Mapping[str, str], annotations: Mapping[str, Any]
+) -> None:
+    """Refuse an answer that names another number after its end than it gave before."""
+    after = _NUMBER.findall(_after_the_end(text))
+    if not after:
+        return
+    numeric = (one for name, one in sections.items() if annotations[name] is not str)
+    given = {number for one in numeric for number in _NUMBER.findall(one)}
+    if given and not given | {"0", "100"} >= set(after):
+        raise ValueError("the answer goes on after its end, with another number.")
 
 
 def _single_value(text: str, annotations: Mapping[str, Any]) -> dict[str, Any] | None:

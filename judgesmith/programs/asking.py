@@ -233,4 +233,6 @@ def unreadable(fault: object, *, call: str = "", answer: ModelAnswer | None = No
     """Return the reply for an answer that could not be read."""
     if answer is not None and answer.finish_reason == "length":
         fault = "it was cut off at the model's limit of tokens."
+    elif answer is not None and answer.finish_reason == "content_filter":
+        fault = "the server's content filter stopped it."
     return Reply(problem=f"the model's answer could not be read: {fault}", call=call)

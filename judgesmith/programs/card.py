@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
 
 def judge_card(judge: SavedJudge) -> str:
-    """Return the judge card in Markdown."""
-    return "\n".join(_lines(judge)) + "\n"
+    """Return the judge card in Markdown, with nothing in it that a terminal obeys."""
+    return "\n".join(map(printable, _lines(judge))) + "\n"
 
 
 def agreement_text(estimate: Mapping[str, Any] | None) -> str:

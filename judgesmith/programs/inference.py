@@ -16,6 +16,7 @@ from judgesmith.programs.inference_settings import InferenceSettings
 from judgesmith.programs.inference_steps import inference_steps
 from judgesmith.programs.judging import Ask, Reply
 from judgesmith.programs.models import ModelError, TransientModelError, sampling
+from judgesmith.programs.models.stopping import STOPPING
 from judgesmith.signatures.inferring import (
     DescribeTask,
     JudgeCompleteness,
@@ -115,6 +116,8 @@ class TaskInference(dspy.Module):
             or nothing could be inferred.
         ModelError, BudgetSpent, LedgerError
             If the model cannot be asked, or not further.
+        Stopped
+            If the process was asked to stop; answers are on record.
         """
         examples = _paired(items, scores)
         given = given or Rubric()
@@ -131,8 +134,9 @@ class TaskInference(dspy.Module):
         config = call_config(Protocol(temperature=self.settings.temperature), lm)
         steps = inference_steps(batches, self.settings, given)
         reply: Reply | None = None
-        with dspy.context(adapter=FencedAdapter(), lm=lm):
+        with STOPPING.attended(), dspy.context(adapter=FencedAdapter(), lm=lm):
             while True:
+                STOPPING.check()
                 try:
                     ask = next(steps) if reply is None else steps.send(reply)
                 except StopIteration as end:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Self, TypeVar
 
 from judgesmith.programs.asking import Askable, Asker, current_lm
 from judgesmith.programs.models import BudgetSpent, ModelError, TransientModelError
+from judgesmith.programs.models.stopping import STOPPING
 from judgesmith.programs.readable import Readable, readable_of
 from judgesmith.signatures.judgement import Judgement
 from judgesmith.signatures.rated import RatedItem
@@ -30,7 +31,7 @@ CONCURRENCY = 32
 NOT_ASKED = "not asked: "
 """Opens the problem of an item that the budget did not reach."""
 
-_REFUSED = (400, 413, 422)  # statuses that speak of one request, not of the set-up
+_SET_UP = (401, 402, 403, 404, 405, 407)  # any other 4xx speaks of one request alone
 _ENOUGH_REFUSED = 20  # failed requests without one answer after which it is the set-up
 _AHEAD = 4  # how many times the concurrency may be finished but not yet handed out
 _BATCH = 64  # results handed from the event loop to the caller at a time
@@ -67,6 +68,9 @@ def judge_items(
         an answer that cannot be read, leaves its item unscored.
     LedgerError
         If the ledger cannot be written.
+    Stopped
+        If the process was asked to stop: no item is begun any more, and what those under way
+        have asked is answered and on record.
 
     Examples
     --------
@@ -130,7 +134,7 @@ def _beginning(judge: Askable, lm: dspy.LM) -> Callable[[int], bool]:
 def _each(
     run: _Run, progress: Callable[[int], None] | None
 ) -> Iterator[tuple[RatedItem, Judgement]]:
-    with _Loop() as loop:
+    with STOPPING.attended(), _Loop() as loop:
         try:
             while batch := loop(run.batch()):
                 if progress is not None:
@@ -162,6 +166,8 @@ class _Run:
         while len(done) < _BATCH:
             self._start()
             if not self.under_way:
+                if not (done or self.exhausted):
+                    STOPPING.check()
                 break
             item, task = self.under_way[0]
             if not task.done():
@@ -176,16 +182,17 @@ class _Run:
         return done
 
     async def stop(self) -> None:
-        """Abandon what is under way."""
+        """Abandon what is under way, unless a request to stop lets it finish."""
         tasks = [task for _, task in self.under_way]
         for task in tasks:
-            task.cancel()
+            if not STOPPING.waits:
+                task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
         await self.asker.aclose()
 
     def _start(self) -> None:
         while (
-            not self.exhausted
+            not (self.exhausted or STOPPING.requested)
             and self.busy < self.concurrency
             and len(self.under_way) < _AHEAD * self.concurrency
             and self.may_begin(self.busy)
@@ -217,7 +224,7 @@ class _Run:
         except TransientModelError as fault:
             return self._without_answer("the model could not be reached", fault)
         except ModelError as fault:
-            if fault.status not in _REFUSED:
+            if fault.status in _SET_UP or not 400 <= (fault.status or 0) < 500:
                 raise
             return self._without_answer("the model refused the request", fault)
         self.n_answered += 1

@@ -8,9 +8,6 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-import os
-import shutil
-import tempfile
 from collections.abc import Mapping
 from importlib.metadata import version
 from pathlib import Path
@@ -23,13 +20,17 @@ from pydantic import (
     Field,
     ValidationError,
     field_validator,
+    model_validator,
 )
 
+from judgesmith.drafts import draft_beside, put, tidy, write_synced
 from judgesmith.programs.aggregating import check_terms
 from judgesmith.programs.critic_steps import critic_steps
 from judgesmith.programs.judging import Steps
+from judgesmith.programs.saved_checks import check_agreement, check_questions
 from judgesmith.programs.templates import Template
 from judgesmith.signatures.judgement import Judgement
+from judgesmith.signatures.plain_faults import plain_faults
 from judgesmith.signatures.protocol import Protocol
 from judgesmith.signatures.scale import Scale
 
@@ -126,6 +127,12 @@ class SavedJudge(BaseModel):
         check_terms(protocol.aggregation)
         return protocol
 
+    @model_validator(mode="after")
+    def _asks_what_it_reads(self) -> Self:
+        check_questions(self.protocol, self.questions)
+        check_agreement(self.agreement)
+        return self
+
     @property
     def fingerprint(self) -> str:
         """Twelve hex digits that change when anything in the judge does."""
@@ -173,27 +180,13 @@ class SavedJudge(BaseModel):
             overwritten.
         """
         folder = Path(folder).resolve()  # through a link, to the folder that it names
+        tidy(folder)
         if folder.exists():
             _refuse_to_lose(folder, overwrite=overwrite)
         folder.parent.mkdir(parents=True, exist_ok=True)
-        draft = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
-        try:
+        with draft_beside(folder, folder=True) as draft:
             self._write(draft)
-            draft.chmod(0o755)
-            if folder.exists():
-                old = draft.with_name(f"{draft.name}-old")
-                folder.rename(old)
-                try:
-                    draft.rename(folder)
-                except BaseException:
-                    old.rename(folder)
-                    raise
-                shutil.rmtree(old)
-            else:
-                draft.rename(folder)
-        except BaseException:
-            shutil.rmtree(draft, ignore_errors=True)
-            raise
+            put(draft, folder)
         return folder
 
     def _write(self, folder: Path) -> None:
@@ -207,12 +200,12 @@ class SavedJudge(BaseModel):
             **content,
         }
         text = json.dumps(document, ensure_ascii=True, indent=1, allow_nan=False)
-        _write_synced(folder / JUDGE_FILE, text + "\n")
+        write_synced(folder / JUDGE_FILE, text + "\n")
         prompts = folder / "prompts"
         prompts.mkdir()
         for name, question in self.questions.items():
-            _write_synced(prompts / f"{name}.txt", question.as_text() + "\n")
-        _write_synced(folder / "README.md", judge_card(self))
+            write_synced(prompts / f"{name}.txt", question.as_text() + "\n")
+        write_synced(folder / "README.md", judge_card(self))
 
     @classmethod
     def load(cls, folder: str | Path) -> Self:
@@ -230,29 +223,41 @@ class SavedJudge(BaseModel):
         except (FileNotFoundError, NotADirectoryError):
             raise SavedJudgeError(f"{folder}: no judge there; expected a {JUDGE_FILE}.") from None
         except (OSError, UnicodeDecodeError, ValueError, RecursionError) as fault:
-            raise SavedJudgeError(f"{path}: cannot be read as a judge: {fault}") from None
-        if not isinstance(document, dict) or document.get("schema") != SCHEMA:
-            found = document.get("schema") if isinstance(document, dict) else None
+            said = f"cannot be read as a judge: {_unreadable(fault)}"
+            raise SavedJudgeError(f"{path}: {said}; name a folder that compile made.") from None
+        if not isinstance(document, dict) or "schema" not in document:
+            raise SavedJudgeError(f"{path}: holds no judge; name a folder that compile made.")
+        if document["schema"] != SCHEMA:
             raise SavedJudgeError(
                 f"{path}: expected schema {SCHEMA} of judgesmith {version('judgesmith')}; "
-                f"got {found!r}. Compile the judge again, or use the version that made it."
+                f"got {document['schema']!r}. Compile the judge again, or use the version that "
+                "made it."
             )
         content = {
             name: value
             for name, value in document.items()
             if name not in ("schema", "made_by", "content_hash")
         }
-        if content_hash(content) != document.get("content_hash"):
+        try:
+            found = content_hash(content)
+        except RecursionError:
+            raise SavedJudgeError(
+                f"{path}: cannot be read as a judge: nested too deeply."
+            ) from None
+        if found != document.get("content_hash"):
             raise SavedJudgeError(
                 f"{path}: changed since it was saved: its content does not match its hash. "
                 "Restore the file, or change the rubric or protocol and compile again."
             )
         try:
-            return cls.model_validate(content)
+            judge = cls.model_validate(content)
+            content_hash(judge.model_dump(mode="json"))  # whoever loads it may save it
         except ValidationError as fault:
-            first = fault.errors(include_url=False, include_input=False)[0]
-            where = ".".join(map(str, first["loc"]))
-            raise SavedJudgeError(f"{path}: {where}: {first['msg']}") from None
+            said = plain_faults(fault).rstrip(".")
+            raise SavedJudgeError(f"{path}: {said}. Compile the judge again.") from None
+        except (ValueError, RecursionError) as fault:
+            raise SavedJudgeError(f"{path}: cannot be read as a judge: {fault}") from None
+        return judge
 
 
 def load_judge(folder: str | Path) -> Judge:
@@ -265,6 +270,18 @@ def load_judge(folder: str | Path) -> Judge:
         differently; ``SavedJudge.load`` still scores with the words it was compiled with.
     """
     return SavedJudge.load(folder).program()
+
+
+def _unreadable(fault: Exception) -> str:
+    """Return why a file is no JSON document."""
+    if isinstance(fault, OSError):
+        return fault.strerror or "it cannot be opened"
+    if isinstance(fault, json.JSONDecodeError):
+        return f"no JSON from line {fault.lineno}, character {fault.colno} on"
+    if isinstance(fault, UnicodeDecodeError):
+        return "it is not in UTF-8"
+    deep = isinstance(fault, RecursionError)
+    return "it is nested too deeply" if deep else "it holds a number that is too long"
 
 
 def _refuse_to_lose(folder: Path, *, overwrite: bool) -> None:
@@ -285,10 +302,3 @@ def content_hash(content: Mapping[str, Any]) -> str:
     """Return the SHA-256 of plain data, whatever the order of its keys."""
     plain = json.dumps(content, sort_keys=True, ensure_ascii=True, separators=(",", ":"))
     return hashlib.sha256(plain.encode()).hexdigest()
-
-
-def _write_synced(path: Path, text: str) -> None:
-    with path.open("w", encoding="utf-8", errors="backslashreplace", newline="\n") as file:
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())

@@ -9,11 +9,16 @@ its own fence, and a reader that knows the first fence of a message knows all of
 from __future__ import annotations
 
 import hashlib
+import re
+import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Annotated
 
 TAG_DIGITS = 12
+
+# Runs of blanks are possessive (``*+``): what they took they do not give back.
+_LAYOUT = re.compile(r"\[\s*+\[\s*+##|<\s*+/?\s*+verbatim-", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +38,8 @@ UntrustedOrNone = Annotated[str | None, UNTRUSTED]
 def fence_tag(texts: Iterable[str | None]) -> str:
     """Return twelve hex digits that stand in none of the texts, and depend on them alone.
 
+    Nor do they stand there in capitals, for readers to whom those are the same.
+
     Examples
     --------
     >>> tag = fence_tag(["a source", None, "a response"])
@@ -46,10 +53,28 @@ def fence_tag(texts: Iterable[str | None]) -> str:
         state.update(b"%d:" % len(content))
         state.update(content)
     tag = state.hexdigest()
-    while any(tag in text for text in given):
+    while any(tag in text.lower() for text in given):
         state.update(b"again")
         tag = state.hexdigest()
     return tag
+
+
+def imitates_layout(text: str) -> bool:
+    """Say whether a text holds what marks the fields of a question or the fences in it.
+
+    Letters of other widths and characters that cannot be seen make no difference. Such a text
+    is safe between fences; outside of them it must not stand.
+
+    Examples
+    --------
+    >>> imitates_layout("[[ ## score"), imitates_layout("</verbatim-0>"), imitates_layout("[[1]]")
+    (True, True, False)
+    """
+    if text.isascii():
+        return _LAYOUT.search(text) is not None
+    plain = unicodedata.normalize("NFKC", text)
+    seen = "".join(one for one in plain if unicodedata.category(one) != "Cf")
+    return _LAYOUT.search(seen) is not None
 
 
 def fenced(text: str, tag: str) -> str:

@@ -7,9 +7,27 @@ from typing import Any
 
 import yaml
 
+# Aliases let a few lines stand for more than any memory holds.
+_MOST_PARTS = 1_000_000
+
 
 class _Loader(yaml.SafeLoader):
-    """The safe loader, strict about keys and without dates."""
+    """The safe loader, strict about keys, without dates, and without tags."""
+
+    def get_single_node(self) -> yaml.Node | None:
+        node: yaml.Node | None = super().get_single_node()
+        if node is not None:
+            _n_parts(node, {})
+        return node
+
+    def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
+        event = self.peek_event()  # type: ignore[no-untyped-call]
+        if getattr(event, "tag", None) not in (None, "!"):
+            raise yaml.MarkedYAMLError(
+                problem=f"the tag {event.tag} makes it more than plain YAML. Leave it out",
+                problem_mark=event.start_mark,
+            )
+        return super().compose_node(parent, index)
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
         given: dict[str, yaml.Mark] = {}
@@ -29,6 +47,23 @@ class _Loader(yaml.SafeLoader):
                 )
             given[key.value] = key.start_mark
         return super().construct_mapping(node, deep)
+
+
+def _n_parts(node: yaml.Node, known: dict[int, int]) -> int:
+    """Return how many values a node stands for, aliases followed; refuse one that holds itself."""
+    if id(node) in known:
+        n = known[id(node)]
+    else:
+        known[id(node)] = _MOST_PARTS  # until it is known: what comes back to it never ends
+        below = node.value if isinstance(node, yaml.CollectionNode) else []
+        parts = [one for part in below for one in (part if isinstance(part, tuple) else (part,))]
+        n = known[id(node)] = 1 + sum(_n_parts(part, known) for part in parts)
+    if n > _MOST_PARTS:
+        raise yaml.MarkedYAMLError(
+            problem=f"its aliases stand for more than {_MOST_PARTS:,} values. Write them out",
+            problem_mark=node.start_mark,
+        )
+    return n
 
 
 # A date would come back as something other than the text that was written.
@@ -64,7 +99,8 @@ def read_yaml(text: str) -> Any:
     Raises
     ------
     ValueError
-        If the text is not YAML, a key stands twice or is no text, or it is nested too deeply.
+        If the text is not YAML, a key stands twice or is no text, something is tagged as more
+        than plain data, or it is nested too deeply or made of too many values.
 
     Examples
     --------
@@ -80,11 +116,38 @@ def read_yaml(text: str) -> Any:
     except yaml.MarkedYAMLError as fault:
         mark = fault.problem_mark or fault.context_mark
         where = "" if mark is None else f"line {mark.line + 1}: "
-        raise ValueError(f"{where}{fault.problem or fault.context}.") from None
-    except yaml.YAMLError as fault:
-        raise ValueError(f"not YAML: {fault}") from None
+        raise ValueError(f"{where}{_plainly(fault)}.") from None
+    except yaml.YAMLError:
+        raise ValueError(
+            "not YAML: it holds a character that cannot be printed; remove it, or spell it as an "
+            "escape in double quotes."
+        ) from None
     except RecursionError:
         raise ValueError("not YAML that can be read: it is nested too deeply.") from None
+
+
+_SAID = {
+    r"found character '\\t' that cannot start any token": "a tab begins the line. Write blanks",
+    r"expected .*, but (found|got) '<stream end>'": "a bracket or a quote is never closed",
+    r"found undefined alias '(?P<name>.*)'": (
+        "*{name} stands for nothing. Put a text that begins with * in quotes"
+    ),
+    r"but found another document": "a second document begins. Keep one of them",
+    r"mapping values are not allowed here": "a second colon. Put a text with a colon in quotes",
+    r"expected ',' or '[}\]]', but got '(?P<name>.*)'": (
+        "{name} cannot stand in a text between brackets. Put the text in quotes"
+    ),
+}
+"""What PyYAML says, and what it means to somebody who writes a rubric."""
+
+
+def _plainly(fault: yaml.MarkedYAMLError) -> str:
+    """Return what is wrong with YAML, in words that say what to do where they are known."""
+    said = fault.problem or fault.context or "not YAML"
+    for pattern, words in _SAID.items():
+        if found := re.fullmatch(pattern, said):
+            return words.format(**found.groupdict())
+    return said
 
 
 def write_yaml(plain: Any) -> str:

@@ -155,9 +155,9 @@ class Protocol(BaseModel):
     demonstrations : dict of str to tuple of Demonstration
         By predictor, in the order they are shown.
     samples : int
-        Answers asked for per question; their scores are averaged.
+        Answers asked for per question, at most 1,000; their scores are averaged.
     temperature : float
-        Of every call, 0 or more. Models that were made without a temperature are sent none.
+        Of every call, 0 to 2. Models that were made without a temperature are sent none.
     max_tokens : int or None
         Most tokens in one answer; None leaves it to the model.
     aggregation : Aggregation
@@ -185,8 +185,8 @@ class Protocol(BaseModel):
     rubric: Rubric = DEFAULT_RUBRIC
     instructions: Mapping[str, str] = Field(default_factory=dict)
     demonstrations: Mapping[str, tuple[Demonstration, ...]] = Field(default_factory=dict)
-    samples: int = Field(default=1, ge=1)
-    temperature: FiniteFloat = Field(default=0.0, ge=0.0)
+    samples: int = Field(default=1, ge=1, le=1000)
+    temperature: FiniteFloat = Field(default=0.0, ge=0.0, le=2.0)
     max_tokens: int | None = Field(default=None, ge=1)
     aggregation: Aggregation = Field(default_factory=Aggregation)
 

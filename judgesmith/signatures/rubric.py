@@ -17,9 +17,8 @@ from pydantic import (
     model_validator,
 )
 
+from judgesmith.signatures.fences import imitates_layout
 from judgesmith.signatures.plain_yaml import read_yaml, write_yaml
-
-_MARKER = "[[ ##"  # how questions name their fields
 
 
 class Criterion(BaseModel):
@@ -38,7 +37,8 @@ class Criterion(BaseModel):
     ------
     ValueError
         If the name or the definition is empty, the name is not one that can stand before a
-        colon, or a text contains the marker ``[[ ##`` that questions are laid out with.
+        colon, or a text contains the markers ``[[ ##`` and ``<verbatim-`` that questions are
+        laid out with.
 
     Examples
     --------
@@ -174,7 +174,7 @@ class Rubric(BaseModel):
         try:
             plain = read_yaml(text)
             if not isinstance(plain, dict):
-                raise ValueError(f"expected a mapping with task and criteria; got {_cut(plain)}.")
+                raise ValueError(f"expected task and criteria by name; got {_cut(plain)}.")
             return cls.model_validate(plain)
         except ValidationError as fault:
             faults = [_said(dict(one), plain) for one in fault.errors(include_url=False)]
@@ -212,8 +212,9 @@ def folded(name: str) -> str:
 
 
 def _unmarked(text: str) -> str:
-    if _MARKER in " ".join(text.split()):  # as questions show it: on one line
-        raise ValueError(f"{_MARKER!r} marks the fields of a question; write it another way.")
+    if imitates_layout(text):
+        mark = "<verbatim-" if "verbatim-" in text.lower() else "[[ ##"
+        raise ValueError(f"{mark!r} marks the fields of a question; write it another way.")
     return text
 
 

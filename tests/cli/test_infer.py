@@ -184,7 +184,7 @@ def test_a_part_can_be_left_out_or_kept(run, data, folder):
         (["--without", "task,criteria"], "nothing to infer"),
         (["--target", "beauty"], "nobody rated 'beauty'"),
         (["--max-characters", "10"], "no rated rows to infer from"),
-        (["--concurrency", "3"], "No such option"),
+        (["--concurrency", "3"], "there is no option --concurrency"),
     ],
 )
 def test_bad_options_are_refused_with_a_reason(run, data, options, said):

@@ -1,4 +1,6 @@
 import json
+import sqlite3
+from contextlib import closing
 
 import pytest
 
@@ -26,7 +28,8 @@ def test_export_writes_every_answer(run, ledger, folder):
 def test_export_to_standard_output_has_no_room_for_json(run, ledger):
     done = run("ledger", "export", "--json")
     assert (done.status, done.out) == (2, "")
-    assert done.fault["error"] == "--json leaves no room for the answers; name a file with -o."
+    assert done.fault["error"] == "--json leaves no room for the answers."
+    assert done.fault["hint"] == "name a file with -o."
 
 
 def test_prune_takes_out_what_it_is_told(run, ledger):
@@ -46,3 +49,26 @@ def test_a_look_at_no_ledger_makes_none(run, folder):
     assert done.status == 2
     assert "there is no ledger at" in done.err
     assert list(folder.iterdir()) == []
+
+
+def test_a_damaged_ledger_says_how_what_is_sound_is_rescued(run, ledger, folder, judge, data):
+    path = folder / ledger
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("UPDATE answers SET text = x'313030' WHERE id = 5")
+        connection.commit()
+    fault = run("ledger", "export", "--json", "-o", "answers.jsonl").fault
+    assert "is damaged (an answer is not as it was kept)" in fault["error"]
+    assert f"judgesmith ledger rescue --ledger {path} -o NEW" in fault["hint"]
+    assert not (folder / "answers.jsonl").exists()
+    done = run("ledger", "rescue", "--ledger", ledger, "-o", "new.sqlite", "--json")
+    assert done.json == {"ledger": ledger, "output": "new.sqlite", "answers": 79, "altered": 1}
+    done = run("score", judge, data, "-o", "again.jsonl", "--ledger", "new.sqlite", "--json")
+    assert (done.status, done.json["calls"], done.json["unscored"]) == (0, 1, 0)
+    assert (folder / "again.jsonl").read_bytes() == (folder / "out.jsonl").read_bytes()
+
+
+def test_rescue_replaces_nothing(run, ledger, folder):
+    (folder / "new.sqlite").write_text("mine")
+    done = run("ledger", "rescue", "-o", "new.sqlite")
+    assert (done.status, (folder / "new.sqlite").read_text()) == (2, "mine")
+    assert "new.sqlite is there already" in done.err

@@ -65,7 +65,7 @@ def test_without_a_command_the_help_is_shown_as_a_mistake(run):
 def test_an_unknown_command_is_a_mistake(run):
     done = run("judge")
     assert done.status == 2
-    assert "No such command 'judge'" in done.err
+    assert done.err == "error: there is no command judge.\n(see 'judgesmith --help')\n"
 
 
 def test_python_dash_m_is_the_same_command(start):
@@ -78,13 +78,14 @@ def test_python_dash_m_is_the_same_command(start):
 def test_with_json_an_error_is_one_object_on_standard_error(run):
     done = run("check", "missing.jsonl", "--json")
     assert (done.status, done.out) == (2, "")
-    assert done.fault == {"error": "there is no file missing.jsonl.", "where": None, "hint": None}
+    said = {"error": "there is no file missing.jsonl.", "where": "missing.jsonl", "hint": None}
+    assert done.fault == said
 
 
 def test_with_json_a_wrong_option_says_where_to_look(run):
-    done = run("check", "sample", "--json", "--seed", "x")
-    assert done.fault["where"] == "--seed"
-    assert done.fault["hint"] == "see 'judgesmith check --help'"
+    done = run("check", "sample", "--json", "--sede", "1")
+    assert done.fault["where"] == "--sede"
+    assert done.fault["hint"] == "did you mean --scale or --seed?"
 
 
 def test_a_fault_of_ours_is_not_passed_off_as_bad_input(run, monkeypatch):
@@ -107,7 +108,8 @@ def test_an_interruption_ends_with_130_and_leaves_no_half_judge(
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=30)
     assert (process.returncode, out) == (130, "")
-    assert err.strip() == "stopped; the same command again continues where it was."
+    assert len(err.splitlines()) == 1
+    assert err.endswith("; the same command again continues where it was.\n")
     assert sorted(path.name for path in folder.iterdir()) == [".judgesmith", "data.jsonl"]
 
 

@@ -1,7 +1,7 @@
-import click
 import pytest
 
-from judgesmith.cli.places import check_place
+from judgesmith.cli.faults import OptionError
+from judgesmith.cli.places import check_place, file_place
 
 
 def test_a_place_in_a_folder_that_is_there_is_returned_and_left_alone(tmp_path):
@@ -11,17 +11,27 @@ def test_a_place_in_a_folder_that_is_there_is_returned_and_left_alone(tmp_path):
 
 
 def test_a_missing_folder_is_not_made(tmp_path):
-    with pytest.raises(click.UsageError, match=r"there is no folder .*/a to put b in; make it"):
+    with pytest.raises(OptionError, match=r"there is no folder .*/a to put b in; make it"):
         check_place(str(tmp_path / "a" / "b"))
     assert list(tmp_path.iterdir()) == []
 
 
 def test_a_folder_that_takes_nothing_is_refused():
-    with pytest.raises(click.UsageError, match="nothing can be written in /proc"):
+    with pytest.raises(OptionError, match="nothing can be written in /proc"):
         check_place("/proc/judge")
 
 
 @pytest.mark.parametrize("nothing", ["", "/", "."])
 def test_a_place_needs_a_name(nothing):
-    with pytest.raises(click.UsageError, match="names no file or folder"):
+    with pytest.raises(OptionError, match="names no file or folder"):
         check_place(nothing)
+
+
+def test_a_file_is_neither_a_folder_nor_what_is_read(tmp_path):
+    read = tmp_path / "in.csv"
+    read.write_text("a")
+    assert file_place(str(tmp_path / "out.csv"), str(read), None, "-", like="out.csv").name
+    with pytest.raises(OptionError, match=r"is read by this command; name another file"):
+        file_place(str(read), "-", str(read), like="out.csv")
+    with pytest.raises(OptionError, match=r"is a folder; name a file, such as out\.csv"):
+        file_place(str(tmp_path), like="out.csv")

@@ -1,5 +1,5 @@
+import fcntl
 import json
-import os
 
 import pytest
 
@@ -155,10 +155,11 @@ def test_a_broken_line_in_the_earlier_file_is_named(run, judge, data, out):
 
 
 def test_drafts_of_killed_runs_are_cleared_away_and_others_left(run, judge, data, out, folder):
-    orphan, own = folder / ".out.jsonl.4194304.part", folder / f".out.jsonl.{os.getppid()}.part"
+    orphan, own = folder / ".out.jsonl-0123abcd.part", folder / ".out.jsonl-89abcdef.part"
     orphan.write_text("half")
-    own.write_text("half")
-    run("score", judge, data, "-o", out)
+    with own.open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        run("score", judge, data, "-o", out)
     assert not orphan.exists()
     assert own.exists()
 

@@ -96,14 +96,20 @@ def test_a_name_that_was_taken_apart_is_reported_once():
             "a column map is written NAME=COLUMN,…, as in response=summary,score=rating; "
             "got 'summary'.",
         ),
-        ("source=a,source=b", "the column map says twice where 'source' is."),
-        ("score=a,overall=b", "the column map says twice where 'overall' is."),
+        ("source=a,source=b", "the column map says twice where 'source' is; keep one of the two."),
+        (
+            "score=a,overall=b",
+            "the column map says twice where 'overall' is; keep one of the two.",
+        ),
         (
             "response=a+b",
             "response is read from one column; got ['a', 'b']. Give a column with + in its name in "
             'double quotes, as in response="a+b".',
         ),
-        ("fluency=", "the column map names no column for the criterion 'fluency'."),
+        (
+            "fluency=",
+            "the column map names no column for the criterion 'fluency'; write fluency=COLUMN.",
+        ),
     ],
 )
 def test_a_map_that_cannot_be_read_says_why(text, expected):

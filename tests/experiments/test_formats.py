@@ -118,7 +118,9 @@ def test_every_unreadable_line_is_a_problem_and_the_others_are_rows(tmp_path):
     rows, raw = read(write(tmp_path, "a.jsonl", text))
     assert [row["response"] for row in rows] == ["a", "b"]
     first, second = map(str, raw.problems)
-    assert first.startswith("a.jsonl:2: line: expected one JSON object; got '{\"response\":' (Expe")
+    assert first.startswith(
+        "a.jsonl:2: line: expected one JSON object; got '{\"response\":' (it ends"
+    )
     assert second == "a.jsonl:3: line: expected one JSON object; got [1]"
 
 
@@ -140,11 +142,11 @@ def test_rows_with_another_number_of_cells_are_problems(tmp_path):
 def test_broken_quoting_is_a_problem_where_it_begins(tmp_path):
     _, raw = read(write(tmp_path, "a.csv", 'response\na\n"b" c\nd\n'))
     assert list(map(str, raw.problems)) == [
-        "a.csv:3: row: expected well-formed quoting; got ',' expected after '\"'"
+        "a.csv:3: row: expected well-formed quoting; got text right after a closing quote"
     ]
     _, raw = read(write(tmp_path, "b.csv", 'response\na\n"b\nc\n'))
     assert list(map(str, raw.problems)) == [
-        "b.csv:3: row: expected well-formed quoting; got unexpected end of data"
+        "b.csv:3: row: expected well-formed quoting; got a quote that is never closed"
     ]
 
 
@@ -182,19 +184,19 @@ def test_a_cell_may_be_a_whole_book(tmp_path):
             "a.jsonl.gz",
             b'{"response": "x"}',
             "a.jsonl.gz: file: expected a whole gzip file, as its name says; "
-            "got Not a gzipped file (b'{\"')",
+            "got another kind of file, or a damaged one",
         ),
         (
             "b.jsonl.gz",
             gzip.compress(JSON_LINES.encode())[:-12],
             "b.jsonl.gz: file: expected a whole gzip file, as its name says; "
-            "got Compressed file ended before the end-of-stream marker was reached",
+            "got one that ends too early",
         ),
         (
             "a.json",
             b'{"response": "x"}\n{"response": "y"}',
             "a.json:2: file: expected one JSON document (name a file with one object per line "
-            ".jsonl); got Extra data",
+            ".jsonl); got no JSON from character 1 on",
         ),
         (
             "b.json",
@@ -227,6 +229,15 @@ def test_a_damaged_parquet_file_says_so(tmp_path):
     assert message(tmp_path / "a.parquet").startswith(
         "a.parquet: file: expected a Parquet file; got "
     )
+
+
+def test_a_parquet_file_that_is_damaged_inside_says_so_too(tmp_path):
+    path = tmp_path / "a.parquet"
+    pd.DataFrame({"source": ["a b c"] * 9, "response": list("abcdefghi")}).to_parquet(path)
+    whole = path.read_bytes()
+    for damaged in (whole[:4] + bytes(40) + whole[44:], whole[:-60] + b"\xff" * 30 + whole[-30:]):
+        path.write_bytes(damaged)
+        assert message(path).startswith("a.parquet: file: expected a Parquet file; got ")
 
 
 def test_a_gzip_file_that_is_damaged_inside_says_so(tmp_path):

@@ -149,7 +149,7 @@ def test_all_problems_are_reported_at_once_in_the_order_of_the_file(tmp_path):
     ]
     assert message(lines(tmp_path, rows)) == [
         "4 problems in the data:",
-        "  a.jsonl:2: human.fluency: expected a number from 1 to 5; got 9, 'four', True",
+        "  a.jsonl:2: human.fluency: expected a number from 1 to 5; got 9, 'four', true",
         "  a.jsonl:3: response: expected a text; got ['a']",
         "  a.jsonl:3: scale.fluency: expected 1..5, as stated first (a.jsonl:1); got 0..5",
         "  a.jsonl:4: human: expected {criterion: [ratings]} (or say --map score=human); "

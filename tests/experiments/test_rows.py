@@ -2,6 +2,7 @@ import math
 
 from judgesmith.experiments.columns import ColumnMap
 from judgesmith.experiments.formats import RawRows
+from judgesmith.experiments.problems import shown
 from judgesmith.experiments.rows import RatingReader, TextReader
 from judgesmith.experiments.scales import GivenScales, given_scales
 from judgesmith.signatures.scale import Scale
@@ -67,7 +68,7 @@ def test_ids_may_be_numbers_and_floats_of_whole_numbers_are_written_whole():
 def test_other_ids_are_problems():
     for wrong in (True, ["x"], math.inf):
         fields, problems, _ = texts({"response": "a", "sys": wrong, "id": "x"})
-        assert problems == [f"a.jsonl:7: sys: expected an id; got {wrong!r}"]
+        assert problems == [f"a.jsonl:7: sys: expected an id; got {shown(wrong)}"]
         assert fields["system_id"] == ""
 
 

@@ -37,8 +37,8 @@ def test_a_given_criterion_wins_over_the_rows_and_the_rows_over_the_default():
 @pytest.mark.parametrize(
     ("given", "expected"),
     [
-        ("five", "a scale is written LOW..HIGH, as in 1..5; got 'five'"),
-        ("5..1", "low must be below high; got 5 and 1"),
+        ("five", "a scale is written LOW..HIGH, as in 1..5; got 'five'."),
+        ("5..1", "low must be below high; got 5 and 1."),
         ("=1..5", "a scale is written CRITERION=LOW..HIGH or LOW..HIGH; got '=1..5'."),
         ("a=1..5,a=1..5", "the scale of a is given twice."),
         ("1..5,b=1..5,0..1", "the scale of all criteria is given twice."),
@@ -72,6 +72,5 @@ def test_rows_must_agree_and_the_first_statement_is_named():
 def test_a_statement_that_is_no_scale_is_a_problem():
     problem = StatedScales().state("fluency", [5, 1], where="a:1")
     assert str(problem) == (
-        "a:1: scale.fluency: expected [lowest, highest]; "
-        "got [5, 1] (low must be below high; got 5 and 1)"
+        "a:1: scale.fluency: expected [lowest, highest]; got [5, 1] (low must be below high)"
     )

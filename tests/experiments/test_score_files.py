@@ -106,7 +106,7 @@ def test_what_cannot_be_picked_is_asked_for(data, write, asked, said):
 
 
 def test_a_judge_cannot_be_picked_where_none_is_named(data, write):
-    with pytest.raises(DataError, match="judge: expected no judge; got 'p'"):
+    with pytest.raises(DataError, match="judge: expected no judge to be named; got 'p'"):
         read_scores(write(row("a", "x", score=1)), data, judge="p")
 
 
@@ -156,7 +156,9 @@ def test_a_score_of_other_texts_is_refused_with_its_row(data, write):
     own = [row("a", "x", score=1, run="r", key=data[0].key)]
     np.testing.assert_equal(read_scores(write(*own), data).values[:2], [1, np.nan])
     path = write(*own, row("a", "y", score=2, run="r", key=data[0].key))
-    with pytest.raises(DataError, match=r"scores\.jsonl:2: key: .*that a, y has in toy") as caught:
+    with pytest.raises(
+        DataError, match=r"scores\.jsonl:2: key: .*that 'a', 'y' has in toy"
+    ) as caught:
         read_scores(path, data)
     assert len(caught.value.problems) == 1
 

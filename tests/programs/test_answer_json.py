@@ -199,3 +199,12 @@ def test_any_value_is_shaped_or_refused_with_a_value_error(value):
     except ValueError:
         return
     assert type(found) is not dict or set(found) != {"criterion", "explanation", "score"}
+
+
+def test_what_breaks_the_mending_is_no_json(monkeypatch):
+    def breaking(*_, **__):
+        raise AssertionError
+
+    monkeypatch.setattr("json_repair.loads", breaking)
+    with pytest.raises(ValueError, match="none that can be mended"):
+        read_json("{'a': b}", dict)

@@ -65,3 +65,23 @@ def test_what_is_written_is_read_back_the_same(plain):
 
 def test_text_of_several_lines_is_written_as_a_block():
     assert write_yaml({"task": "One.\nTwo.\n"}) == "task: |\n  One.\n  Two.\n"
+
+
+@pytest.mark.parametrize(
+    "tagged", ["!!int ''", "!!bool ''", "!!float ''", "!!timestamp x", "!!set [a]", "!!binary a"]
+)
+def test_a_tag_is_refused_with_its_line(tagged):
+    with pytest.raises(ValueError, match=r"line 2: the tag tag:yaml.org,2002:.* Leave it out\."):
+        read_yaml(f"a: 1\nb: {tagged}")
+
+
+def test_a_few_lines_that_stand_for_more_than_memory_holds_are_refused():
+    lines = ["a0: &a0 [x, x]"]
+    lines += [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]" for n in range(1, 12)]
+    with pytest.raises(ValueError, match=r"aliases stand for more than 1,000,000 values\. Write"):
+        read_yaml("\n".join(lines))
+
+
+def test_data_that_holds_itself_is_refused():
+    with pytest.raises(ValueError, match="line 1: its aliases stand for more"):
+        read_yaml("a: &a [1, *a]")

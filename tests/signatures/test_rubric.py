@@ -79,9 +79,9 @@ def test_where_a_rubric_comes_from_is_kept_and_dates_stay_text():
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("", "here.yaml: expected a mapping with task and criteria; got nothing."),
+        ("", "here.yaml: expected task and criteria by name; got nothing."),
         ("# only a comment", "got nothing"),
-        ("[]", r"expected a mapping with task and criteria; got \[\]"),
+        ("[]", r"expected task and criteria by name; got \[\]"),
         ("just words", "got 'just words'"),
         ("task: 3", "here.yaml: task: expected a text; got the number 3; give words"),
         (

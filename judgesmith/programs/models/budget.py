@@ -16,8 +16,9 @@ class Budget:
     max_calls : int or None
         Requests sent, attempts that failed included. Never exceeded.
     max_tokens : int or None
-        Tokens in and out. A request is let through if its estimated input and its largest allowed
-        output (without a ceiling of its own: the longest output so far) still fit.
+        Tokens in and out. A request is let through if the most that it can use still fits: a token
+        for each byte of its texts, and its largest allowed output (without a ceiling of its own:
+        twice the longest output so far).
     max_usd : float or None
         United States dollars at the prices in force, counted like tokens.
     max_minutes : float or None
@@ -152,7 +153,7 @@ class Meter:
         # Tokens per character seen so far, started with the usual one per four so that the first
         # request has an estimate; the start weighs as much as one long message.
         self._seen_tokens, self._seen_characters = 1000.0, 4000.0
-        self._longest_output = 512
+        self._longest_output = 0
 
     def hit(self) -> None:
         """Count an answer that needed no request."""
@@ -188,7 +189,12 @@ class Meter:
 
     def estimated_output(self, max_tokens: int | None) -> int:
         """Return the most tokens an answer may have: its ceiling, else the longest one seen."""
-        return self._longest_output if max_tokens is None else max_tokens
+        return max(self._longest_output, 512) if max_tokens is None else max_tokens
+
+    @property
+    def longest_output(self) -> int:
+        """Tokens of the longest answer so far, 0 before the first."""
+        return self._longest_output
 
     @property
     def usage(self) -> Usage:

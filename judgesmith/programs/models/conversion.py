@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
@@ -31,6 +32,13 @@ from judgesmith.programs.models.request import (
 )
 
 _NAMED = ("temperature", "max_tokens", "top_p", "seed", "logprobs")
+# What reading a reply may raise that is JSON and otherwise not as the protocol says.
+GARBLED = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError)
+_QUOTED = 200
+_PASSING = (409, 425)  # conflict and too early: statuses that say to come again
+_MOST_TOKENS = 10**9
+# Keys by which replies of other protocols than chat completions are known.
+_OTHER_LAYOUTS = {"candidates", "content", "output", "promptFeedback"}
 _REPLACED = "text substituted: lone surrogates, which no server accepts, were sent as U+FFFD"
 _TOO_LONG = re.compile(
     r"(?i)context (?:length|window|size)|maximum (?:context|input|prompt)"
@@ -169,14 +177,25 @@ def settings_from_openai(model: str, options: dict[str, Any]) -> Settings:
 
 
 def answer_from_lm15(response: lm15.Response, changed: tuple[str, ...] = ()) -> ModelAnswer:
-    """Return the record for the client's response."""
+    """Return the record for the client's response.
+
+    Raises
+    ------
+    ValueError
+        If the reply holds no answer at all, not even an empty one.
+    """
+    if _is_no_answer(response.provider_data):
+        raise ValueError("the reply has no message")
     parts = response.message.parts
     plain = response.logprobs_complete and all(type(part) is lm15.TextPart for part in parts)
     return ModelAnswer(
-        text="".join(part.text for part in parts if isinstance(part, lm15.TextPart)),
+        # A refusal that the server marks as one is read like one in so many words.
+        text="".join(
+            part.text for part in parts if isinstance(part, lm15.TextPart | lm15.RefusalPart)
+        ),
         finish_reason=response.finish_reason,
-        input_tokens=response.usage.input_tokens,
-        output_tokens=response.usage.output_tokens,
+        input_tokens=_counted(response.usage.input_tokens),
+        output_tokens=_counted(_all_output(response.usage)),
         logprobs=_logprobs(response),
         adaptations=(*changed, *(_sentence(one) for one in response.adaptations)),
         original=None if plain else json.dumps(response_to_dict(response)),
@@ -226,6 +245,29 @@ def answer_to_lm15(answer: ModelAnswer, model: str) -> lm15.Response:
     )
 
 
+def _is_no_answer(data: Any) -> bool:
+    """Say whether a reply in the layout of chat completions lacks the message.
+
+    The client reads it as an empty answer, which would then stay on record.
+    """
+    if not isinstance(data, Mapping) or not _OTHER_LAYOUTS.isdisjoint(data):
+        return False
+    choices = data.get("choices")
+    first = choices[0] if isinstance(choices, list) and choices else None
+    return not (isinstance(first, Mapping) and isinstance(first.get("message"), Mapping))
+
+
+def _all_output(usage: Any) -> Any:
+    """Return the tokens of an answer with those of its reasoning, which some count apart."""
+    total, sent, came = usage.total_tokens, usage.input_tokens, usage.output_tokens
+    return came if None in (total, sent, came) else max(came, total - sent)
+
+
+def _counted(tokens: int | None) -> int | None:
+    """Return a count of tokens, None for one that no answer can have."""
+    return int(tokens) if tokens is not None and tokens <= _MOST_TOKENS else None
+
+
 def _logprobs(response: lm15.Response) -> tuple[TokenLogprob, ...] | None:
     if response.logprobs is None:
         return None
@@ -248,6 +290,14 @@ def _adaptation(sentence: str) -> lm15.Adaptation:
 # -- errors --------------------------------------------------------------------------------
 
 
+def error_from_reply(fault: Exception, model: str, endpoint: str) -> TransientModelError:
+    """Return our error for a reply that came and is none: worth another attempt, like others."""
+    said = redacted(f"{type(fault).__name__}: {fault}")[:_QUOTED]
+    return TransientModelError(
+        f"{model} at {endpoint}: the reply is not laid out as one of a model ({said})", status=200
+    )
+
+
 def error_from_lm15(fault: Exception, model: str, endpoint: str) -> ModelError:
     """Return our error for one of the client's, without keys."""
     status = getattr(fault, "status", None)
@@ -263,7 +313,7 @@ def error_from_lm15(fault: Exception, model: str, endpoint: str) -> ModelError:
     # A reply that claims success and is not one comes from a proxy having a bad moment.
     garbled = isinstance(fault, lm15.ProviderError) and status is not None and status < 400
     passing = (lm15.RateLimitError, lm15.TimeoutError, lm15.ServerError, lm15.TransportError)
-    if garbled or isinstance(fault, passing):
+    if garbled or status in _PASSING or isinstance(fault, passing):
         wait = getattr(fault, "retry_after", None)
         return TransientModelError(shown, status=status, retry_after=wait)
     if isinstance(fault, lm15.AuthError):

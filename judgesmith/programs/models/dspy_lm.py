@@ -23,6 +23,7 @@ from judgesmith.programs.models.errors import (
 from judgesmith.programs.models.identity import sample_number
 from judgesmith.programs.models.request import ModelAnswer
 from judgesmith.programs.models.stack import Stack
+from judgesmith.programs.models.stopping import Stopped
 
 # Keyword arguments of a call that steer DSPy and say nothing about sampling.
 NOT_SETTINGS = frozenset({"n", "num_generations", "rollout_id", "prompt_cache", "cache"})
@@ -122,7 +123,7 @@ class StackEngine(_Face):
         asked = request_from_lm15(request, sample=_sample())
         try:
             answer = self.stack.complete_sync(asked)
-        except (ModelError, BudgetSpent, LedgerError) as fault:
+        except (ModelError, BudgetSpent, LedgerError, Stopped) as fault:
             raise seen_by_dspy(fault) from None
         return _handed_on(answer, request)
 
@@ -135,7 +136,7 @@ class AsyncStackEngine(_Face):
         asked = request_from_lm15(request, sample=_sample())
         try:
             answer = await self.stack.complete(asked)
-        except (ModelError, BudgetSpent, LedgerError) as fault:
+        except (ModelError, BudgetSpent, LedgerError, Stopped) as fault:
             raise seen_by_dspy(fault) from None
         return _handed_on(answer, request)
 
@@ -203,6 +204,10 @@ class DspyLedgerError(_OfBothError, LedgerError):
     """``LedgerError`` as it passes through DSPy."""
 
 
+class DspyStopped(_OfBothError, Stopped):  # noqa: N818
+    """``Stopped`` as it passes through DSPy."""
+
+
 class DspyContextWindowExceeded(  # noqa: N818
     _OfBothError, ContextWindowExceededError, ContextWindowExceeded
 ):
@@ -215,6 +220,7 @@ _SEEN_AS = (
     (ModelError, DspyModelError),
     (BudgetSpent, DspyBudgetSpent),
     (LedgerError, DspyLedgerError),
+    (Stopped, DspyStopped),
 )
 
 

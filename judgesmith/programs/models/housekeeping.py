@@ -9,6 +9,7 @@ from typing import IO, Any
 
 from judgesmith.programs.models.errors import LedgerError
 from judgesmith.programs.models.ledger import Ledger
+from judgesmith.programs.models.ledger_schema import explained
 from judgesmith.programs.models.ledger_writes import ANSWER_COLUMNS, Delete, unpacked
 
 _PAGE = 1000
@@ -160,7 +161,8 @@ def exported(ledger: Ledger) -> Iterator[dict[str, Any]]:
             (last,),
         )
         for number, identity, model, endpoint, answered, *row in rows:
-            answer = unpacked(tuple(row))
+            with explained(ledger.path):
+                answer = unpacked(identity, tuple(row))
             yield {
                 "identity": identity.hex(),
                 "model": model,

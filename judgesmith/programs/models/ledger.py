@@ -95,7 +95,8 @@ class Ledger:
     def lookup(self, identity: bytes) -> ModelAnswer | None:
         """Return the answer on record for this identity, or None."""
         rows = self._read(FIND_ANSWER, (identity,))
-        return unpacked(rows[0]) if rows else None
+        with explained(self.path):
+            return unpacked(identity, rows[0]) if rows else None
 
     def lookup_many(self, identities: Iterable[bytes]) -> dict[bytes, ModelAnswer]:
         """Return the answers on record among these identities."""
@@ -104,7 +105,9 @@ class Ledger:
             part = wanted[start : start + 500]
             marks = ",".join("?" * len(part))
             query = f"SELECT identity, {ANSWER_COLUMNS} FROM answers WHERE identity IN ({marks})"  # noqa: S608
-            found.update({row[0]: unpacked(row[1:]) for row in self._read(query, part)})
+            rows = self._read(query, part)
+            with explained(self.path):
+                found.update({row[0]: unpacked(row[0], row[1:]) for row in rows})
         return found
 
     def held_elsewhere(self, identity: bytes) -> bool:

@@ -20,7 +20,9 @@ from pathlib import Path
 from judgesmith.programs.models.errors import LedgerError
 
 APPLICATION_ID = 0x4A534C47  # "JSLG"
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
+_EARLIER = {1: "ALTER TABLE answers ADD COLUMN checksum INTEGER"}
+"""What brings a ledger of an earlier schema to the next; its answers stay as they are."""
 
 _TABLES = """
 CREATE TABLE runs (
@@ -37,9 +39,13 @@ CREATE TABLE flights (identity BLOB PRIMARY KEY, owner INTEGER NOT NULL) WITHOUT
 CREATE TABLE answers (
     id INTEGER PRIMARY KEY, identity BLOB NOT NULL, intent INTEGER NOT NULL, model INTEGER NOT NULL,
     time INTEGER NOT NULL, text BLOB NOT NULL, finish_reason TEXT NOT NULL, input_tokens INTEGER,
-    output_tokens INTEGER, seconds REAL NOT NULL, detail BLOB);
+    output_tokens INTEGER, seconds REAL NOT NULL, detail BLOB, checksum INTEGER);
 CREATE UNIQUE INDEX answers_by_identity ON answers (identity);
 """
+
+
+class DamagedAnswer(sqlite3.DatabaseError):
+    """An answer in the ledger is not the one that was put there."""
 
 
 def connect(path: Path) -> sqlite3.Connection:
@@ -57,7 +63,7 @@ def connect(path: Path) -> sqlite3.Connection:
         # SQLite gives its side files the mode of the main file, so that mode is set first.
         with suppress(FileExistsError):
             os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
-        if stat.S_IMODE(path.stat().st_mode) & 0o077:
+        if stat.S_IMODE(path.stat().st_mode) & 0o077 and _is_ledger(path):
             path.chmod(0o600)
         # Waiting for another process is done by the callers, who know whether they may block.
         connection = sqlite3.connect(
@@ -65,10 +71,21 @@ def connect(path: Path) -> sqlite3.Connection:
         )
         try:
             _prepare(connection, path)
+            # What a young ledger is may stand in its log alone, so that it is known only now.
+            for file in (path, *(path.with_name(path.name + end) for end in ("-wal", "-shm"))):
+                if file.exists() and stat.S_IMODE(file.stat().st_mode) & 0o077:
+                    file.chmod(0o600)
         except BaseException:
             connection.close()
             raise
         return connection
+
+
+def _is_ledger(path: Path) -> bool:
+    """Say whether a file is a ledger, or empty and about to be one; nobody else's is touched."""
+    with path.open("rb") as file:
+        head = file.read(72)
+    return not head or head[68:] == APPLICATION_ID.to_bytes(4, "big")
 
 
 def _prepare(connection: sqlite3.Connection, path: Path) -> None:
@@ -90,6 +107,8 @@ def _prepare(connection: sqlite3.Connection, path: Path) -> None:
             f"{path} is a database, but not a Judgesmith ledger; choose another file."
         )
     version = connection.execute("PRAGMA user_version").fetchone()[0]
+    if version in _EARLIER:
+        version = _brought_up(connection)
     if version != SCHEMA_VERSION:
         raise LedgerError(
             f"{path} has ledger schema {version}, this version of Judgesmith reads schema "
@@ -101,6 +120,22 @@ def _prepare(connection: sqlite3.Connection, path: Path) -> None:
     # the index over millions of answers (about 30 MB each) stays in memory.
     connection.execute("PRAGMA wal_autocheckpoint=4000")
     connection.execute("PRAGMA cache_size=-65536")
+
+
+def _brought_up(connection: sqlite3.Connection) -> int:
+    """Bring a ledger of an earlier schema to this one and return its version."""
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        # Another process may have been faster between the look and the lock.
+        while (version := connection.execute("PRAGMA user_version").fetchone()[0]) in _EARLIER:
+            connection.execute(_EARLIER[version])
+            connection.execute(f"PRAGMA user_version={version + 1}")
+        connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise
+    return int(version)
 
 
 def is_busy(fault: sqlite3.Error) -> bool:
@@ -122,7 +157,7 @@ def explained(path: Path) -> Iterator[None]:
         reason = fault.strerror or str(fault)
         raise LedgerError(
             f"cannot open the ledger {path}: {reason}. Choose a file in a folder that can be "
-            "written (--ledger PATH), or go without one (ledger=None)."
+            "written (--ledger PATH)."
         ) from fault
 
 
@@ -130,16 +165,19 @@ def _advice(path: Path, fault: sqlite3.Error) -> str:
     code = getattr(fault, "sqlite_errorcode", 0) & 0xFF
     if code == sqlite3.SQLITE_NOTADB:
         return f"{path} is not a ledger (not an SQLite database); choose another file."
-    if code == sqlite3.SQLITE_CORRUPT:
+    # Damage shows as a fault of the file's structure or of the SQL in it, or as a wrong checksum.
+    damaged = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_ERROR, sqlite3.SQLITE_MISMATCH)
+    if isinstance(fault, DamagedAnswer) or code in damaged:
         return (
-            f"the ledger {path} is damaged ({fault}). Move it away to start a new one; "
-            f"'sqlite3 {path} .recover' may bring back its answers."
+            f"the ledger {path} is damaged ({fault}). Take what is sound into a new one with "
+            f"'judgesmith ledger rescue --ledger {path} -o NEW', or name another file "
+            "(--ledger PATH)."
         )
     if code == sqlite3.SQLITE_FULL:
         return f"no space left for the ledger {path}; free some, then run the same command again."
     if code in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM):
         return (
-            f"the ledger {path} cannot be written ({fault}). Make file and folder writable, choose "
-            "another file (--ledger PATH), or go without one (ledger=None)."
+            f"the ledger {path} cannot be written ({fault}). Make file and folder writable, or "
+            "choose another file (--ledger PATH)."
         )
     return f"the ledger {path} failed ({fault}); choose another file, or check the disk."

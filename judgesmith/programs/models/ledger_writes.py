@@ -7,15 +7,17 @@ them, from any number of coroutines, can share one commit.
 import json
 import sqlite3
 import time
+import zlib
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 from judgesmith.programs.models.budget import Budget, Spent, check
+from judgesmith.programs.models.ledger_schema import DamagedAnswer
 from judgesmith.programs.models.request import ModelAnswer, TokenLogprob
 
 # In the order of `packed` and `unpacked`.
-ANSWER_COLUMNS = "text, finish_reason, input_tokens, output_tokens, seconds, detail"
+ANSWER_COLUMNS = "text, finish_reason, input_tokens, output_tokens, seconds, detail, checksum"
 FIND_ANSWER = f"SELECT {ANSWER_COLUMNS} FROM answers WHERE identity = ?"  # noqa: S608
 
 
@@ -78,7 +80,7 @@ class Claim:
         """Return the permission, the holder, or the answer; raise ``BudgetSpent``."""
         row = connection.execute(FIND_ANSWER, (self.identity,)).fetchone()
         if row is not None:
-            return unpacked(row)
+            return unpacked(self.identity, row)
         row = connection.execute(
             "SELECT owner FROM flights WHERE identity = ?", (self.identity,)
         ).fetchone()
@@ -193,7 +195,7 @@ class Record:
         """Return the answer that the ledger now holds; raise ``BudgetSpent``."""
         row = connection.execute(FIND_ANSWER, (self.claim.identity,)).fetchone()
         if row is not None:
-            return unpacked(row)
+            return unpacked(self.claim.identity, row)
         self.claim.check(connection)
         intent = self.claim.record(connection, pen)
         return _keep(connection, self.claim.identity, intent, self.model, self.answer)
@@ -230,15 +232,16 @@ def _keep(
     """Store the answer and return it, or the one that was there first."""
     cursor = connection.execute(
         "INSERT OR IGNORE INTO answers (identity, intent, model, time, text, finish_reason, "
-        "input_tokens, output_tokens, seconds, detail) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        (identity, intent, model, int(time.time()), *packed(answer)),
+        "input_tokens, output_tokens, seconds, detail, checksum) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        (identity, intent, model, int(time.time()), *packed(identity, answer)),
     )
     if cursor.rowcount == 1:
         return answer
-    return unpacked(connection.execute(FIND_ANSWER, (identity,)).fetchone())
+    return unpacked(identity, connection.execute(FIND_ANSWER, (identity,)).fetchone())
 
 
-def packed(answer: ModelAnswer) -> tuple[Any, ...]:
+def packed(identity: bytes, answer: ModelAnswer) -> tuple[Any, ...]:
     """Return the answer as a row, in the order of ``ANSWER_COLUMNS``."""
     detail: dict[str, Any] = {}
     if answer.logprobs is not None:
@@ -247,19 +250,52 @@ def packed(answer: ModelAnswer) -> tuple[Any, ...]:
         detail["adaptations"] = answer.adaptations
     if answer.original is not None:
         detail["original"] = answer.original
-    return (
+    row = (
         answer.text.encode("utf-8", "surrogatepass"),
         answer.finish_reason,
         answer.input_tokens,
         answer.output_tokens,
-        answer.seconds,
+        float(answer.seconds),
         json.dumps(detail, separators=(",", ":")).encode() if detail else None,
+    )
+    return (*row, checksum(identity, row))
+
+
+def checksum(identity: bytes, row: tuple[Any, ...]) -> int:
+    """Return a number that changes when the answer does, or is found under another identity."""
+    text, *numbers, detail = row
+    return zlib.crc32(
+        detail or b"", zlib.crc32(repr(numbers).encode(), zlib.crc32(identity + text))
     )
 
 
-def unpacked(row: tuple[Any, ...]) -> ModelAnswer:
-    """Return the answer of a row in the order of ``ANSWER_COLUMNS``."""
-    text, finish_reason, input_tokens, output_tokens, seconds, detail = row
+def unpacked(identity: bytes, row: tuple[Any, ...]) -> ModelAnswer:
+    """Return the answer of a row in the order of ``ANSWER_COLUMNS``.
+
+    Rows of earlier versions have no checksum, and are taken as they are.
+
+    Raises
+    ------
+    DamagedAnswer
+        If this is not the answer that was kept for this identity.
+    """
+    *kept, expected = row
+    try:
+        if expected is not None and checksum(identity, tuple(kept)) != expected:
+            raise DamagedAnswer("an answer is not as it was kept")
+        return _unpacked(*kept)
+    except (TypeError, ValueError, AttributeError, KeyError, RecursionError) as fault:
+        raise DamagedAnswer("an answer is not as it was kept") from fault
+
+
+def _unpacked(
+    text: bytes,
+    finish_reason: str,
+    input_tokens: int | None,
+    output_tokens: int | None,
+    seconds: float,
+    detail: bytes | None,
+) -> ModelAnswer:
     answer = ModelAnswer(
         text=text.decode("utf-8", "surrogatepass"),
         finish_reason=finish_reason,

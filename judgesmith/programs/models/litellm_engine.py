@@ -1,9 +1,11 @@
 """Sends requests through LiteLLM, for providers that DSPy's own client does not know."""
 
+import logging
 import os
+import traceback
 from typing import Any
 
-from judgesmith.programs.models.redaction import public_address
+from judgesmith.programs.models.redaction import public_address, redacted
 from judgesmith.programs.models.request import ModelAnswer, ModelRequest
 
 
@@ -45,13 +47,16 @@ class LiteLLMEngine:
 
         from judgesmith.programs.models import conversion
 
-        _stay_offline()
+        _stay_private()
         try:
             sent, changed = conversion.request_to_lm15(request, self.model)
             response = await AsyncLiteLLMEngine(**self._options).complete(sent)
         except Exception as fault:
             raise conversion.error_from_lm15(fault, self.model, self.endpoint) from None
-        return conversion.answer_from_lm15(response, changed)
+        try:
+            return conversion.answer_from_lm15(response, changed)
+        except conversion.GARBLED as fault:
+            raise conversion.error_from_reply(fault, self.model, self.endpoint) from None
 
     def complete_sync(self, request: ModelRequest) -> ModelAnswer:
         """Send ``request`` once; see ``Engine``."""
@@ -59,13 +64,16 @@ class LiteLLMEngine:
 
         from judgesmith.programs.models import conversion
 
-        _stay_offline()
+        _stay_private()
         try:
             sent, changed = conversion.request_to_lm15(request, self.model)
             response = Wrapped(**self._options).complete(sent)
         except Exception as fault:
             raise conversion.error_from_lm15(fault, self.model, self.endpoint) from None
-        return conversion.answer_from_lm15(response, changed)
+        try:
+            return conversion.answer_from_lm15(response, changed)
+        except conversion.GARBLED as fault:
+            raise conversion.error_from_reply(fault, self.model, self.endpoint) from None
 
     async def aclose(self) -> None:
         """Do nothing: LiteLLM's connections belong to the whole process."""
@@ -74,6 +82,22 @@ class LiteLLMEngine:
         """Do nothing: LiteLLM's connections belong to the whole process."""
 
 
-def _stay_offline() -> None:
-    """Keep LiteLLM, when it is imported, from downloading its price map."""
+class _WithoutKeys(logging.Filter):
+    """Takes keys out of what is logged."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Let the record pass, without keys."""
+        record.msg, record.args = redacted(record.getMessage()), None
+        if record.exc_info:
+            record.exc_text = redacted("".join(traceback.format_exception(*record.exc_info)))
+        return True
+
+
+_WITHOUT_KEYS = _WithoutKeys()
+
+
+def _stay_private() -> None:
+    """Keep LiteLLM from downloading its price map, and from logging what servers quote."""
     os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
+    for name in ("LiteLLM", "httpx"):
+        logging.getLogger(name).addFilter(_WITHOUT_KEYS)

@@ -7,6 +7,7 @@ import threading
 import weakref
 from dataclasses import replace
 from typing import Any
+from urllib.parse import urlsplit
 from urllib.request import getproxies
 
 from dspy import lm15
@@ -16,10 +17,13 @@ from dspy._vendor.lm15.router import LITELLM_PROVIDER_PREFIXES
 from dspy._vendor.lm15.transports import StdlibAsyncTransport, StdlibTransport
 
 from judgesmith.programs.models.conversion import (
+    GARBLED,
     answer_from_lm15,
     error_from_lm15,
+    error_from_reply,
     request_to_lm15,
 )
+from judgesmith.programs.models.errors import ModelError
 from judgesmith.programs.models.redaction import public_address
 from judgesmith.programs.models.request import ModelAnswer, ModelRequest
 
@@ -82,6 +86,7 @@ class NativeEngine:
         self._key_variable = f"{head.upper()}_API_KEY"
         self.endpoint = public_address(address) if address else _own_address(provider)
         self.route = f"native client, {self.endpoint}"
+        self._has_secrets = address is not None and _holds_secrets(address)
         self._lock = threading.Lock()
         self._threads: tuple[Any, Any] | None = None
         self._loops: dict[asyncio.AbstractEventLoop, tuple[Any, Any]] = {}
@@ -98,11 +103,13 @@ class NativeEngine:
                     alive = {old: one for old, one in self._loops.items() if not old.is_closed()}
                     self._loops = {**alive, loop: opened}
             sent, changed = self._request(request)
-            response = await opened[1].complete(sent)
         except (lm15.LM15Error, ValueError, TypeError) as fault:
             # Not chained: the client's message may quote the key.
             raise error_from_lm15(fault, self.model, self.endpoint) from None
-        return answer_from_lm15(response, changed)
+        try:
+            return answer_from_lm15(await opened[1].complete(sent), changed)
+        except (lm15.LM15Error, *GARBLED) as fault:
+            raise self._explained(fault, opened[1], sent) from None
 
     def complete_sync(self, request: ModelRequest) -> ModelAnswer:
         """Send ``request`` once; see ``Engine``."""
@@ -111,11 +118,43 @@ class NativeEngine:
                 if self._threads is None:
                     self._threads = self._open(lm15.LMRouter, StdlibTransport)
                     weakref.finalize(self, self._threads[0].close)
+            client = self._threads[1]
             sent, changed = self._request(request)
-            response = self._threads[1].complete(sent)
         except (lm15.LM15Error, ValueError, TypeError) as fault:
             raise error_from_lm15(fault, self.model, self.endpoint) from None
-        return answer_from_lm15(response, changed)
+        try:
+            return answer_from_lm15(client.complete(sent), changed)
+        except (lm15.LM15Error, *GARBLED) as fault:
+            raise self._explained(fault, client, sent) from None
+
+    def _explained(self, fault: Exception, client: Any, sent: lm15.Request) -> ModelError:
+        """Return our error for one that came while a request was made, sent or answered."""
+        said_by_server = isinstance(fault, lm15.LM15Error) and not (
+            isinstance(fault, lm15.UnsupportedFeatureError)
+            or (type(fault) is lm15.ProviderError and fault.status is None)
+        )
+        if not said_by_server:
+            # The client raises the same kinds for a request that it cannot spell and for a reply
+            # that it cannot read; only the former it also raises without a network.
+            try:
+                client.plan(sent)
+            except Exception:
+                return error_from_lm15(fault, self.model, self.endpoint)
+            return error_from_reply(fault, self.model, self.endpoint)
+        return error_from_lm15(fault, self.model, self.endpoint)
+
+    def check_key(self) -> None:
+        """Refuse a provider that needs a key where none is in the environment.
+
+        Raises
+        ------
+        ModelError
+            If so; nothing is sent to find out.
+        """
+        try:
+            self._open(lm15.LMRouter, StdlibTransport)[0].close()
+        except (lm15.LM15Error, ValueError, TypeError) as fault:
+            raise error_from_lm15(fault, self.model, self.endpoint) from None
 
     async def aclose(self) -> None:
         """Close the connections of the running event loop; the next request opens new ones."""
@@ -145,7 +184,18 @@ class NativeEngine:
         The client would look for proxies in the environment before each request, which takes
         longer than the rest of it; they are looked for once, here.
         """
+        if self._has_secrets:
+            # It would take them for a part of the host or of the path.
+            raise ValueError(
+                "this address comes with a user, a password or a query, which the client cannot "
+                f"send; leave them out, and set {self._key_variable} in the environment."
+            )
         key = os.environ.get(self._key_variable)
+        if key and not (key.isascii() and key.isprintable()):
+            raise ValueError(
+                f"the key in {self._key_variable} holds characters that no key has, such as line "
+                "ends; set it again."
+            )
         providers: tuple[Any, ...] = ()
         api_keys = {self._provider: key} if key else None
         if self._declared is not None:
@@ -168,6 +218,11 @@ class NativeEngine:
             transport=transport,
         )
         return transport, kind(config).lm(f"{self._provider}:{self._name}")
+
+
+def _holds_secrets(address: str) -> bool:
+    parts = urlsplit(address)
+    return "@" in parts.netloc or bool(parts.query or parts.fragment)
 
 
 def _own_address(provider: str) -> str:

@@ -1,6 +1,7 @@
 """What a million tokens cost: a small dated table that ships with the code, or the user's word."""
 
 import json
+import math
 import re
 from dataclasses import dataclass
 from functools import cache
@@ -18,7 +19,7 @@ class Price:
     Raises
     ------
     ValueError
-        If a price is negative.
+        If a price is negative, or not finite.
 
     Examples
     --------
@@ -31,10 +32,10 @@ class Price:
 
     def __post_init__(self) -> None:
         """Reject prices below zero."""
-        if not (self.input >= 0 and self.output >= 0):
+        if not (0 <= self.input < math.inf and 0 <= self.output < math.inf):
             raise ValueError(
-                f"a price is zero or more dollars per million tokens; got {self.input} for input "
-                f"and {self.output} for output."
+                f"a price is zero or more dollars per million tokens; got {self.input:g} for "
+                f"input and {self.output:g} for output."
             )
 
     def usd(self, input_tokens: int, output_tokens: int) -> float:

@@ -2,15 +2,28 @@
 
 import os
 import re
-from urllib.parse import urlsplit, urlunsplit
+from collections.abc import Iterator
+from urllib.parse import quote, urlsplit, urlunsplit
 
-# Servers like to quote the key they refuse, whole or with stars in the middle.
+# Servers like to quote the key they refuse, whole or with stars in the middle, and proxies
+# the headers and the address of the request.
 _LOOKS_LIKE_A_KEY = re.compile(
-    r"(?i)\b(?:sk|pk|rk|gsk|xai|hf|ghp|glpat|AIza)[-_][\w*.\-]{6,}|\bAIza[\w\-]{10,}"
-    r"|\bbearer\s+[\w*.\-+/=]{6,}|(?<=://)[^/\s:@]*:[^/\s@]+(?=@)"
-    r"|(?<=[?&])((?:api[-_]?)?key|token|signature)=[^&\s]+"
+    r"""(?ix)
+    \b(?:sk|pk|rk|gsk|xai|hf|ghp|glpat|AIza)[-_][\w*.\-]{6,}
+    | \bAIza[\w\-]{10,}
+    | \b(?:AKIA|ASIA)[0-9A-Z]{12,}
+    | \bbearer\s+[\w*.\-+/=]{6,}
+    | \bbasic\s+(?=[\w+/]*[\d=])[\w+/]{6,}={0,2}
+    | (?<=://)[^\s/@"'<>]+(?=@)
+    | (?<![^\s/"'(<\[])[^\s/:@"'(<\[]+:[^\s/@"'>]+(?=@[\w\[])
+    | (?<=[?&])[\w\-]*(?:key|token|secret|password|passwd|signature|credential)=[^&\s"'<>]+
+    | (?<=api-key:\s)[^\s"',;]{6,}
+    | (?<=api-key":\s")[^\s"]{6,}
+    """
 )
-_NAME_OF_A_SECRET = re.compile(r"(?i)key|token|secret|passw")
+_NAME_OF_A_SECRET = re.compile(r"(?i)key|token|secret|passw|credential")
+_SHORTEST = 8  # characters of a secret; fewer would take out ordinary words
+_TELLING = 12  # characters at either end of a longer secret that tell it
 
 
 def redacted(text: str) -> str:
@@ -20,11 +33,22 @@ def redacted(text: str) -> str:
     --------
     >>> redacted("Incorrect API key provided: sk-abc123def456.")
     'Incorrect API key provided: [key].'
+    >>> redacted("failed to connect to me:secret@localhost:8000")
+    'failed to connect to [key]@localhost:8000'
     """
-    for name, value in os.environ.items():
-        if len(value) >= 8 and value in text and _NAME_OF_A_SECRET.search(name):
-            text = text.replace(value, "[key]")
+    for secret in _secrets_of_the_environment():
+        for spelled in (secret, quote(secret), quote(secret, safe="")):
+            text = text.replace(spelled, "[key]")
+        if len(secret) >= 2 * _TELLING:  # it may have been cut, or have stars in the middle
+            text = re.sub(rf"{re.escape(secret[:_TELLING])}\S*", "[key]", text)
+            text = text.replace(secret[-_TELLING:], "[key]")
     return _LOOKS_LIKE_A_KEY.sub(_removed, text)
+
+
+def _secrets_of_the_environment() -> Iterator[str]:
+    for name, value in os.environ.items():
+        if len(value) >= _SHORTEST and _NAME_OF_A_SECRET.search(name):
+            yield value
 
 
 def _removed(found: re.Match[str]) -> str:
@@ -40,6 +64,8 @@ def public_address(url: str) -> str:
     >>> public_address("https://me:secret@host:8000/v1/?key=abc")
     'https://host:8000/v1'
     """
+    if "://" not in url:  # no address that anybody can ask, but it may hold secrets all the same
+        return re.split(r"[?#]", url.rpartition("@")[2])[0].rstrip("/")
     parts = urlsplit(url)
     host = parts.hostname or ""
     if ":" in host:

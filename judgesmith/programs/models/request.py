@@ -41,10 +41,19 @@ class Prefix:
     18
     """
 
-    __slots__ = ("__weakref__", "_digest", "_state", "messages", "n_characters", "native")
+    __slots__ = (
+        "__weakref__",
+        "_digest",
+        "_state",
+        "messages",
+        "n_bytes",
+        "n_characters",
+        "native",
+    )
 
     messages: tuple[Message, ...]
     n_characters: int
+    n_bytes: int
     # What an engine made of the messages, kept by that engine for the next request.
     native: Any
 
@@ -61,6 +70,7 @@ class Prefix:
             self._state.update(framed(message.role, message.text))
         self._digest = self._state.digest()
         self.n_characters = sum(len(message.text) for message in self.messages)
+        self.n_bytes = sum(_n_bytes(message.text) for message in self.messages)
         self.native = None
 
     def hasher(self) -> "hashlib.blake2b":
@@ -78,6 +88,10 @@ class Prefix:
 
     def __reduce__(self) -> "tuple[type[Prefix], tuple[tuple[Message, ...]]]":
         return Prefix, (self.messages,)
+
+
+def _n_bytes(text: str) -> int:
+    return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
 
 
 def framed(role: str, text: str) -> bytes:
@@ -150,6 +164,11 @@ class ModelRequest:
     def n_characters(self) -> int:
         """How long the whole prompt is, in characters."""
         return self.prefix.n_characters + len(self.user)
+
+    @property
+    def n_bytes(self) -> int:
+        """How long the whole prompt is in UTF-8, which no tokenizer cuts finer than into bytes."""
+        return self.prefix.n_bytes + _n_bytes(self.user)
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,7 @@ from judgesmith.programs.models.request import ModelAnswer, ModelRequest
 from judgesmith.programs.models.reserving import Reservations
 from judgesmith.programs.models.retry import Retry
 from judgesmith.programs.models.single_flight import Abandoned
+from judgesmith.programs.models.stopping import STOPPING
 from judgesmith.programs.models.unrecorded import Unrecorded
 from judgesmith.programs.models.waiting import BLOCKING, SUSPENDING, Waiting, driven
 
@@ -132,6 +133,8 @@ class Stack:
             If the model refused, or kept failing.
         LedgerError
             If the ledger cannot be used.
+        Stopped
+            If the process was asked to stop before the request was sent.
         """
         return await self._ask(request, SUSPENDING)
 
@@ -226,6 +229,7 @@ class Stack:
                 outcome = fault
                 raise
             finally:
+                self._sums.came_back(identity)
                 flight.land(outcome)
             return outcome
 
@@ -233,6 +237,7 @@ class Stack:
         self, engine: PureEngine, identity: bytes, request: ModelRequest, waiting: Waiting
     ) -> ModelAnswer:
         """Compute an answer and put it on record in one step, since nothing can be lost."""
+        STOPPING.check()
         answer = engine.answer(request)
         tokens, usd = self._sums.cost(request, answer)
         number = self._store.model(request.model, engine.endpoint)
@@ -254,6 +259,7 @@ class Stack:
         failures = 0
         in_turn = False
         while True:
+            STOPPING.check()
             if not in_turn:
                 await self._take_turn(request, waiting)
                 in_turn = True
@@ -282,6 +288,7 @@ class Stack:
                     raise
                 if fault.retry_after is not None and self.limits is not None:
                     self.limits.close_for(fault.retry_after)
+            self._check_time(wait)
             await waiting.sleep(wait)
 
     async def _take_turn(self, request: ModelRequest, waiting: Waiting) -> None:
@@ -290,16 +297,23 @@ class Stack:
             return
         wait = self.limits.turn(tokens=self._sums.estimate(request)[0])
         if wait > 0:
-            minutes = (self._seconds() + wait) / 60.0
-            check(self.budget, replace(self.spent, minutes=minutes))
+            self._check_time(wait)
             await waiting.sleep(wait)
+
+    def _check_time(self, wait: float) -> None:
+        """Refuse to wait for a moment at which nothing may be sent any more."""
+        minutes = (self._seconds() + wait) / 60.0
+        check(self.budget, replace(self.spent, minutes=minutes))
 
     async def _permission(
         self, identity: bytes, request: ModelRequest, waiting: Waiting
     ) -> tuple[Claim, Granted | Held | ModelAnswer]:
         """Claim the request, waiting while others may still give back what they reserved."""
         while True:
-            tokens, usd = self._sums.estimate(request)
+            while not self._sums.may_go(identity, request):
+                STOPPING.check()
+                await waiting.sleep(_POLL)
+            tokens, usd = self._sums.most(request)
             claim = self._claim(identity, tokens=tokens, usd=usd)
             try:
                 outcome: Granted | Held | ModelAnswer = await waiting.perform(self._store, claim)

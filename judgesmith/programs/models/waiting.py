@@ -6,15 +6,19 @@ The stack's logic is written once, as coroutines that wait through one of these 
 
 import asyncio
 import time
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Iterator
 from typing import Any, Protocol, TypeVar
 
 from judgesmith.programs.models.engines import Engine
 from judgesmith.programs.models.ledger_writes import Claim, Granted, Withdraw, Write
 from judgesmith.programs.models.request import ModelAnswer, ModelRequest
 from judgesmith.programs.models.single_flight import Flight
+from judgesmith.programs.models.stopping import STOPPING
 
 _T = TypeVar("_T")
+
+# Seconds between two looks whether the run is to stop.
+_LOOK = 0.25
 
 
 class Store(Protocol):
@@ -33,7 +37,7 @@ class Waiting(Protocol):
     """A way to wait for what takes time."""
 
     async def sleep(self, seconds: float) -> None:
-        """Let time pass."""
+        """Let time pass; raise ``Stopped`` soon after the end was asked for."""
         ...
 
     async def perform(self, store: Store, write: Write) -> Any:
@@ -49,12 +53,22 @@ class Waiting(Protocol):
         ...
 
 
+def _parts(seconds: float) -> Iterator[float]:
+    """Yield a time in parts, at least one."""
+    while seconds > _LOOK:
+        yield _LOOK
+        seconds -= _LOOK
+    yield seconds
+
+
 class Blocking:
     """Waits by blocking the thread."""
 
     async def sleep(self, seconds: float) -> None:
-        """Let time pass."""
-        time.sleep(seconds)
+        """Let time pass; raise ``Stopped`` soon after the end was asked for."""
+        for part in _parts(seconds):
+            time.sleep(part)
+            STOPPING.check()
 
     async def perform(self, store: Store, write: Write) -> Any:
         """Write in a transaction of its own."""
@@ -73,8 +87,10 @@ class Suspending:
     """Waits by suspending the coroutine."""
 
     async def sleep(self, seconds: float) -> None:
-        """Let time pass."""
-        await asyncio.sleep(seconds)
+        """Let time pass; raise ``Stopped`` soon after the end was asked for."""
+        for part in _parts(seconds):
+            await asyncio.sleep(part)
+            STOPPING.check()
 
     async def perform(self, store: Store, write: Write) -> Any:
         """Write together with other coroutines."""

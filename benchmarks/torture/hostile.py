@@ -1,0 +1,72 @@
+"""Hostile text: every text of the table in every place, for every way to judge."""
+
+import importlib
+
+from benchmarks.torture import row
+
+
+def run(quick: bool) -> list[str]:
+    """Return rows on forgeries: how many changed a score, a field or a question."""
+    # Beside the tests, whose folder is on the path; this module has the name of one of them.
+    texts = importlib.import_module("hostile")
+    forging = importlib.import_module("forging")
+    from judgesmith.programs.models import model
+
+    names = list(texts.TEXTS)
+    places = forging.PLACES
+    trials = {
+        "a model that obeys everything outside of fences obeys none, wherever it stands": (
+            forging.fooled,
+            [
+                (variant, place, texts.TEXTS[name])
+                for turn, variant in enumerate(forging.VARIANTS)
+                for at, place in enumerate(places)
+                for n, name in enumerate(names)
+                if not quick or (turn + at + n) % 4 == 0
+            ],
+        ),
+        "the offline model reads every text as the text it is, and scores it": (
+            forging.misjudged_offline,
+            [
+                (variant, place, texts.TEXTS[name])
+                for turn, variant in enumerate(forging.VARIANTS)
+                for at, place in enumerate(places)
+                for n, name in enumerate(names)
+                if not quick or (turn + at + n) % 16 == 0
+            ],
+        ),
+        "none among rated rows changes a question or a rubric of task inference": (
+            forging.misinferred,
+            [(texts.TEXTS[name],) for name in names],
+        ),
+        "none among rated rows keeps the offline model from a rubric": (
+            lambda text: forging.misinferred(text, lm=model("offline", ledger=None)),
+            [(texts.TEXTS[name],) for name in names[:: 4 if quick else 1]],
+        ),
+    }
+    huge = list(texts.HUGE)[: 1 if quick else None]
+    trials["none of five megabytes changes a score, a field or a question"] = (
+        lambda name, place: forging.fooled("fine", place, texts.HUGE[name]()),
+        [(name, place) for name in huge for place in places],
+    )
+    rows = [_unfenced(texts, forging)]
+    for what, (trial, cases) in trials.items():
+        n_fooled = sum(_fails(trial, case) for case in cases)
+        rows.append(row(what, f"{n_fooled} of {len(cases):,} forgeries", n_fooled == 0))
+    return rows
+
+
+def _fails(trial, case) -> bool:
+    """Say whether a trial found a fault, or could not be made at all."""
+    try:
+        return bool(trial(*case))
+    except Exception:
+        return True
+
+
+def _unfenced(texts, forging) -> str:
+    """Return how many texts fool the same model where there is no fence: the trial's own test."""
+    scores = [forging.unfenced(texts.TEXTS[name]) for name in texts.FORGERIES]
+    n_fooled = sum(score == texts.WANTED for score in scores)
+    what = "without fences the same model obeys every text that asks for a score"
+    return row(what, f"{n_fooled} of {len(scores)} forgeries", n_fooled == len(scores))

@@ -1,0 +1,90 @@
+"""What a saved judge must be beyond its layout: questions that fit its protocol, plain estimates.
+
+A hash says that a file is as it was written, not that whoever wrote it meant well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from judgesmith.programs.critic_questions import question_names
+from judgesmith.programs.templates import Slot, Template
+from judgesmith.signatures.protocol import Protocol
+
+_TEXTS = ("source", "context", "response")
+_REPORTS = ("uncompiled", "selection", "heldout")
+_NUMBERS = ("value", "low", "high", "n")
+
+
+def check_questions(protocol: Protocol, questions: Mapping[str, Template]) -> None:
+    """Refuse questions that the protocol does not ask, or whose answers it cannot read.
+
+    Raises
+    ------
+    ValueError
+        If one is missing or too many, leaves out or does not fence a text that it is about, is
+        asked for other fields than the judge reads, or is no conversation.
+    """
+    wanted = question_names(protocol)
+    if set(questions) != set(wanted):
+        raise ValueError(
+            f"the protocol asks {', '.join(wanted) or 'nothing'}; got questions called "
+            f"{', '.join(questions) or '(none)'}."
+        )
+    for name, question in questions.items():
+        texts = (*_TEXTS, "assessments") if name == "overall" else _TEXTS
+        slots = [piece for piece in question.question if isinstance(piece, Slot)]
+        if sorted(slot.name for slot in slots) != sorted(texts):
+            raise ValueError(f"the question {name} must show {', '.join(texts)}, each once.")
+        if not all(slot.fenced for slot in slots):
+            raise ValueError(f"the question {name} must show every text between fences.")
+        if question.predictor != name:
+            raise ValueError(f"the question {name} is called {question.predictor!r} in itself.")
+        if not _is_read(name, dict(question.outputs)):
+            raise ValueError(f"the judge cannot read the answers to the question {name}.")
+        roles = [turn.role for turn in question.turns]
+        if roles != ["system", *["user", "assistant"] * (len(roles) // 2)]:
+            raise ValueError(
+                f"the question {name} must begin with one system message and go on with pairs of "
+                f"user and assistant; got {', '.join(roles) or 'nothing'}."
+            )
+
+
+def _is_read(name: str, outputs: dict[str, str]) -> bool:
+    if name == "assess":
+        return list(outputs) == ["assessments"] and outputs["assessments"].startswith("assessments")
+    return outputs.pop("score", None) == "points" and outputs in ({}, {"explanation": "text"})
+
+
+def check_agreement(agreement: Mapping[str, Any]) -> None:
+    """Refuse agreement that is not estimates by level and statistic.
+
+    Raises
+    ------
+    ValueError
+        If a part is something else; the message says which.
+    """
+    for part in _REPORTS:
+        _check_report(agreement.get(part), part)
+    for part, by_name in _items(agreement.get("criteria"), "criteria"):
+        for name, report in _items(by_name, part):
+            _check_report(report, f"{part}.{name}")
+
+
+def _check_report(report: Any, where: str) -> None:
+    for level, estimates in _items(report, where):
+        for statistic, estimate in _items(estimates, f"{where}.{level}"):
+            at = f"{where}.{level}.{statistic}"
+            if estimate is not None and not {"value", "n"} & set(dict(_items(estimate, at))):
+                raise ValueError(f"{at}: expected an estimate; got {str(estimate)[:80]!r}.")
+            for number, found in _items(estimate, at):
+                if number in _NUMBERS and not isinstance(found, int | float | None):
+                    raise ValueError(f"{at}.{number}: expected a number; got {str(found)[:80]!r}.")
+
+
+def _items(value: Any, where: str) -> Iterator[tuple[str, Any]]:
+    """Yield what a mapping holds, nothing for None."""
+    if value is not None and not isinstance(value, Mapping):
+        raise ValueError(f"{where}: expected an object; got {str(value)[:80]!r}.")
+    yield from (value or {}).items()

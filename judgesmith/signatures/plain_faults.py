@@ -1,0 +1,100 @@
+"""What is wrong with plain data that a record does not take, in words of no library."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from pydantic import ValidationError
+
+_LONGEST = 80
+_EXPECTED = {
+    "bool_type": "true or false",
+    "dict_type": "fields by name",
+    "finite_number": "a finite number",
+    "float_parsing": "a number",
+    "float_type": "a number",
+    "int_from_float": "a whole number",
+    "int_parsing": "a whole number",
+    "int_type": "a whole number",
+    "list_type": "a list",
+    "model_attributes_type": "fields by name",
+    "model_type": "fields by name",
+    "string_type": "a text",
+    "tuple_type": "a list",
+}
+
+
+def plain_faults(fault: ValidationError, *, without: Sequence[str | int] = ()) -> str:
+    """Return everything that is wrong, each with its place, on one line.
+
+    Parameters
+    ----------
+    fault : ValidationError
+        What pydantic found.
+    without : sequence of str or int
+        Leading parts of places that are left out.
+
+    Examples
+    --------
+    >>> from pydantic import BaseModel, ConfigDict
+    >>> class Row(BaseModel):
+    ...     model_config = ConfigDict(extra="forbid")
+    ...     score: float
+    ...     name: str
+    >>> try:
+    ...     Row.model_validate({"score": "high", "nam": "a"})
+    ... except ValidationError as fault:
+    ...     print(plain_faults(fault))
+    score: expected a number; got 'high'; name is missing; nam: there is no such field
+    """
+    said = []
+    for one in fault.errors(include_url=False):
+        place = [str(part) for part in one["loc"][len(without) :]]
+        said.append(placed(".".join(place), plain_fault(one)))
+    return "; ".join(said)
+
+
+def placed(place: str, fault: str) -> str:
+    """Return a fault with the name of its place before it.
+
+    Examples
+    --------
+    >>> placed("task", "is missing"), placed("task", "expected a text; got 5")
+    ('task is missing', 'task: expected a text; got 5')
+    """
+    if not place:
+        return fault
+    return f"{place} {fault}" if fault == _MISSING else f"{place}: {fault}"
+
+
+_MISSING = "is missing"
+
+
+def plain_fault(one: Mapping[str, Any]) -> str:
+    """Return one fault without its place: what was expected, and what came."""
+    kind, limits = one["type"], one.get("ctx", {})
+    if kind == "missing":
+        return _MISSING
+    if kind == "extra_forbidden":
+        return "there is no such field"
+    if kind == "value_error":
+        return str(limits["error"])
+    if kind in ("literal_error", "enum"):
+        expected = f"one of {limits['expected']}"
+    elif kind in ("string_too_short", "too_short"):
+        return f"expected {'some text' if kind == 'string_too_short' else 'at least one'}; got none"
+    elif kind in _EXPECTED:
+        expected = _EXPECTED[kind]
+    else:
+        expected = one["msg"].removeprefix("Input should be ")
+    return f"expected {expected}; got {_shown(one.get('input'))}"
+
+
+def _shown(value: object) -> str:
+    if value is None:
+        return "nothing"
+    if isinstance(value, bool):
+        return str(value).lower()
+    text = repr(value)
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"

@@ -1,0 +1,68 @@
+"""Bad input, command by command: the exact message, status 2, and nothing left behind."""
+
+import importlib.util
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+from judgesmith.cli.main import COMMANDS
+
+
+def loaded():
+    """Return the module beside this file, which the torture room loads as well."""
+    place = Path(__file__).with_name("bad_inputs.py")
+    spec = importlib.util.spec_from_file_location("bad_inputs", place)
+    module = sys.modules.setdefault("bad_inputs", importlib.util.module_from_spec(spec))
+    spec.loader.exec_module(module)
+    return module
+
+
+bad_inputs = loaded()
+REFUSALS = bad_inputs.table()
+# Words of Python, of its libraries and of their authors, which tell a stranger nothing.
+FOREIGN = re.compile(
+    r"Traceback|Errno|codec|NoneType|\bNone\b|\bTrue\b|\bFalse\b|object at 0x|<class|pydantic"
+    r"|\w+Error\b|\w+Exception\b|validation error|Input should|zip\(\)|=="
+)
+
+
+@pytest.fixture(scope="module")
+def shelf(tmp_path_factory):
+    """A folder with everything that can be wrong; nothing may change in it."""
+    judge = bad_inputs.make_judge(tmp_path_factory.mktemp("made"))
+    folder = tmp_path_factory.mktemp("shelf")
+    bad_inputs.shelve(folder, judge)
+    return folder
+
+
+@pytest.mark.parametrize("refusal", REFUSALS, ids=lambda refusal: refusal.command)
+def test_bad_input_is_named_and_leaves_nothing_behind(refusal, shelf):
+    if why := bad_inputs.missing_need(refusal):
+        pytest.skip(why)
+    assert bad_inputs.faults_of(refusal, shelf) == []
+
+
+@pytest.mark.parametrize("refusal", REFUSALS, ids=lambda refusal: refusal.command)
+def test_what_is_said_is_a_sentence_of_ours(refusal):
+    first, *others = refusal.says.splitlines()
+    assert first.startswith("error: ")
+    assert not FOREIGN.search(refusal.says)
+    advice = [line for line in others if line.startswith("(")]
+    assert len(advice) <= 1
+    assert refusal.says.endswith("\n")
+    # What to do is said once.
+    assert not any(line.strip("().") in first for line in advice)
+
+
+def test_every_command_is_in_the_table_and_no_line_twice():
+    commands = [refusal.command for refusal in REFUSALS]
+    assert len(set(commands)) + sum(bool(one.stdin) for one in REFUSALS) >= len(commands)
+    assert {one.split()[0] for one in commands} >= set(COMMANDS)
+    assert len(commands) >= 100
+
+
+def test_almost_every_refusal_names_a_place():
+    nowhere = [refusal.command for refusal in REFUSALS if refusal.where is None]
+    assert nowhere == ["check good.jsonl two.jsonl"]
