@@ -184,21 +184,22 @@ def command(
     choice.check_key(lm)
     stack = stack_of(lm)
     assert stack is not None
-    try:
-        with stage_progress(quiet=as_json) as progress, blaming(data):
-            found = compile_judge(
-                dataset,
-                settings,
-                earlier=before,
-                lm=lm,
-                concurrency=concurrency,
-                progress=progress,
-            )
-    except NothingScoredError as fault:
-        if not fault.spent:
-            raise
-        print_nothing(fault, dataset, stack.usage, as_json=as_json)
-        return
+    with blaming(data):
+        try:
+            with stage_progress(quiet=as_json) as progress:
+                found = compile_judge(
+                    dataset,
+                    settings,
+                    earlier=before,
+                    lm=lm,
+                    concurrency=concurrency,
+                    progress=progress,
+                )
+        except NothingScoredError as fault:
+            if not fault.spent:
+                raise
+            print_nothing(fault, dataset, stack.usage, as_json=as_json)
+            return
     with blaming(OUTPUT):
         found.saved.save(folder, overwrite=True)
     if as_json:

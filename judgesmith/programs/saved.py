@@ -158,11 +158,15 @@ class SavedJudge(BaseModel):
         Raises
         ------
         SavedJudgeError
-            If this version would ask other questions than the judge was compiled with.
+            If this version would ask other questions than the judge was compiled with, or its
+            protocol is none that a judge can follow.
         """
         from judgesmith.programs.active_critic import ActiveCritic
 
-        judge = ActiveCritic(self.protocol)
+        try:
+            judge = ActiveCritic(self.protocol)
+        except ValueError as fault:
+            raise SavedJudgeError(f"the protocol makes no judge: {fault}") from None
         if judge.templates() != dict(self.questions):
             raise SavedJudgeError(
                 "this version of judgesmith words the judge's questions differently from the one "

@@ -45,7 +45,7 @@ ITEM = RatedItem(source="Ann left Rome on Monday.", response="Ann left.")
 
 
 @functools.cache
-def _saved(place: int) -> tuple[SavedJudge, bytes]:
+def saved_judge(place: int) -> tuple[SavedJudge, bytes]:
     rubric = Rubric(
         task="Judge.",
         criteria={"fluency": "Is it well written?", "truth": "Is it true?"},
@@ -91,7 +91,7 @@ def _lm():
 def fuzz_one(data: bytes) -> None:
     """Load one judge with a few faults."""
     draws = Draws(data)
-    original, content = _saved(draws.below(len(CHOICES)))
+    original, content = saved_judge(draws.below(len(CHOICES)))
     rehashed = draws.flag()
     if rehashed:
         content = _rehashed(draws, content)
@@ -130,7 +130,7 @@ def _rehashed(draws: Draws, content: bytes) -> bytes:
 @functools.cache
 def _warm() -> None:
     """Let everything be imported before it is watched what is opened."""
-    _saved(0)
+    saved_judge(0)
     SavedJudge.load(scratch() / "judge-0")
 
 
@@ -138,7 +138,7 @@ def _use(found: SavedJudge, original: SavedJudge) -> None:
     """Do with a loaded judge what the commands do."""
     judge_card(found)
     difference(original, found)
-    found.model_dump_json()
+    json.dumps(found.model_dump(mode="json"))
     assert found.fingerprint
     for question in found.questions.values():
         question.as_text()

@@ -14,7 +14,7 @@ from judgesmith.programs.models.ledger_writes import Claim, Settle
 N = 30
 
 
-def _kept(ledger: Ledger, identity: bytes, text: str) -> None:
+def keep(ledger: Ledger, identity: bytes, text: str) -> None:
     claim = Claim(
         identity=identity, run=ledger.run("run"), budget=Budget(), tokens=9, usd=0.0, seconds=0.0
     )
@@ -42,7 +42,7 @@ def _files() -> tuple[tuple[bytes, bytes], ...]:
     ledger = Ledger(path)
     found = []
     for n, (identity, text) in enumerate(_answers().items(), start=1):
-        _kept(ledger, identity, text)
+        keep(ledger, identity, text)
         if n == N // 2:
             ledger.close()
     found.append((path.read_bytes(), log.read_bytes()))
@@ -99,7 +99,7 @@ def _read(ledger: Ledger) -> None:
     except LedgerError as fault:
         _way_out(fault)
     try:
-        _kept(ledger, b"x" * 16, "new")
+        keep(ledger, b"x" * 16, "new")
         assert ledger.lookup(b"x" * 16).text == "new"
     except LedgerError as fault:
         _way_out(fault)

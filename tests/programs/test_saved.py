@@ -352,6 +352,14 @@ class TestRefusals:
 
 
 class TestOtherWords:
+    def test_demonstrations_for_nobody_make_no_program(self, make, judge_of, tmp_path):
+        judge = judge_of(shown="Ann left.")
+        shown = {**judge.protocol.demonstrations, "nobody": ()}
+        protocol = judge.protocol.model_copy(update={"demonstrations": shown})
+        folder = make(judge, protocol=protocol).save(tmp_path / "judge")
+        with pytest.raises(SavedJudgeError, match="makes no judge: demonstrations for nobody"):
+            load_judge(folder)
+
     def test_a_version_that_words_questions_differently_says_so_and_still_scores(
         self, make, judge_of, item, tmp_path, scripted, good
     ):

@@ -153,6 +153,10 @@ def explained(path: Path) -> Iterator[None]:
         if is_busy(fault):
             raise
         raise LedgerError(_advice(path, fault)) from fault
+    except UnicodeDecodeError as fault:
+        # What SQLite quotes of a damaged file need not be text.
+        damaged = DamagedAnswer("what it says of its tables is no text")
+        raise LedgerError(_advice(path, damaged)) from fault
     except OSError as fault:
         reason = fault.strerror or str(fault)
         raise LedgerError(

@@ -1,8 +1,9 @@
 """Taking what is sound of a damaged ledger into a new one; the damaged one is only copied."""
 
+import itertools
 import shutil
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,7 +20,7 @@ _COLUMNS = {
     "answers": f"id, identity, intent, model, time, {ANSWER_COLUMNS}",
 }
 _PAGE = 100
-_WIDEST_GAP = 2**17  # numbers in a row that cannot be read; more than one broken page holds
+_LARGEST = 2**40  # no ledger counts as far
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,34 +107,44 @@ def _is_sound(row: tuple[Any, ...]) -> bool:
 
 
 def _rows(connection: sqlite3.Connection, table: str, columns: str) -> Iterator[tuple[Any, ...]]:
-    """Yield the rows that can be read, by their numbers; go round the pages that cannot."""
-    select = f"SELECT {columns} FROM {table} NOT INDEXED WHERE id"  # noqa: S608
-    start, gap = 0, 1
-    while gap <= _WIDEST_GAP:
+    """Yield the rows that can be read, by their numbers; go round those that cannot."""
+    select = f"SELECT {columns} FROM {table} NOT INDEXED WHERE id >= ? ORDER BY id LIMIT ?"  # noqa: S608
+
+    def read(start: int, n: int) -> list[tuple[Any, ...]] | None:
         try:
-            rows = connection.execute(
-                f"{select} >= ? ORDER BY id LIMIT {_PAGE}", (start,)
-            ).fetchall()
-        except sqlite3.Error:
-            yield from _between(connection, select, start, start + gap - 1)
-            start, gap = start + gap, 2 * gap
+            rows = connection.execute(select, (start, n)).fetchall()
+        except (sqlite3.Error, UnicodeDecodeError, OverflowError):
+            return None
+        # Where pages are mixed up, numbers may come in another order, and again.
+        numbers = [start - 1, *(row[0] for row in rows)]
+        return rows if all(a < b for a, b in itertools.pairwise(numbers)) else None
+
+    start: int | None = 0
+    while start is not None:
+        rows = read(start, _PAGE)
+        if rows is None:
+            rows = read(start, 1)
+        if rows is None:
+            start = _next_readable(lambda number: read(number, 1) is not None, start)
             continue
         if not rows:
             return
         yield from rows
-        start, gap = rows[-1][0] + 1, 1
+        start = int(rows[-1][0]) + 1
 
 
-def _between(
-    connection: sqlite3.Connection, select: str, low: int, high: int
-) -> Iterator[tuple[Any, ...]]:
-    """Yield the readable rows with numbers in a range, in halves where it holds others, too."""
-    try:
-        rows = connection.execute(f"{select} BETWEEN ? AND ? ORDER BY id", (low, high)).fetchall()
-    except sqlite3.Error:
-        if low < high:
-            middle = (low + high) // 2
-            yield from _between(connection, select, low, middle)
-            yield from _between(connection, select, middle + 1, high)
-        return
-    yield from rows
+def _next_readable(is_readable: Callable[[int], bool], start: int) -> int | None:
+    """Return the first number after unreadable ones from which rows can be read; None at the end.
+
+    Unreadable rows stand together, on a page of the file or on several that one page leads to.
+    """
+    high = 1
+    while not is_readable(start + high):
+        high *= 2
+        if high > _LARGEST:
+            return None
+    low = high // 2
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if is_readable(start + middle) else (middle, high)
+    return start + high
