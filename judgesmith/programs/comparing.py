@@ -7,24 +7,34 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from judgesmith.programs.card import printable
+from judgesmith.programs.card import agreement_text, printable
 from judgesmith.programs.saved import SavedJudge
 
-_SHOWN = ("model", "target", "human_scale", "protocol", "agreement", "rows", "settings")
+_SHOWN = ("protocol", "model", "target", "human_scale", "rows", "agreement", "settings")
+_PROVENANCE = "protocol.rubric.provenance"
+_HASHES = ("run", "mark")  # they say that something differs, never what
 
 
 def difference(first: SavedJudge, second: SavedJudge) -> list[str]:
     """Return one line per value that differs, and texts line by line; empty where none does.
 
-    Rows seen, golden items and the search's history are not compared.
+    The protocol comes first. Agreement is compared as it is printed, to three decimals with its
+    interval, and provenance by its single values. Rows seen, golden items and the search's history
+    are not compared.
     """
-    parts = (one.model_dump(mode="json", include=set(_SHOWN)) for one in (first, second))
-    before, after = (dict(_flat({name: part[name] for name in _SHOWN})) for part in parts)
+    before, after = (one.model_dump(mode="json", include=set(_SHOWN)) for one in (first, second))
+    seen: dict[tuple[str, str], str] = {}
     lines = []
-    for path in dict.fromkeys([*before, *after]):
-        old, new = before.get(path, _ABSENT), after.get(path, _ABSENT)
-        if old != new:
-            lines += _changed(path, old, new)
+    for name in _SHOWN:
+        old, new = (dict(_flat(part[name], name)) for part in (before, after))
+        found = []
+        for path in dict.fromkeys([*old, *new]):
+            values = old.get(path, _ABSENT), new.get(path, _ABSENT)
+            if values[0] != values[1] and not all(one is _ABSENT or one == "" for one in values):
+                found += _changed(path, *values, seen)
+        if not found and before[name] != after[name]:
+            found.append(f"{name}: differs in nothing that is shown, such as further decimals")
+        lines += found
     return lines
 
 
@@ -36,30 +46,69 @@ class _Absent:
 _ABSENT = _Absent()
 
 
-def _flat(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
-    if isinstance(value, Mapping):
+class _Printed(str):
+    """A number as it is printed."""
+
+    __slots__ = ()
+
+
+def _flat(value: Any, path: str) -> Iterator[tuple[str, Any]]:
+    if path == _PROVENANCE:
+        yield from _origin(value)
+    elif path.startswith("agreement.") and isinstance(value, Mapping) and "value" in value:
+        yield path, _Printed(agreement_text(value))
+    elif path.startswith("agreement.") and isinstance(value, float):
+        yield path, _Printed(f"{value:.3f}")
+    elif isinstance(value, Mapping):
         for name, part in value.items():
-            yield from _flat(part, f"{path}.{name}" if path else str(name))
+            yield from _flat(part, f"{path}.{name}")
     elif isinstance(value, list) and any(isinstance(part, Mapping) for part in value):
         if all(isinstance(part, Mapping) and "name" in part for part in value):
             yield path, [part["name"] for part in value]  # their order is shown to the model
         for place, part in enumerate(value):
             name = part.get("name", place) if isinstance(part, Mapping) else place
-            yield from _flat(part, f"{path}[{name}]")
+            rest = {k: v for k, v in part.items() if k != "name"} if name != place else part
+            yield from _flat(rest, f"{path}[{name}]")
     else:
         yield path, value
 
 
-def _changed(path: str, old: Any, new: Any) -> list[str]:
-    long = isinstance(old, str) and isinstance(new, str) and len(old) + len(new) > 100
-    if long:
+def _origin(provenance: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """Yield the single values of a provenance; its lists are as long as the data they name."""
+    for name, value in provenance.items():
+        if name not in _HASHES and not isinstance(value, Mapping | list):
+            yield f"{_PROVENANCE}.{name}", value
+
+
+def _changed(path: str, old: Any, new: Any, seen: dict[tuple[str, str], str]) -> list[str]:
+    name = printable(path)
+    if isinstance(old, str) and isinstance(new, str) and len(old) + len(new) > 100:
+        # Every demonstration repeats the task and the criteria.
+        if (old, new) in seen:
+            return [f"{name}: as {seen[old, new]}"]
+        seen[old, new] = name
         changes = difflib.unified_diff(old.splitlines(), new.splitlines(), lineterm="", n=1)
-        return [f"{path}:", *(f"    {line[:1]}{printable(line[1:])}" for line in list(changes)[2:])]
-    return [f"{printable(path)}: {_short(old)} → {_short(new)}"]
+        lines = list(changes)[2:]
+        if len(old.splitlines()) == len(new.splitlines()) == 1:
+            lines = lines[1:]  # the place of the only line
+        return [f"{name}:", *(f"    {line[:1]}{printable(line[1:])}" for line in lines)]
+    texts = _short(_rounded(old)), _short(_rounded(new))
+    if texts[0] == texts[1]:
+        texts = _short(old), _short(new)
+    return [f"{name}: {texts[0]} → {texts[1]}"]
+
+
+def _rounded(value: Any) -> Any:
+    """Return a number, or a list of them, to four significant digits."""
+    if isinstance(value, list):
+        return [_rounded(one) for one in value]
+    return float(f"{value:.4g}") if isinstance(value, float) else value
 
 
 def _short(value: Any) -> str:
     if value is _ABSENT:
         return repr(value)
+    if isinstance(value, _Printed):
+        return str(value)
     text = printable(json.dumps(value, ensure_ascii=False))
     return text if len(text) <= 200 else f"{text[:199]}…"
