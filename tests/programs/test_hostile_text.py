@@ -260,7 +260,6 @@ class TestAnswersThatQuote:
             with pytest.raises(ValueError, match="goes on after its end, with another number"):
                 read_answer(answer, {"score": int})
 
-
     @pytest.mark.parametrize("filling", ["\n", " ", "\n ", "[[ ", "< ", "</", "*", "`"])
     def test_long_runs_of_anything_are_read_in_no_time(self, filling):
         """A pattern that tries a run in every way would take hours for these."""
