@@ -105,6 +105,10 @@ class ColumnMap:
             place[target] = chosen
         return cls(fields=fields, criteria=criteria)
 
+    def items(self) -> list[tuple[str, tuple[str, ...]]]:
+        """Return every name with its columns, fields first."""
+        return [*self.fields.items(), *self.criteria.items()]
+
     @property
     def columns(self) -> tuple[str, ...]:
         """Every column the map names, once."""
@@ -113,7 +117,7 @@ class ColumnMap:
 
     def __str__(self) -> str:
         """Return the map in the form that :meth:`parse` reads."""
-        return written_pairs([*self.fields.items(), *self.criteria.items()])
+        return written_pairs(self.items())
 
 
 def column_map(given: ColumnMap | Mapping[str, str | Sequence[str]] | str | None) -> ColumnMap:
@@ -248,7 +252,11 @@ def _absent(columns: Sequence[str], given: ColumnMap, where: str) -> list[Proble
         hint = f"; did you mean {close[0]!r}?" if close else ""
         if close and written_column(close[0]) != close[0]:
             taken_apart.add(close[0])
-            hint += f" Write it in double quotes: {written_column(close[0])}"
+            named = next(name for name, group in given.items() if column in group)
+            hint += (
+                " Write it in double quotes, and the map in single ones for the shell: "
+                f"'{written_pairs([(named, close)])}'"
+            )
         problems.append(
             Problem(
                 where=where,

@@ -83,6 +83,12 @@ def read_explained(path: str | Path, *, scale: Scale | None = None) -> Explained
     run, n_unscored, n_unexplained = None, 0, 0
     for number, row in raw.rows:
         n_problems = len(raw.found)
+        if run is None and not raw.found and "key" not in row and "run" not in row:
+            # No row of such a file would do: saying it once is enough.
+            expected = "the score, key and run that score writes into every row"
+            came = f"the fields {shown(', '.join(row))}"
+            raw.problem(number, at="row", expected=expected, came=came)
+            break
         read = _Row(raw, number, row)
         score, key, of_run = read.number("score", row), read.text("key"), read.text("run")
         run = run or of_run

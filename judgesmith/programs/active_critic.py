@@ -63,7 +63,10 @@ class ActiveCritic(Judge):
             raise ValueError(f"expected an active-critic protocol; got one of {protocol.judge}.")
         check_terms(protocol.aggregation)
         if protocol.variant != "vanilla" and not protocol.rubric.criteria:
-            raise ValueError(f"the {protocol.variant} variant needs criteria; the rubric has none.")
+            raise ValueError(
+                f"the {protocol.variant} variant needs criteria; the rubric has none. Give it at "
+                "least one under 'criteria', as name: definition."
+            )
 
         def question(signature: type[dspy.Signature]) -> dspy.Predict:
             asked = signature if protocol.rubric.task else signature.delete("task")

@@ -65,7 +65,10 @@ def test_names_with_commas_and_plus_signs_stand_in_double_quotes():
 )
 def test_a_column_that_needs_quotes_is_suggested_in_them(column, said):
     problem = message(["response", column], ColumnMap.parse(said))
-    advice = f'; did you mean {column!r}? Write it in double quotes: "{column}"'
+    advice = (
+        f"; did you mean {column!r}? Write it in double quotes, and the map in single ones for "
+        f"the shell: 'overall=\"{column}\"'"
+    )
     assert problem.splitlines()[0].endswith(advice)
 
 

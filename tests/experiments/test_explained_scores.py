@@ -99,6 +99,17 @@ def test_scores_off_the_scale_are_named(read):
         read({}, scale=Scale(low=1, high=5))
 
 
+def test_a_file_that_score_did_not_write_is_one_problem(tmp_path):
+    path = tmp_path / "data.jsonl"
+    path.write_text('{"source": "s", "response": "r"}\n' * 30)
+    with pytest.raises(DataError) as caught:
+        read_explained(path)
+    assert list(map(str, caught.value.problems)) == [
+        "data.jsonl:1: row: expected the score, key and run that score writes into every row; "
+        "got the fields 'source, response'"
+    ]
+
+
 def test_a_file_without_any_explanation_says_which_judge_gives_them(read):
     with pytest.raises(DataError, match=r"of the variant fine.*1 scored rows without one and 1 "):
         read({"explanation": "", "criteria": {}}, {"score": None})

@@ -92,7 +92,7 @@ def test_task_and_criteria_are_the_same_for_every_item(rubric):
     ("choices", "said"),
     [
         ({"judge": "panel"}, "expected an active-critic protocol; got one of panel"),
-        ({"rubric": Rubric(task="t")}, "the fine variant needs criteria; the rubric has none"),
+        ({"rubric": Rubric(task="t")}, "the rubric has none. Give it at least one under"),
         (
             {"variant": "coarse", "rubric": Rubric(task="t")},
             "the coarse variant needs criteria; the rubric has none",
