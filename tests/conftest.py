@@ -6,6 +6,10 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+# It imports modules beside it, which the tests that use it load first.
+collect_ignore = ["forging.py"]
+
+
 # A busy machine makes single examples slow; how long they take is no property of the code.
 settings.register_profile("judgesmith", deadline=None)
 settings.load_profile("judgesmith")

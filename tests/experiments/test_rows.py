@@ -120,7 +120,7 @@ def test_every_cell_with_a_wrong_rating_is_a_problem_of_its_own_column():
 def test_what_is_wrong_in_one_cell_is_said_once():
     _, _, problems, _ = points({"r1": [9, 1, "four", True, -1], "r2": 2})
     assert problems == [
-        "a.csv:7: r1: expected a number from 1 to 5; got 9, 'four', True and 1 more"
+        "a.csv:7: r1: expected a number from 1 to 5; got 9, 'four', true and 1 more"
     ]
 
 
