@@ -55,7 +55,7 @@ class _Printed(str):
 def _flat(value: Any, path: str) -> Iterator[tuple[str, Any]]:
     if path == _PROVENANCE:
         yield from _origin(value)
-    elif path.startswith("agreement.") and isinstance(value, Mapping) and "value" in value:
+    elif path.startswith("agreement.") and _is_estimate(value):
         yield path, _Printed(agreement_text(value))
     elif path.startswith("agreement.") and isinstance(value, float):
         yield path, _Printed(f"{value:.3f}")
@@ -71,6 +71,14 @@ def _flat(value: Any, path: str) -> Iterator[tuple[str, Any]]:
             yield from _flat(rest, f"{path}[{name}]")
     else:
         yield path, value
+
+
+def _is_estimate(value: Any) -> bool:
+    """Say whether plain data is an estimate; a file may hold anything in its place."""
+    if not isinstance(value, Mapping) or "value" not in value:
+        return False
+    numbers = (value.get(name) for name in ("value", "low", "high"))
+    return all(one is None or isinstance(one, int | float) for one in numbers)
 
 
 def _origin(provenance: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:

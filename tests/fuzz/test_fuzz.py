@@ -36,3 +36,15 @@ def test_nor_of_longer_inputs_which_are_more_complicated_cases(name):
     rng = random.Random(name)
     for _ in range(2 * FEWER.get(name, USUAL)):
         target.fuzz_one(rng.randbytes(rng.choice((32, 128, 512))))
+
+
+# Inputs that once ended in a fault that nobody had foreseen.
+FOUND = {
+    "fuzz_judges": ["ea53ce6fc35f1162f69ae5ade89f7cc02e9104f93bdac5d206abb33006519ea8"],
+    "fuzz_ledgers": ["ac04069968d6c1419d9a74d8d6b592c7368bc9e3f414b27fc056c459bd3885c7"],
+}
+
+
+@pytest.mark.parametrize(("name", "data"), [(k, one) for k, many in FOUND.items() for one in many])
+def test_what_was_once_found_is_not_found_again(name, data):
+    importlib.import_module(name).fuzz_one(bytes.fromhex(data))

@@ -13,7 +13,7 @@ from typing import Any, ClassVar, TypeVar
 from judgesmith.programs.models.budget import Spent
 from judgesmith.programs.models.errors import BudgetSpent, LedgerError
 from judgesmith.programs.models.group_commit import GroupCommit
-from judgesmith.programs.models.ledger_schema import connect, explained, is_busy
+from judgesmith.programs.models.ledger_schema import DamagedAnswer, connect, explained, is_busy
 from judgesmith.programs.models.ledger_writes import (
     ANSWER_COLUMNS,
     FIND_ANSWER,
@@ -206,7 +206,10 @@ class Ledger:
     def _number(self, insert: str, values: tuple[Any, ...], find: str, key: tuple[Any, ...]) -> int:
         def transaction(connection: sqlite3.Connection) -> int:
             connection.execute(insert, values)
-            return int(connection.execute(find, key).fetchone()[0])
+            found = connection.execute(find, key).fetchone()
+            if found is None or not isinstance(found[0], int):
+                raise DamagedAnswer("a row that was just written cannot be found")
+            return found[0]
 
         return self._patiently(transaction)
 
