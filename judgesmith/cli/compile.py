@@ -80,6 +80,11 @@ if TYPE_CHECKING:
     help="Explanations before their scores, after them, or none.",
 )
 @click.option(
+    "--answer-tokens",
+    type=click.IntRange(min=1),
+    help="Tokens that a judge's answer may have at most [default: as many as the model gives].",
+)
+@click.option(
     "--without",
     default="",
     metavar="PART,…",
@@ -128,6 +133,7 @@ def command(
     variant: str,
     criteria_calls: str,
     explain: str,
+    answer_tokens: int | None,
     without: str,
     no_texts: bool,
     concurrency: int,
@@ -159,7 +165,12 @@ def command(
     before = SavedJudge.load(earlier) if earlier else None
     if before is not None:
         _refuse_beside_earlier()
-    start = {"variant": variant, "criteria_calls": criteria_calls, "explain": explain}
+    start: dict[str, Any] = {
+        "variant": variant,
+        "criteria_calls": criteria_calls,
+        "explain": explain,
+    }
+    start |= {"max_tokens": answer_tokens} if answer_tokens else {}
     settings = _settings(start, rubric, criteria, inference, without, texts=not no_texts, **rest)
     with blaming("--from"):
         settings = settings if before is None else starting_from(before, settings)
@@ -304,7 +315,10 @@ def _given(*names: str) -> list[str]:
     ]
 
 
-_OF_THE_JUDGE = ("rubric", "criteria", "inference", "variant", "criteria_calls", "explain")
+_OF_THE_JUDGE = (
+    *("rubric", "criteria", "inference", "variant", "criteria_calls", "explain"),
+    "answer_tokens",
+)
 """Options that say what an earlier judge says already."""
 
 

@@ -263,3 +263,11 @@ def test_one_number_has_one_interval(run, data):
 
 def test_few_sources_held_out_are_cautioned_against(run, data):
     assert "3 sources are held out: an interval over so few" in compiled(run, data, *QUICK).err
+
+
+def test_answers_can_be_limited(run, data, folder):
+    compiled(run, data, "--optimizer", "none", "--answer-tokens", "700")
+    made = json.loads((folder / "judge" / "judge.json").read_text())
+    assert made["protocol"]["max_tokens"] == 700
+    short = compiled(run, data, "--optimizer", "none", "--answer-tokens", "400", out="short")
+    assert short.json["rows"]["unscored"] == 0
