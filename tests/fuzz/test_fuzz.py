@@ -41,7 +41,10 @@ def test_nor_of_longer_inputs_which_are_more_complicated_cases(name):
 # Inputs that once ended in a fault that nobody had foreseen.
 FOUND = {
     "fuzz_judges": ["ea53ce6fc35f1162f69ae5ade89f7cc02e9104f93bdac5d206abb33006519ea8"],
-    "fuzz_ledgers": ["ac04069968d6c1419d9a74d8d6b592c7368bc9e3f414b27fc056c459bd3885c7"],
+    "fuzz_ledgers": [
+        "ac04069968d6c1419d9a74d8d6b592c7368bc9e3f414b27fc056c459bd3885c7",
+        "d6335e5b6f8910a8",
+    ],
 }
 
 
