@@ -41,6 +41,7 @@ SCHEMA = 1
 """Version of the layout of ``judge.json``; a reader refuses what it does not know."""
 
 JUDGE_FILE = "judge.json"
+_MOST_SAID = 1000  # characters of what is wrong with a file
 _FAMILIES = {"active-critic": critic_steps}
 _OWN_FILES = {JUDGE_FILE, "README.md", "prompts"}
 
@@ -258,6 +259,8 @@ class SavedJudge(BaseModel):
             content_hash(judge.model_dump(mode="json"))  # whoever loads it may save it
         except ValidationError as fault:
             said = plain_faults(fault).rstrip(".")
+            # Names in a tampered file may be as long as they like.
+            said = said if len(said) <= _MOST_SAID else f"{said[:_MOST_SAID]}…"
             raise SavedJudgeError(f"{path}: {said}. Compile the judge again.") from None
         except (ValueError, RecursionError) as fault:
             raise SavedJudgeError(f"{path}: cannot be read as a judge: {fault}") from None
