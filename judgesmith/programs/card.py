@@ -179,8 +179,8 @@ def _criteria_table(by_criterion: Mapping[str, Any]) -> Iterator[str]:
     yield "| criterion | n | uncompiled | heldout |"
     yield "| --- | --- | --- | --- |"
     for name, report in after.items():
-        now = (report.get("dataset") or {}).get("pearson")
+        now = ((report or {}).get("dataset") or {}).get("pearson")
         then = ((before.get(name) or {}).get("dataset") or {}).get("pearson")
-        cells = [_on_one_line(name).replace("|", "/"), str(now["n"] if now else 0)]
+        cells = [_on_one_line(name).replace("|", "/"), str((now or {}).get("n", 0))]
         yield f"| {' | '.join([*cells, agreement_text(then), agreement_text(now)])} |"
     yield ""

@@ -114,12 +114,13 @@ def test_criteria_that_people_rated_have_a_table_of_their_own(judge_of):
     agreement = {
         "criteria": {
             "uncompiled": {"flu|ency": pearson(0.25)},
-            "heldout": {"flu|ency": pearson(0.5), "tone": pearson(None)},
+            "heldout": {"flu|ency": pearson(0.5), "tone": pearson(None), "wit": None},
         }
     }
     card = judge_card(saved(judge_of(), agreement=agreement))
     assert "| flu/ency | 7 | 0.250 [0.000, 1.000] | 0.500 [0.000, 1.000] |" in card
     assert "| tone | 7 | undefined | undefined |" in card
+    assert "| wit | 0 | undefined | undefined |" in card
 
 
 def test_the_judge_it_started_from_is_named(judge_of):
