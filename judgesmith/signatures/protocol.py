@@ -104,6 +104,11 @@ class Aggregation(BaseModel):
             )
         if (self.kind == "linear") != bool(self.terms):
             raise ValueError("a linear aggregation has terms and the others have none.")
+        if self.kind != "linear" and (self.scale.low, self.scale.high) != (
+            PERCENT.low,
+            PERCENT.high,
+        ):
+            raise ValueError(f"{self.kind} is on {PERCENT}; only a linear one has another scale.")
         if any(spread <= 0 for spread in self.spreads):
             raise ValueError(f"spreads must be above zero; got {list(self.spreads)}.")
         if len(set(self.terms)) != len(self.terms):

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judgesmith.signatures import Aggregation, Demonstration, Protocol, Rubric, Scale
+from judgesmith.signatures import Aggregation, Demonstration, Protocol, Rubric
 
 LEARNED = {
     "kind": "linear",
@@ -140,7 +140,7 @@ class TestProtocol:
             Protocol(temperature=0.5),
             Protocol(max_tokens=64),
             Protocol(aggregation=Aggregation(kind="mean")),
-            Protocol(aggregation=Aggregation(scale=Scale(low=1, high=5))),
+            Protocol(aggregation=Aggregation(**LEARNED)),
         ]
         assert len({one.fingerprint for one in changed}) == len(changed)
 
@@ -178,3 +178,8 @@ class TestProtocol:
     def test_lone_surrogates_in_texts_have_a_fingerprint_too(self):
         shown = Demonstration(inputs={"source": "\ud800", "response": "r"}, outputs={"score": 1})
         assert len(Protocol(demonstrations={"overall": (shown,)}).fingerprint) == 12
+
+
+def test_only_learned_weights_answer_on_another_scale():
+    with pytest.raises(ValueError, match=r"overall is on 0\.\.100; only a linear one has another"):
+        Aggregation(scale="1..5")
