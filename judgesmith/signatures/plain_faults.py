@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from pydantic import ValidationError
 
 _LONGEST = 80
+_MISSING = "is missing"
 _EXPECTED = {
     "bool_type": "true or false",
     "dict_type": "fields by name",
@@ -25,15 +26,8 @@ _EXPECTED = {
 }
 
 
-def plain_faults(fault: ValidationError, *, without: Sequence[str | int] = ()) -> str:
+def plain_faults(fault: ValidationError) -> str:
     """Return everything that is wrong, each with its place, on one line.
-
-    Parameters
-    ----------
-    fault : ValidationError
-        What pydantic found.
-    without : sequence of str or int
-        Leading parts of places that are left out.
 
     Examples
     --------
@@ -48,30 +42,17 @@ def plain_faults(fault: ValidationError, *, without: Sequence[str | int] = ()) -
     ...     print(plain_faults(fault))
     score: expected a number; got 'high'; name is missing; nam: there is no such field
     """
-    said = []
-    for one in fault.errors(include_url=False):
-        place = [str(part) for part in one["loc"][len(without) :]]
-        said.append(placed(".".join(place), plain_fault(one)))
-    return "; ".join(said)
+    return "; ".join(_placed(one) for one in fault.errors(include_url=False))
 
 
-def placed(place: str, fault: str) -> str:
-    """Return a fault with the name of its place before it.
-
-    Examples
-    --------
-    >>> placed("task", "is missing"), placed("task", "expected a text; got 5")
-    ('task is missing', 'task: expected a text; got 5')
-    """
+def _placed(one: Mapping[str, Any]) -> str:
+    place, said = ".".join(map(str, one["loc"])), _fault(one)
     if not place:
-        return fault
-    return f"{place} {fault}" if fault == _MISSING else f"{place}: {fault}"
+        return said
+    return f"{place} {said}" if said == _MISSING else f"{place}: {said}"
 
 
-_MISSING = "is missing"
-
-
-def plain_fault(one: Mapping[str, Any]) -> str:
+def _fault(one: Mapping[str, Any]) -> str:
     """Return one fault without its place: what was expected, and what came."""
     kind, limits = one["type"], one.get("ctx", {})
     if kind == "missing":

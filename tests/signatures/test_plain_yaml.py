@@ -6,7 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from judgesmith.signatures import plain_yaml
 from judgesmith.signatures.plain_yaml import read_yaml, write_yaml
+
+CALLS = [
+    "!!python/object/apply:os.mkdir",
+    "!<tag:yaml.org,2002:python/object/apply:os.mkdir>",
+    "%TAG !p! tag:yaml.org,2002:python/object/\n--- !p!apply:os.mkdir",
+]
 
 
 @pytest.mark.parametrize(
@@ -73,6 +80,21 @@ def test_text_of_several_lines_is_written_as_a_block():
 def test_a_tag_is_refused_with_its_line(tagged):
     with pytest.raises(ValueError, match=r"line 2: the tag tag:yaml.org,2002:.* Leave it out\."):
         read_yaml(f"a: 1\nb: {tagged}")
+
+
+@pytest.mark.parametrize("call", CALLS)
+def test_no_tag_calls_anything(call, tmp_path):
+    with pytest.raises(ValueError, match="makes it more than plain YAML"):
+        read_yaml(f"{call} ['{tmp_path / 'made'}']")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("call", CALLS)
+def test_a_tag_that_came_through_would_find_nothing_to_call(call, tmp_path, monkeypatch):
+    monkeypatch.delattr(plain_yaml._Loader, "compose_node")
+    with pytest.raises(ValueError, match="could not determine a constructor for the tag"):
+        read_yaml(f"{call} ['{tmp_path / 'made'}']")
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_few_lines_that_stand_for_more_than_memory_holds_are_refused():
