@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any, get_args, get_origin
 
 from pydantic import BaseModel, RootModel
@@ -43,13 +43,13 @@ def read_json(text: str, annotation: Any) -> Any:
     """
     if annotation == list[str] and (lines := _bullets(text)):
         return lines
-    core = _core(text)
-    try:
-        return json.loads(core, object_pairs_hook=_each_once, strict=False)
-    except json.JSONDecodeError:
-        pass
-    except RecursionError:
-        raise ValueError("the JSON is nested too deeply to be read.") from None
+    for core in _cores(text):
+        try:
+            return json.loads(core, object_pairs_hook=_each_once, strict=False)
+        except json.JSONDecodeError:
+            pass
+        except RecursionError:
+            raise ValueError("the JSON is nested too deeply to be read.") from None
     if core.rstrip()[-1:].isdigit() and core.lstrip()[:1] in ("[", "{"):
         raise ValueError("the JSON breaks off inside a number.")
     if annotation == list[str] and not any(mark in core for mark in "\"'“‘"):
@@ -132,23 +132,28 @@ def spelled(record: Mapping[str, Any], names: Collection[str]) -> dict[str, Any]
     >>> spelled({"**Score**": 85}, ["score"])
     {'score': 85}
     """
-    return _each_once([(_key(key) if _key(key) in names else key, v) for key, v in record.items()])
+    if set(names).issuperset(record):
+        return dict(record)
+    keys = [own if (own := _key(key)) in names else key for key in record]
+    return _each_once(list(zip(keys, record.values(), strict=True)))
 
 
-def _core(text: str) -> str:
-    """Return the part of a text from where JSON begins to where it ends."""
+def _cores(text: str) -> Iterator[str]:
+    """Yield what may be JSON in a text: all from where it begins, then its first value alone."""
     start = min((place for mark in "[{" if (place := text.find(mark)) >= 0), default=0)
     opening = _OPENING.search(text)
     if opening is not None:
-        # Brackets in prose, closed before the first value begins or after it, open nothing.
+        # Brackets in prose, closed before the first value begins, open nothing.
         before = text[start : opening.start()]
         if "]" in before and "{" not in before:
             start = opening.start()
+    end = max(text.rfind("]"), text.rfind("}")) + 1
+    yield text[start:end] if end > start else text[start:]
+    if opening is not None:
+        # Nor do brackets in prose after it.
         value_end = _end_of_first(text, start)
         if value_end is not None and not _LIKE_JSON.search(text, value_end):
-            return text[start:value_end]
-    end = max(text.rfind("]"), text.rfind("}")) + 1
-    return text[start:end] if end > start else text[start:]
+            yield text[start:value_end]
 
 
 def _end_of_first(text: str, start: int) -> int | None:

@@ -17,7 +17,7 @@ from judgesmith.programs.answer_json import read_json, record_type, shaped, spel
 from judgesmith.signatures.points import read_points, whole
 
 _HEADER = re.compile(r"([\s*_`#]*)\[\[ *## *(\w+) *## *\]\](.*)")
-_END = re.compile(r"^[ \t\r*_`#]*+\[\[ *## *completed *## *\]\]", re.MULTILINE | re.IGNORECASE)
+_END = re.compile(r"\n[ \t\r*_`#]*+\[\[ *## *completed *## *\]\](.*)", re.DOTALL | re.IGNORECASE)
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
 _FENCED = re.compile(r"```\w*\s*\n(.*)\n\s*```", re.DOTALL)
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -161,8 +161,8 @@ def is_cut_off(text: str) -> bool:
 
 def _after_the_end(text: str) -> str:
     """Return what an answer says after it said that it is completed."""
-    end = _END.search(text)
-    return text[end.end() :].strip(" \t\r\n*_`#") if end else ""
+    end = _END.search(f"\n{text}")
+    return end[1].strip(" \t\r\n*_`#") if end else ""
 
 
 def _refuse_second_thoughts(
@@ -218,9 +218,12 @@ def _converted(value: Any, annotation: Any, name: str) -> Any:
 
 def _typed(plain: Any, annotation: Any) -> Any:
     """Return a plain value as ``annotation``; of several records, unread ones say why."""
-    kind = record_type(annotation)
-    if kind is None or not isinstance(plain, list) or get_origin(annotation) is None:
+    try:
         return _validated(plain, annotation)
+    except ValueError:
+        kind = record_type(annotation)
+        if kind is None or not isinstance(plain, list) or get_origin(annotation) is None:
+            raise
     title = next(iter(kind.model_fields))
     found: list[Any] = []
     first: ValueError | None = None
