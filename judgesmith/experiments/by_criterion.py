@@ -20,7 +20,7 @@ from judgesmith.experiments.dataset import DataSet
 from judgesmith.experiments.ratings import Aggregate
 from judgesmith.experiments.targets import UselessTargetError, targets_of
 from judgesmith.metrics import Level, Statistic
-from judgesmith.optimizers.table import judged_table
+from judgesmith.optimizers.table import judged_table, on_criterion
 from judgesmith.signatures import Judgement
 from judgesmith.signatures.rubric import folded
 
@@ -136,28 +136,3 @@ def judged_criteria(judgements: Iterable[Judgement]) -> dict[str, str]:
     """Return the judge's criteria by their folded names; none where it scores only the whole."""
     names = dict.fromkeys(name for one in judgements for name in one.criteria)
     return {folded(name): name for name in names}
-
-
-def on_criterion(judgements: Iterable[Judgement], name: str) -> list[Judgement]:
-    """Return the verdicts on one criterion alone, from 0 to 100, or why there are none.
-
-    Examples
-    --------
-    >>> whole = Judgement(score=3, criteria={"fluency": {"score": 80}})
-    >>> on_criterion([whole], "Fluency")[0].score
-    80.0
-    >>> on_criterion([whole], "wit")[0].problem
-    'the judge gave no score on wit'
-    """
-    own = folded(name)
-    found = []
-    for judgement in judgements:
-        scores = [one for key, one in judgement.criteria.items() if folded(key) == own]
-        if scores and scores[0].score is not None:
-            one = scores[0]
-            found.append(Judgement(score=one.score, explanation=one.explanation))
-            continue
-        why = scores[0].explanation.removeprefix("no score: ") if scores else ""
-        problem = why or judgement.problem or f"the judge gave no score on {name}"
-        found.append(Judgement.unscored(problem))
-    return found

@@ -20,13 +20,12 @@ from judgesmith.experiments.by_criterion import (
     CriterionReports,
     criterion_reports,
     judged_criteria,
-    on_criterion,
 )
 from judgesmith.experiments.dataset import DataSet, check_dataset
 from judgesmith.experiments.ratings import Aggregate
 from judgesmith.experiments.score_files import Scores
 from judgesmith.experiments.targets import Targets, targets_of
-from judgesmith.optimizers.table import JudgedTable, judged_table
+from judgesmith.optimizers.table import JudgedTable, judged_table, on_criterion
 from judgesmith.programs import Judge, SavedJudge, judge_items
 from judgesmith.signatures import Judgement
 from judgesmith.signatures.rubric import folded

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -134,24 +134,39 @@ def judged_table(
     target : str
         ``score``, or the criterion whose score is looked at.
     """
-    said = [_said(one, target) for one in judgements]
+    verdicts = judgements if target == SCORE else on_criterion(judgements, target)
+    scores = [np.nan if one.score is None else one.score for one in verdicts]
     table = JudgedTable(
-        predicted=np.asarray([np.nan if score is None else score for score, _ in said], float),
+        predicted=np.asarray(scores, float),
         human=human,
         sources=sources,
         systems=systems,
-        problems=tuple(problem for _, problem in said),
+        problems=tuple(one.problem for one in verdicts),
     )
     rated = ~np.isnan(human)
     return table if rated.all() else table.take(np.flatnonzero(rated))
 
 
-def _said(judgement: Judgement, target: str) -> tuple[float | None, str | None]:
-    """Return a judgement's score on a target, or the reason why there is none."""
-    if target == SCORE:
-        return judgement.score, judgement.problem
-    wanted = folded(target)
-    for name, one in judgement.criteria.items():
-        if folded(name) == wanted:
-            return one.score, one.explanation if one.score is None else None
-    return None, judgement.problem or f"the judge gives no score for {target}"
+def on_criterion(judgements: Iterable[Judgement], name: str) -> list[Judgement]:
+    """Return the verdicts on one criterion alone, from 0 to 100, or why there are none.
+
+    Examples
+    --------
+    >>> whole = Judgement(score=3, criteria={"fluency": {"score": 80}})
+    >>> on_criterion([whole], "Fluency")[0].score
+    80.0
+    >>> on_criterion([whole], "wit")[0].problem
+    'the judge gave no score on wit'
+    """
+    own = folded(name)
+    found = []
+    for judgement in judgements:
+        scores = [one for key, one in judgement.criteria.items() if folded(key) == own]
+        if scores and scores[0].score is not None:
+            one = scores[0]
+            found.append(Judgement(score=one.score, explanation=one.explanation))
+            continue
+        why = scores[0].explanation.removeprefix("no score: ") if scores else ""
+        problem = why or judgement.problem or f"the judge gave no score on {name}"
+        found.append(Judgement.unscored(problem))
+    return found

@@ -2,8 +2,9 @@ import numpy as np
 import pytest
 
 from judgesmith.experiments import DataSet
-from judgesmith.experiments.by_criterion import criterion_reports, judged_criteria, on_criterion
+from judgesmith.experiments.by_criterion import criterion_reports, judged_criteria
 from judgesmith.metrics import agreement
+from judgesmith.optimizers.table import on_criterion
 from judgesmith.signatures import Judgement, RatedItem, Scale
 
 LIKERT = Scale(low=1, high=5)

@@ -99,12 +99,12 @@ class TestTheScoreOnACriterion:
     def test_a_gap_keeps_its_reason(self):
         gap = {"fact check": {"score": None, "explanation": "no score: lost"}}
         found = self.judged(gap, {"fact check": {"score": 4}})
-        assert found.problems == ("no score: lost", None)
+        assert found.problems == ("lost", None)
         assert found.n_unscored == 1
 
     def test_a_judge_that_does_not_score_it_says_so(self):
         found = self.judged({}, {"joy": {"score": 4}})
-        assert set(found.problems) == {"the judge gives no score for Fact_Check"}
+        assert set(found.problems) == {"the judge gave no score on Fact_Check"}
         assert self.judged({}, {}, problem="cut off").problems == ("cut off", "cut off")
 
     def test_a_criterion_counts_even_where_the_whole_has_no_score(self):
