@@ -37,7 +37,9 @@ def redacted(text: str) -> str:
     'failed to connect to [key]@localhost:8000'
     """
     for secret in _secrets_of_the_environment():
-        for spelled in (secret, quote(secret), quote(secret, safe="")):
+        # The environment need not be UTF-8: what is not, Python keeps as lone surrogates.
+        quoted = quote(secret, errors="surrogateescape")
+        for spelled in (secret, quoted, quoted.replace("/", "%2F")):
             text = text.replace(spelled, "[key]")
         if len(secret) >= 2 * _TELLING:  # it may have been cut, or have stars in the middle
             text = re.sub(rf"{re.escape(secret[:_TELLING])}\S*", "[key]", text)

@@ -41,6 +41,12 @@ def test_a_key_of_the_environment_is_taken_out_however_it_is_spelled(monkeypatch
     assert redacted(f"you sent {quote(key, safe='')} as {key}") == "you sent [key] as [key]"
 
 
+def test_a_key_of_the_environment_that_is_no_text_is_taken_out_too(monkeypatch):
+    monkeypatch.setenv("SOME_API_KEY", "plain\udcffwords")
+    assert redacted("you sent plain\udcffwords") == "you sent [key]"
+    assert redacted("you sent plain%FFwords to h") == "you sent [key] to h"
+
+
 def test_a_part_of_a_long_key_is_taken_out(monkeypatch):
     key = "0123456789/abcdefghijklmnopqrstu"
     monkeypatch.setenv("SOME_API_KEY", key)
