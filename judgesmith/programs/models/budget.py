@@ -6,6 +6,9 @@ from dataclasses import dataclass
 from judgesmith.programs.models.errors import BudgetSpent
 from judgesmith.programs.models.request import ModelAnswer
 
+UNSEEN_OUTPUT = 512
+"""Tokens that an answer without a ceiling is taken to have at least, however short all were."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Budget:
@@ -189,7 +192,7 @@ class Meter:
 
     def estimated_output(self, max_tokens: int | None) -> int:
         """Return the most tokens an answer may have: its ceiling, else the longest one seen."""
-        return max(self._longest_output, 512) if max_tokens is None else max_tokens
+        return max(self._longest_output, UNSEEN_OUTPUT) if max_tokens is None else max_tokens
 
     @property
     def longest_output(self) -> int:

@@ -7,13 +7,12 @@ what is held back is not an estimate but the most that is possible, as far as th
 import math
 import threading
 
-from judgesmith.programs.models.budget import Budget, Meter
+from judgesmith.programs.models.budget import UNSEEN_OUTPUT, Budget, Meter
 from judgesmith.programs.models.errors import BudgetSpent
 from judgesmith.programs.models.ledger_writes import Claim
 from judgesmith.programs.models.prices import Price
 from judgesmith.programs.models.request import ModelAnswer, ModelRequest
 
-_LONG = 512  # tokens of an answer before any was seen
 _AROUND_ALL, _AROUND_EACH = 128, 16  # tokens that servers put around a prompt and its messages
 
 
@@ -51,7 +50,7 @@ class Reservations:
         if not self._held_to:
             return self.estimate(request)
         allowed = request.settings.max_tokens
-        longest = max(_LONG, 2 * self._meter.longest_output) if allowed is None else allowed
+        longest = max(UNSEEN_OUTPUT, 2 * self._meter.longest_output) if allowed is None else allowed
         return self._priced(
             math.ceil(self._excess * _most_input(request)), max(longest, self._beyond)
         )

@@ -311,7 +311,6 @@ class Stack:
         """Claim the request, waiting while others may still give back what they reserved."""
         while True:
             while not self._sums.may_go(identity, request):
-                STOPPING.check()
                 await waiting.sleep(_POLL)
             tokens, usd = self._sums.most(request)
             claim = self._claim(identity, tokens=tokens, usd=usd)
