@@ -1,7 +1,8 @@
 """Agreement averaged over several targets, with one interval for the average."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -193,17 +194,17 @@ class _Average:
                     p, h, sources=part.sources, systems=part.systems, level=level, scored=scored
                 )
             )
-            labels.append(np.asarray(part.sources)[scored])
-        everywhere = np.unique(np.concatenate(labels))
+            labels.append([label for label, has in zip(part.sources, scored, strict=True) if has])
+        place_of = _places(label for own in labels for label in own)
         values = [level_value(one, statistic, level) for one in rows]
         functions, n_units = [], []
         for one, own, value in zip(rows, labels, values, strict=True):
-            present, codes = np.unique(own, return_inverse=True)
+            places = np.asarray([place_of[label] for label in own], dtype=np.intp)
+            present, codes = np.unique(places, return_inverse=True)
             within = replace(one, sources=codes, n_sources=len(present))
-            places = np.searchsorted(everywhere, present)
-            functions.append((of_counts(within, statistic, level), places))
+            functions.append((of_counts(within, statistic, level), present))
             n_units.append(_n_units(value, level, len(present)))
-        return cls(functions, values, len(everywhere), min(n_units))
+        return cls(functions, values, len(place_of), min(n_units))
 
     def __call__(self, counts: FloatArray) -> FloatArray:
         found = [function(counts[:, places]) for function, places in self.functions]
@@ -220,6 +221,16 @@ class _Average:
     @property
     def n_undefined(self) -> int:
         return sum(one.n_undefined for one in self.values)
+
+
+def _places(labels: Iterable[Any]) -> dict[Any, int]:
+    """Return each label's place: in sorted order, or as they come where they have no order."""
+    known = dict.fromkeys(labels)
+    try:
+        ordered = sorted(known)
+    except TypeError:
+        ordered = list(known)
+    return {label: place for place, label in enumerate(ordered)}
 
 
 def _n_units(value: LevelValue, level: Level, n_groups: int) -> int:

@@ -1,3 +1,5 @@
+import dataclasses
+
 import numpy as np
 import pytest
 
@@ -125,3 +127,15 @@ def test_what_does_not_pair_up_is_refused(first, second, said):
         averaged_paired_interval(
             first, second, statistic="q", level="dataset", rng=np.random.default_rng(0)
         )
+
+
+@pytest.mark.parametrize("labels", [[("a", 1), ("a", 2), ("b", 1)], [1, "1", 2], [1.5, 2.5, 3.5]])
+def test_sources_may_have_any_labels(labels):
+    one = part(0, n_sources=3)
+    named = dataclasses.replace(one, sources=[labels[source] for source in one.sources])
+    how = {"statistic": "pearson", "level": "dataset"}
+    found, again = (
+        averaged_interval([each], **how, rng=np.random.default_rng(1)) for each in (one, named)
+    )
+    assert found == again
+    assert found.n_groups == 3
