@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
+from judgesmith.experiments.chosen_targets import shown_points
 from judgesmith.experiments.dataset import DataSet, check_dataset
 from judgesmith.experiments.offline_notes import offline_notes
 from judgesmith.experiments.ratings import Aggregate
-from judgesmith.experiments.targets import Targets, targets_of
+from judgesmith.experiments.targets import targets_of
 from judgesmith.optimizers.splitting import split_by_source
 from judgesmith.programs.inference import TaskInference
 from judgesmith.programs.inference_settings import InferenceSettings
@@ -135,8 +136,7 @@ def infer_rubric(
     )
     places = [int(place) for place in rated[split.tuning]]
     items = [_named(dataset, place) for place in places]
-    shown = _shown_scores(targets, percent_of_max=run.percent_of_max)
-    scores = [shown[place] for place in places]
+    scores = shown_points(targets, percent_of_max=run.percent_of_max)[places].tolist()
     found = TaskInference(run.settings)(
         items=items, scores=scores, given=run.given, lm=lm, progress=progress
     )
@@ -149,13 +149,6 @@ def infer_rubric(
     facts["mark"] = rubric_mark(found)
     rubric = found.model_copy(update={"provenance": {**facts, **found.provenance}})
     return Inferred(rubric=rubric, notes=tuple(_notes(rubric, items, str(lm.model))))
-
-
-def _shown_scores(targets: Targets, *, percent_of_max: bool) -> list[float]:
-    """Return the score of every item as the model is shown it, on 0-100; nan is unrated."""
-    if percent_of_max:
-        return [targets.scale.percent_of_max(float(value)) for value in targets.values]
-    return [float(100 * fraction) for fraction in targets.fractions]
 
 
 def _named(dataset: DataSet, place: int) -> RatedItem:
