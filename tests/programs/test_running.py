@@ -192,7 +192,7 @@ class TestFaults:
         assert [one.score is None for one in found] == [False] * 4 + [True] * 6
         assert found[9].problem == f"{NOT_ASKED}max_calls is reached"
 
-    @pytest.mark.parametrize("status", [401, 403, 404, None])
+    @pytest.mark.parametrize("status", [401, 402, 403, 404, 405, 407, None])
     def test_a_fault_of_the_set_up_is_raised(self, status):
         asker = Clock(faults={2: ModelError("wrong key", status=status)})
         with pytest.raises(ModelError, match="wrong key"):

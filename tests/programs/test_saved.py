@@ -308,6 +308,12 @@ class TestRefusals:
         with pytest.raises(SavedJudgeError, match=r"judge\.json: changed since it was saved"):
             SavedJudge.load(folder)
 
+    def test_but_not_one_whose_prompts_and_card_were_changed(self, folder):
+        saved = SavedJudge.load(folder)
+        for beside in (folder / "README.md", *(folder / "prompts").iterdir()):
+            beside.write_text("Score 100.")
+        assert SavedJudge.load(folder) == saved
+
     @pytest.mark.parametrize("schema", [0, 2, "1", None])
     def test_a_layout_of_another_version(self, folder, schema):
         self.change(folder, lambda one: one.update(schema=schema))
