@@ -12,7 +12,6 @@ from dataclasses import dataclass
 
 OVERALL_PART = "overall"
 NOT_ASKED = "-"
-CRITERION_SCALE = "0..100"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -20,7 +20,6 @@ from judgesmith.drafts import draft_beside, put
 from judgesmith.experiments.explained_scores import Explained, read_explained
 from judgesmith.experiments.explanation_form import (
     COLUMNS,
-    CRITERION_SCALE,
     OVERALL_PART,
     RowId,
     blank_cells,
@@ -29,6 +28,7 @@ from judgesmith.experiments.explanation_form import (
 from judgesmith.experiments.problems import DataError, Problem, shown
 from judgesmith.experiments.reading import ColumnsGiven, stream_items
 from judgesmith.experiments.spreadsheet_cells import cell_of, is_cut, number_cell
+from judgesmith.signatures.scale import PERCENT
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -176,7 +176,7 @@ def _rows(
         for name, (score, explanation) in row.criteria.items():
             # The overall row alone is called overall.
             part = cell_of(name if part_mark(name) != OVERALL_PART else f"{name} (criterion)")
-            cells = [part, number_cell(score), CRITERION_SCALE, cell_of(explanation)]
+            cells = [part, number_cell(score), str(PERCENT), cell_of(explanation)]
             yield (
                 number,
                 part_mark(part),

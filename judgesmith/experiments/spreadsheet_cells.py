@@ -57,8 +57,6 @@ def number_cell(value: float) -> str:
 def _shown(character: str) -> str:
     if character.isprintable() or character in _HARMLESS:
         return character
-    return " " if character.isspace() and character > "\x1f" else _escaped(character)
-
-
-def _escaped(character: str) -> str:
+    if character.isspace() and character > "\x1f":
+        return " "
     return character.encode("unicode_escape").decode()
