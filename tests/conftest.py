@@ -1,14 +1,13 @@
 """Where the rated data is, and what happens to a test that needs it when it is not there."""
 
 import os
+import sys
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
 
-# It imports modules beside it, which the tests that use it load first.
-collect_ignore = ["forging.py"]
-
+sys.path.insert(0, str(Path(__file__).parent))  # tests import the helpers beside this file
 
 # A busy machine makes single examples slow; how long they take is no property of the code.
 settings.register_profile("judgesmith", deadline=None)

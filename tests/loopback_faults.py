@@ -23,31 +23,16 @@ the first and the last request since the last such question came.
 
 import asyncio
 import hashlib
-import importlib.util
 import json
 import re
-import sys
 from collections import Counter
 from collections.abc import Sequence
 from contextlib import contextmanager
 from email.utils import formatdate
-from pathlib import Path
 from time import monotonic, time
 from typing import Any
 
-
-def _beside(name: str) -> Any:
-    """Return a module of this folder, which is no package."""
-    if name not in sys.modules:
-        spec = importlib.util.spec_from_file_location(name, Path(__file__).with_name(f"{name}.py"))
-        assert spec is not None
-        assert spec.loader is not None
-        sys.modules[name] = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(sys.modules[name])
-    return sys.modules[name]
-
-
-loopback = _beside("loopback")
+import loopback
 
 PASSING = (
     *("http_500", "http_502", "http_503", "http_504", "http_429", "http_429_seconds"),

@@ -1,29 +1,19 @@
 """Keys stay where they came from: in no file, output, log, fault or title of a process."""
 
-import importlib.util
 import json
 import os
 import subprocess
 import sys
 from pathlib import Path
 
+import loopback
+import planting
 import pytest
 
 from judgesmith.programs.models.ledger_schema import connect
 
 TESTS = Path(__file__).resolve().parent
 PRIVATE = (".sqlite", ".sqlite-wal", ".sqlite-shm", ".sqlite-owners")
-
-
-def module_of(name):
-    spec = importlib.util.spec_from_file_location(name, TESTS / f"{name}.py")
-    found = importlib.util.module_from_spec(spec)
-    found = sys.modules.setdefault(name, found)
-    spec.loader.exec_module(found)
-    return found
-
-
-loopback, planting = map(module_of, ("loopback", "planting"))
 
 
 @pytest.fixture(scope="module")
@@ -102,8 +92,6 @@ class TestNothingIsFound:
 
     @pytest.mark.parametrize("name", ["openai/m", "anthropic/m", "together_ai/m"])
     def test_in_faults_objects_and_logs(self, planted, name):
-        if importlib.util.find_spec("litellm") is None and name.startswith("together"):
-            pytest.skip("this provider needs LiteLLM")
         planted.server.script(planting.FAILING["wrong key"])
         planted.ask(name, address=planted.server.url)
         assert not planted.findings()[0]

@@ -1,19 +1,17 @@
 """A command line in an empty folder, a small rated set, a judge made from it, and a server."""
 
-import importlib.util
 import json
 import shutil
 import subprocess
 import sys
 from dataclasses import dataclass
-from pathlib import Path
 
+import loopback
 import pytest
 
 from judgesmith.cli import main
 from judgesmith.experiments.samples import sample_path
 
-TESTS = Path(__file__).resolve().parents[1]
 QUICK = ["--rounds", "2"]
 GRADE = "[[ ## score ## ]]\n70\n\n[[ ## completed ## ]]"
 
@@ -114,9 +112,6 @@ def write_rows(path, rows):
 
 @pytest.fixture(scope="session")
 def running_server():
-    spec = importlib.util.spec_from_file_location("loopback", TESTS / "loopback.py")
-    loopback = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(loopback)
     with loopback.serving(answer=GRADE) as server:
         yield server
 

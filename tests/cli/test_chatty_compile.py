@@ -1,14 +1,12 @@
 """A whole compilation, and scoring after it, over HTTP with a model that answers messily."""
 
-import importlib.util
 import json
-from pathlib import Path
 
+import chatty
 import pytest
 
 from judgesmith.programs.saved import SavedJudge
 
-TESTS = Path(__file__).resolve().parents[1]
 KINDS = {
     "fine": [],
     "separate": ["--criteria-calls", "separate"],
@@ -17,13 +15,6 @@ KINDS = {
     "vanilla": ["--variant", "vanilla"],
 }
 N_SOURCES = 14
-
-
-def chatty_model():
-    spec = importlib.util.spec_from_file_location("chatty", TESTS / "chatty.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 def rated_rows():
@@ -85,7 +76,6 @@ def test_every_row_is_accounted_for_and_no_question_is_asked_three_times(
 
 def check_scores(run, server, folder, ask):
     """Score new texts, twice, and hold every row against the rules."""
-    chatty = chatty_model()
     protocol = SavedJudge.load("judge").protocol
     fresh = written(folder / "fresh.jsonl", unrated_rows())
     before = server.counts()["requests"]

@@ -1,34 +1,21 @@
 """Whatever rows, names and options hold, no terminal obeys it and JSON stays JSON."""
 
 import csv
-import importlib.util
 import json
 import os
 import pty
 import re
 import subprocess
 import sys
-from pathlib import Path
 
+import hostile
 import pytest
 
-TESTS = Path(__file__).resolve().parents[1]
 QUICK = ["--rounds", "2"]
 EVIL = "\x1b]0;owned\x07\x1b[7;7H\x9b31m\u202e\u2066\u200b[bold]x[/bold]"
 NAME = "fl\u202e[red]uency"
 # What rich itself writes to move about in its bars of progress is no text of anybody's.
 _OWN = re.compile(r"\x1b\[(?:\?25[lh]|\d*[ABK]|2K|[\d;]*m)")
-
-
-def module_of(name):
-    spec = importlib.util.spec_from_file_location(name, TESTS / f"{name}.py")
-    found = importlib.util.module_from_spec(spec)
-    found = sys.modules.setdefault(name, found)
-    spec.loader.exec_module(found)
-    return found
-
-
-hostile = module_of("hostile")
 
 
 def obeyed(text):

@@ -1,6 +1,5 @@
 """Commands that are killed, lose their disk, run twice at once, or live through clock jumps."""
 
-import importlib.util
 import json
 import os
 import random
@@ -11,22 +10,11 @@ import sys
 import time
 from pathlib import Path
 
+import crashing
 import pytest
 
-TESTS = Path(__file__).resolve().parents[1]
-CRASHING = TESTS / "crashing.py"
 FAST, SLOW = {"chatty": "steady"}, {"chatty": "steady", "latency": 0.05}
 CONCURRENCY = 4
-
-
-def load(path):
-    spec = importlib.util.spec_from_file_location(path.stem, path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-crashing = load(CRASHING)
 
 
 def wait_for(condition, seconds=60):
@@ -74,7 +62,7 @@ def test_between_any_two_writes_nothing_is_half_and_the_same_command_mends_it(
     (tmp_path / "job.json").write_text(json.dumps(job))
     work = tmp_path / "crashing"
     work.mkdir()
-    call = [sys.executable, CRASHING, tmp_path / "job.json"]
+    call = [sys.executable, crashing.__file__, tmp_path / "job.json"]
     done = subprocess.run(call, cwd=work, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)

@@ -1,37 +1,23 @@
 """One fault per item, all kinds in one run: scored after a second attempt, or unscored and why."""
 
-import importlib.util
-import sys
-from pathlib import Path
-
+import loopback_faults as faults
 import pytest
 
 from judgesmith.programs import ActiveCritic, judge_items
 from judgesmith.programs.models import ModelError, Retry, model, stack_of
 from judgesmith.signatures import RatedItem
 
-TESTS = Path(__file__).resolve().parents[1]
 GRADE = "[[ ## score ## ]]\n70\n\n[[ ## completed ## ]]"
 QUICK = Retry(attempts=3, first=0.001)
 
 
-def _faults():
-    if "loopback_faults" not in sys.modules:
-        place = TESTS / "loopback_faults.py"
-        spec = importlib.util.spec_from_file_location("loopback_faults", place)
-        sys.modules["loopback_faults"] = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(sys.modules["loopback_faults"])
-    return sys.modules["loopback_faults"]
-
-
-FAULTS = _faults()
-PASSING = [one for one in FAULTS.PASSING if one not in ("http_429_seconds", "http_429_date")]
-KINDS = [*FAULTS.LASTING, *PASSING, *FAULTS.HARMLESS, None]
+PASSING = [one for one in faults.PASSING if one not in ("http_429_seconds", "http_429_date")]
+KINDS = [*faults.LASTING, *PASSING, *faults.HARMLESS, None]
 
 
 @pytest.fixture(scope="module")
 def running_server():
-    with FAULTS.serving(answer=GRADE) as server:
+    with faults.serving(answer=GRADE) as server:
         yield server
 
 
@@ -63,9 +49,12 @@ def test_every_item_is_scored_or_unscored_for_the_reason_of_its_fault(
 
     found, stack = run()
     for fault, judgement in zip(KINDS, found, strict=True):
-        if fault in FAULTS.LASTING:
+        if fault in faults.LASTING:
             assert judgement.score is None, fault
-            assert judgement.problem.startswith(FAULTS.LASTING[fault]), (fault, judgement.problem)
+            assert judgement.problem.startswith(faults.LASTING[fault]), (
+                fault,
+                judgement.problem,
+            )
         else:
             assert (judgement.score, judgement.problem) == (70.0, None), fault
 

@@ -1,10 +1,10 @@
 """Whatever a text imitates or holds, it is the text that is judged, and nothing else changes."""
 
-import importlib.util
 import json
-import sys
-from pathlib import Path
 
+import forging
+import gullible
+import hostile
 import pytest
 
 from judgesmith.optimizers.drawing import kept_runs
@@ -17,18 +17,6 @@ from judgesmith.signatures import CriterionScore, Judgement, RatedItem, Rubric, 
 from judgesmith.signatures.judgement import Assessment
 from judgesmith.signatures.scale import PERCENT
 
-TESTS = Path(__file__).resolve().parents[1]
-
-
-def module_of(name):
-    spec = importlib.util.spec_from_file_location(name, TESTS / f"{name}.py")
-    found = importlib.util.module_from_spec(spec)
-    found = sys.modules.setdefault(name, found)
-    spec.loader.exec_module(found)
-    return found
-
-
-hostile, gullible, forging = map(module_of, ("hostile", "gullible", "forging"))
 NAMES = list(hostile.TEXTS)
 PLACED = [(name, forging.PLACES[n % len(forging.PLACES)]) for n, name in enumerate(NAMES)]
 

@@ -1,27 +1,17 @@
 """A counting server, and small ways to build requests and models against it."""
 
-import importlib.util
 import subprocess
 import sys
-from pathlib import Path
 
+import loopback
 import pytest
 
 from judgesmith.programs.models import Message, ModelRequest, Prefix, Settings, model, stack_of
 
-TESTS = Path(__file__).resolve().parents[2]
-
-
-def _loopback():
-    spec = importlib.util.spec_from_file_location("loopback", TESTS / "loopback.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
 
 @pytest.fixture(scope="session")
 def running_server():
-    with _loopback().serving() as server:
+    with loopback.serving() as server:
         yield server
 
 

@@ -1,36 +1,21 @@
 """Every fault that a server can have, on every way to it: tried again, or said to be what it is."""
 
 import asyncio
-import importlib.util
 import json
-import sys
-from pathlib import Path
 
+import loopback_faults as faults
 import pytest
 
 from judgesmith.programs.models import ContextWindowExceeded, ModelError, Retry, TransientModelError
 
-TESTS = Path(__file__).resolve().parents[2]
 QUICK = Retry(attempts=3, first=0.001)
 # These make a client wait for seconds; test_stack.py has them with shorter times.
 SLOW = ("http_429_seconds", "http_429_date")
 
 
-def _faults():
-    if "loopback_faults" not in sys.modules:
-        place = TESTS / "loopback_faults.py"
-        spec = importlib.util.spec_from_file_location("loopback_faults", place)
-        sys.modules["loopback_faults"] = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(sys.modules["loopback_faults"])
-    return sys.modules["loopback_faults"]
-
-
-FAULTS = _faults()
-
-
 @pytest.fixture(scope="module")
 def running_server():
-    with FAULTS.serving() as server:
+    with faults.serving() as server:
         yield server
 
 
@@ -56,7 +41,7 @@ def way(request):
     return request.param
 
 
-@pytest.mark.parametrize("fault", [one for one in FAULTS.PASSING if one not in SLOW])
+@pytest.mark.parametrize("fault", [one for one in faults.PASSING if one not in SLOW])
 def test_every_passing_fault_is_tried_again_until_there_is_an_answer(
     stack, ask, server, way, fault
 ):
@@ -80,7 +65,7 @@ def test_a_fault_that_does_not_pass_is_given_up_and_nothing_kept(stack, ask, ser
     assert made.ledger.query("SELECT count(*) FROM flights")[0][0] == 0
 
 
-@pytest.mark.parametrize("fault", FAULTS.HARMLESS)
+@pytest.mark.parametrize("fault", faults.HARMLESS)
 def test_an_oddity_that_does_no_harm_does_none(stack, ask, server, way, fault):
     server.script({"fault": fault, "times": 1})
     made = stack(retry=QUICK)
@@ -121,7 +106,7 @@ def test_an_answer_is_one_even_if_it_is_empty_cut_off_or_a_refusal(
 def test_an_answer_of_twenty_megabytes_is_kept_whole(stack, ask, server, way):
     server.script({"fault": "huge", "times": 1})
     answer = way(stack(), ask())
-    assert len(answer.text) > FAULTS.HUGE - 20
+    assert len(answer.text) > faults.HUGE - 20
     assert stack().lookup(ask()).text == answer.text
 
 
@@ -160,13 +145,17 @@ def test_tokens_count_with_those_of_reasoning_and_no_others(stack, ask, server, 
 
 
 def test_every_fault_has_a_reply_and_a_place():
-    assert {*FAULTS.PASSING, *FAULTS.LASTING, *FAULTS.HARMLESS} == FAULTS.SERVED
+    assert {
+        *faults.PASSING,
+        *faults.LASTING,
+        *faults.HARMLESS,
+    } == faults.SERVED
 
 
 def test_faults_are_a_function_of_the_seed_and_the_question():
-    plan = {"seed": 3, "share": 0.2, "kinds": list(FAULTS.PASSING)}
-    met = [FAULTS.planned(plan, f"item-{n}") for n in range(2000)]
-    assert met == [FAULTS.planned(plan, f"item-{n}") for n in range(2000)]
+    plan = {"seed": 3, "share": 0.2, "kinds": list(faults.PASSING)}
+    met = [faults.planned(plan, f"item-{n}") for n in range(2000)]
+    assert met == [faults.planned(plan, f"item-{n}") for n in range(2000)]
     assert 300 < sum(one is not None for one in met) < 500
-    assert set(met) == {None, *FAULTS.PASSING}
-    assert met != [FAULTS.planned(plan | {"seed": 4}, f"item-{n}") for n in range(2000)]
+    assert set(met) == {None, *faults.PASSING}
+    assert met != [faults.planned(plan | {"seed": 4}, f"item-{n}") for n in range(2000)]

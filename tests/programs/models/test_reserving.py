@@ -1,15 +1,12 @@
 """What is held back for a request: never less than it comes to, where that can be known."""
 
 import asyncio
-import importlib.util
-import sys
-from pathlib import Path
 
+import loopback_faults
 import pytest
 
 from judgesmith.programs.models import BudgetSpent, ModelAnswer, Retry
 
-TESTS = Path(__file__).resolve().parents[2]
 # Texts of which a token is about a word, half a word, a character, and a third of a character.
 TEXTS = {
     "English": "The quick brown fox jumps over the lazy dog. " * 5,
@@ -19,18 +16,9 @@ TEXTS = {
 }
 
 
-def _faults():
-    if "loopback_faults" not in sys.modules:
-        place = TESTS / "loopback_faults.py"
-        spec = importlib.util.spec_from_file_location("loopback_faults", place)
-        sys.modules["loopback_faults"] = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(sys.modules["loopback_faults"])
-    return sys.modules["loopback_faults"]
-
-
 @pytest.fixture(scope="module")
 def running_server():
-    with _faults().serving() as server:
+    with loopback_faults.serving() as server:
         yield server
 
 
