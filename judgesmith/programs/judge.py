@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Self, get_args
 
 import dspy
@@ -18,13 +18,7 @@ from judgesmith.programs.asking import (
     unreadable,
 )
 from judgesmith.programs.judging import Ask, Reply, Steps
-from judgesmith.programs.models import (
-    ModelAnswer,
-    ModelRequest,
-    request_settings,
-    sampling,
-    stack_of,
-)
+from judgesmith.programs.models import ModelAnswer, sampling
 from judgesmith.programs.models.dspy_lm import hearing
 from judgesmith.programs.templates import LEFT_OUT, Template
 from judgesmith.programs.templating import template_of
@@ -192,9 +186,8 @@ class Judge(dspy.Module):
         except ContextWindowExceededError as fault:
             return too_long(fault)
         except AdapterParseError as fault:
-            call = self._call(ask, predictor)
-            return unreadable(_reason(fault), call=call, answer=_last(heard))
-        return readable(dict(answer.items()), call=self._call(ask, predictor), answer=_last(heard))
+            return unreadable(_reason(fault), **_behind(heard))
+        return readable(dict(answer.items()), **_behind(heard))
 
     async def _aasked(self, ask: Ask) -> Reply:
         predictor = getattr(self, ask.predictor)
@@ -206,25 +199,8 @@ class Judge(dspy.Module):
         except ContextWindowExceededError as fault:
             return too_long(fault)
         except AdapterParseError as fault:
-            call = self._call(ask, predictor)
-            return unreadable(_reason(fault), call=call, answer=_last(heard))
-        return readable(dict(answer.items()), call=self._call(ask, predictor), answer=_last(heard))
-
-    def _call(self, ask: Ask, predictor: dspy.Predict) -> str:
-        """Return the identity of a call; empty for models without a ledger of ours."""
-        lm = predictor.lm or dspy.settings.lm
-        stack = stack_of(lm)
-        if stack is None or predictor.config:
-            return ""
-        template = template_of(ask.predictor, predictor, self.fixed_inputs(ask.predictor))
-        request = ModelRequest(
-            model=str(lm.model),
-            prefix=template.prefix(),
-            user=template.render(ask.inputs),
-            settings=request_settings(lm, **call_config(self._settings, lm)),
-            sample=ask.sample,
-        )
-        return stack.identity(request).hex()
+            return unreadable(_reason(fault), **_behind(heard))
+        return readable(dict(answer.items()), **_behind(heard))
 
     def _inputs(self, ask: Ask, predictor: dspy.Predict) -> dict[str, str | None]:
         given = {**self.fixed_inputs(ask.predictor), **ask.inputs}
@@ -246,8 +222,9 @@ class Judge(dspy.Module):
         )
 
 
-def _last(heard: list[ModelAnswer]) -> ModelAnswer | None:
-    return heard[-1] if heard else None
+def _behind(heard: Sequence[tuple[str, ModelAnswer]]) -> dict[str, Any]:
+    """Return which call and answer are behind a reply; nothing for models that are not ours."""
+    return dict(zip(("call", "answer"), heard[-1], strict=True)) if heard else {}
 
 
 def _reason(fault: AdapterParseError) -> str:

@@ -21,7 +21,7 @@ from judgesmith.programs.models.errors import (
     TransientModelError,
 )
 from judgesmith.programs.models.identity import sample_number
-from judgesmith.programs.models.request import ModelAnswer
+from judgesmith.programs.models.request import ModelAnswer, ModelRequest
 from judgesmith.programs.models.stack import Stack
 from judgesmith.programs.models.stopping import Stopped
 
@@ -32,16 +32,17 @@ _ROLLOUT = 10_000
 
 _numbers: ContextVar[Iterator[int] | None] = ContextVar("judgesmith_sample_numbers", default=None)
 
-_heard: ContextVar[list[ModelAnswer] | None] = ContextVar("judgesmith_heard", default=None)
+_Heard = list[tuple[str, ModelAnswer]]
+_heard: ContextVar[_Heard | None] = ContextVar("judgesmith_heard", default=None)
 
 
 @contextmanager
-def hearing() -> Iterator[list[ModelAnswer]]:
-    """Collect what models of ours answer inside a ``with`` block.
+def hearing() -> Iterator[_Heard]:
+    """Collect what models of ours answer inside a ``with`` block, by the identity of the call.
 
     DSPy hands on the text of an answer alone, and not why it ended.
     """
-    answers: list[ModelAnswer] = []
+    answers: _Heard = []
     token = _heard.set(answers)
     try:
         yield answers
@@ -108,6 +109,12 @@ class _Face:
         """Return a face of the stack that ``state`` describes, with no budget."""
         return cls(_stack_like(state), state)
 
+    def _handed_on(self, asked: ModelRequest, answer: ModelAnswer, model: str) -> lm15.Response:
+        answers = _heard.get()
+        if answers is not None:
+            answers.append((self.stack.identity(asked).hex(), answer))
+        return answer_to_lm15(answer, model)
+
     def __deepcopy__(self, memo: object) -> Self:
         return self
 
@@ -125,7 +132,7 @@ class StackEngine(_Face):
             answer = self.stack.complete_sync(asked)
         except (ModelError, BudgetSpent, LedgerError, Stopped) as fault:
             raise seen_by_dspy(fault) from None
-        return _handed_on(answer, request)
+        return self._handed_on(asked, answer, request.model)
 
 
 class AsyncStackEngine(_Face):
@@ -138,14 +145,7 @@ class AsyncStackEngine(_Face):
             answer = await self.stack.complete(asked)
         except (ModelError, BudgetSpent, LedgerError, Stopped) as fault:
             raise seen_by_dspy(fault) from None
-        return _handed_on(answer, request)
-
-
-def _handed_on(answer: ModelAnswer, request: lm15.Request) -> lm15.Response:
-    answers = _heard.get()
-    if answers is not None:
-        answers.append(answer)
-    return answer_to_lm15(answer, request.model)
+        return self._handed_on(asked, answer, request.model)
 
 
 def _sample() -> int:
