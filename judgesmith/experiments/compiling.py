@@ -43,11 +43,12 @@ from judgesmith.experiments.settings import CompileSettings
 from judgesmith.experiments.starting import start_of, starting_from
 from judgesmith.experiments.tuning import Progress, Tuning
 from judgesmith.optimizers import parse_objective
+from judgesmith.optimizers.drawing import shown_keys
 from judgesmith.optimizers.rows import Rows
 from judgesmith.optimizers.table import SCORE
 from judgesmith.programs.saved import GoldenItem, SavedJudge
 from judgesmith.programs.taught import rows_that_taught
-from judgesmith.signatures import Judgement, Protocol, RatedItem
+from judgesmith.signatures import Judgement, RatedItem
 
 if TYPE_CHECKING:
     import dspy
@@ -157,8 +158,7 @@ def compile_judge(
     if settings.rubrics_compete:
         start = better_start(work, parts, bare, start)
     judge = work.optimized(start, parts)
-    shown_keys = _shown_keys(judge.protocol)
-    chosen_by = parts.selection.without(shown_keys)
+    chosen_by = parts.selection.without(shown_keys(judge.protocol.demonstrations))
     rows = parts.counts(targets)
     judged = work.judged(judge, chosen_by, "selection rows")
     selection = chosen_by.judged(judged)
@@ -274,10 +274,6 @@ def _seen_besides(parts: Parts, **others: frozenset[str]) -> dict[str, tuple[str
     """Return rows that were seen in other ways than by being shown or chosen by."""
     tuned = {item.key for part in parts.tuning for item in part.items}
     return {use: tuple(sorted(keys - tuned)) for use, keys in others.items() if keys - tuned}
-
-
-def _shown_keys(protocol: Protocol) -> set[str]:
-    return {one.key for several in protocol.demonstrations.values() for one in several}
 
 
 def _keys(rows: Rows) -> tuple[str, ...]:

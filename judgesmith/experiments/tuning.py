@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from judgesmith.experiments.offline_notes import OFFLINE
 from judgesmith.experiments.parts import Parts, examples_of
 from judgesmith.experiments.settings import CompileSettings
 from judgesmith.optimizers import (
@@ -14,6 +15,7 @@ from judgesmith.optimizers import (
     RandomDemonstrationSearch,
     parse_objective,
 )
+from judgesmith.optimizers.drawing import shown_keys
 from judgesmith.optimizers.rows import Rows
 from judgesmith.programs import Judge, judge_items
 from judgesmith.programs.running import NOT_ASKED
@@ -63,10 +65,6 @@ class Tuning:
             self.complete = False
         return found
 
-    def table(self, judge: Judge, rows: Rows, stage: str) -> JudgedTable:
-        """Return the judgements of every row beside what people said."""
-        return rows.judged(self.judged(judge, rows, stage))
-
     def optimized(self, judge: Judge, parts: Parts) -> Judge:
         """Return the best judge found."""
         if self.settings.optimizer == "none":
@@ -110,8 +108,8 @@ class Tuning:
         self.notes += _lexical_note(fit)
         if self._limited and parts.pool is not None:
             # Whether the budget let the fit see the pool: its answers are on record if it did.
-            shown = [one.key for many in judge.protocol.demonstrations.values() for one in many]
-            self.pool = self.table(judge, parts.pool.without(shown), "aggregation")
+            unshown = parts.pool.without(shown_keys(judge.protocol.demonstrations))
+            self.pool = unshown.judged(self.judged(judge, unshown, "aggregation"))
         return fitted
 
     def _common(self, stage: str, n_items: int) -> dict[str, Any]:
@@ -133,7 +131,7 @@ class Tuning:
     @property
     def _lexical(self) -> bool:
         chosen = self.settings.lexical
-        return str(self.lm.model) == "offline" if chosen is None else chosen
+        return str(self.lm.model) == OFFLINE if chosen is None else chosen
 
     def tell(self, stage: str, total: int | None) -> Callable[[int], None] | None:
         """Return what is told of the progress of one stage."""

@@ -13,6 +13,7 @@ from dspy.teleprompt import Teleprompter
 
 from judgesmith.optimizers.crossing import Halves
 from judgesmith.optimizers.demonstrations import ENOUGH_SCORED
+from judgesmith.optimizers.drawing import shown_keys
 from judgesmith.optimizers.objectives import Objective, as_objective
 from judgesmith.optimizers.rows import Rows, rows_of
 from judgesmith.optimizers.ways import Way, WayName, ways_of
@@ -136,8 +137,7 @@ class FitAggregation(Teleprompter):
                 "FitAggregation cross-validates within trainset; drop teacher, valset."
             )
         protocol = student.protocol
-        shown = [one.key for several in protocol.demonstrations.values() for one in several]
-        rows = rows_of(trainset, self.scale).without(shown)
+        rows = rows_of(trainset, self.scale).without(shown_keys(protocol.demonstrations))
         raw = student.with_protocol(protocol.model_copy(update={"aggregation": Aggregation()}))
         judgements = judge_items(
             raw, rows.items, lm=self.lm, concurrency=self.concurrency, progress=self.progress

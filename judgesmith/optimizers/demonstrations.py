@@ -10,7 +10,13 @@ import dspy
 import numpy as np
 from dspy.teleprompt import Teleprompter
 
-from judgesmith.optimizers.drawing import Pool, Shown, demonstration_plan, kept_runs
+from judgesmith.optimizers.drawing import (
+    Pool,
+    Shown,
+    demonstration_plan,
+    kept_runs,
+    shown_keys,
+)
 from judgesmith.optimizers.objectives import Objective, as_objective
 from judgesmith.optimizers.rows import Rows, rows_of
 from judgesmith.optimizers.splitting import pool_and_selection
@@ -170,7 +176,7 @@ class RandomDemonstrationSearch(Teleprompter):
         self._refuse_unscored_targets(protocol)
         pool_rows, selection = self._parts(trainset, valset)
         own = student.protocol.demonstrations
-        selection = selection.without(_keys(own))
+        selection = selection.without(shown_keys(own))
         selection.refuse_constant(self.targets)
         runs = self._runs(teacher or student.with_protocol(protocol), protocol, pool_rows)
         pool = Pool(rows=pool_rows, runs=runs, partial_demos=self.partial_demos)
@@ -193,7 +199,7 @@ class RandomDemonstrationSearch(Teleprompter):
             trial = Trial(
                 n_demonstrations=max((len(several) for several in shown.values()), default=0),
                 n_bootstrapped=_n_bootstrapped(shown),
-                keys=_keys(shown),
+                keys=shown_keys(shown),
                 value=self.objective.value(table),
                 share_scored=min(part.share_scored for part in table.parts),
             )
@@ -262,7 +268,3 @@ def _n_bootstrapped(shown: Shown) -> int:
         (sum(one.kind == "bootstrapped" for one in several) for several in shown.values()),
         default=0,
     )
-
-
-def _keys(shown: Shown) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(one.key for several in shown.values() for one in several))

@@ -159,6 +159,11 @@ def kept_runs(
     return {row: judgements[row] for row in nearest[: max(n_near, FEWEST_KEPT)]}
 
 
+def shown_keys(shown: Shown) -> tuple[str, ...]:
+    """Return ``RatedItem.key`` of every row that demonstrations were made from, each once."""
+    return tuple(dict.fromkeys(one.key for several in shown.values() for one in several))
+
+
 def demonstration_plan(
     n: int, n_rounds: int, rng: np.random.Generator
 ) -> Iterator[tuple[int, int]]:
