@@ -7,12 +7,11 @@ import io
 import json
 import shutil
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Self
 
 from judgesmith.drafts import draft_beside, put, write_synced
-from judgesmith.experiments.ablation_calls import RowCalls
 from judgesmith.experiments.ablation_rows import BLOCKS, ROWS, PlannedRow
 from judgesmith.programs.saved import SavedJudge
 
@@ -20,6 +19,23 @@ RUN_FILE = "ablation.json"
 TABLE_FILES = ("table.json", "table.csv", "table.md", "calls.csv")
 SCHEMA = 1
 _DRAFT = f".{RUN_FILE}-"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RowCalls:
+    """What it took to make a row.
+
+    Attributes
+    ----------
+    new : int
+        Requests sent for it, those of processes that were killed included, where the model's
+        ledger knows of them.
+    recorded : int
+        Questions that were answered by what rows above, or earlier runs, have left on record.
+    """
+
+    new: int
+    recorded: int
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -134,7 +150,7 @@ class AblationFolder:
         content = {
             "schema": SCHEMA,
             "judge": finished.saved.fingerprint,
-            "calls": None if calls is None else {"new": calls.new, "recorded": calls.recorded},
+            "calls": None if calls is None else asdict(calls),
             "spent": finished.spent,
             "heldout": finished.heldout,
         }

@@ -17,8 +17,7 @@ from judgesmith.experiments.ablation_analyses import (
     plain_criteria,
     plain_effects,
 )
-from judgesmith.experiments.ablation_calls import RowCalls
-from judgesmith.experiments.ablation_folder import FinishedRow
+from judgesmith.experiments.ablation_folder import FinishedRow, RowCalls
 from judgesmith.experiments.ablation_rows import FULL, Block, PlannedRow
 from judgesmith.metrics import Estimate, PairedEstimate, Statistic
 from judgesmith.optimizers import JudgedTable

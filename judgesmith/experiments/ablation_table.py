@@ -6,8 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from judgesmith.experiments.ablation_calls import Asked
-from judgesmith.experiments.ablation_folder import AblationFolder, FinishedRow
+from judgesmith.experiments.ablation_folder import AblationFolder, FinishedRow, RowCalls
 from judgesmith.experiments.ablation_report import CALLS, AblationTable, table_of
 from judgesmith.experiments.ablation_rows import (
     Block,
@@ -32,7 +31,7 @@ from judgesmith.signatures import Judgement
 if TYPE_CHECKING:
     import dspy
 
-    from judgesmith.programs.models import Stack
+    from judgesmith.programs.models import Stack, Usage
 
 __all__ = ["HOLDOUT", "AblationTable", "ablation"]
 
@@ -185,15 +184,15 @@ class _Maker:
         known = None if self.place is None else self.place.load(row, run)
         if known is not None and tuple(key for key, _ in known.heldout) == keys:
             return known
-        asked = Asked(self.stack, finished=None if self.place is None else self.place.spent)
+        before = None if self.stack is None else self.stack.usage
         found = compile_judge(
             self.dataset,
             row.settings,
             lm=self.lm,
             concurrency=self.concurrency,
-            progress=self._stage("texts"),
+            progress=self._texts,
         )
-        calls = asked.calls()
+        calls = self._calls_since(before)
         # The judgements that the report rests on; a ledger has them all.
         judged = judge_items(
             found.saved, self.heldout.items, lm=self.lm, concurrency=self.concurrency
@@ -210,12 +209,22 @@ class _Maker:
             self.place.keep(row, made)
         return made
 
-    def _stage(self, name: str) -> Progress | None:
-        """Return progress that tells all stages of a compilation as one."""
-        progress = self.progress
-        if progress is None:
+    def _calls_since(self, before: Usage | None) -> RowCalls | None:
+        """Return the requests since then, and the questions that needed none."""
+        if self.stack is None or before is None:
             return None
-        return lambda stage, n, total: progress(name, n, None)
+        now = self.stack.usage
+        new = now.calls - before.calls
+        questions = new + now.hits - before.hits
+        if self.place is not None:
+            # What the run has spent since its last row, in killed processes too, went into this.
+            new = max(new, self.stack.spent.calls - self.place.spent)
+        return RowCalls(new=new, recorded=max(questions - new, 0))
+
+    def _texts(self, stage: str, n: int, total: int | None) -> None:
+        """Tell all stages of a compilation as one."""
+        if self.progress is not None:
+            self.progress("texts", n, None)
 
 
 def _judged(heldout: Rows, row: FinishedRow) -> JudgedTable:
