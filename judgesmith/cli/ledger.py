@@ -27,7 +27,7 @@ _ledger = click.option(
 
 @click.group("ledger")
 def command() -> None:
-    """Look at, trim or export the answers on record."""
+    """Look at, trim, export or rescue the answers on record."""
 
 
 @command.command("stats")
@@ -130,14 +130,7 @@ def rescue(path: str, output: str, as_json: bool) -> None:
         raise OptionError(f"{output} is there already; name a file that is not.", option=OUTPUT)
     found = rescued(Path(path), place)
     if as_json:
-        print_json(
-            {
-                "ledger": path,
-                "output": output,
-                "answers": found.answers,
-                "altered": found.altered,
-            }
-        )
+        print_json({"ledger": path, "output": output, **asdict(found)})
         return
     say(f"{found.answers} answers in {output}")
     if found.altered:

@@ -23,7 +23,7 @@ COMMANDS = {
     "score": "judge new texts with a compiled judge",
     "evaluate": "measure agreement with people",
     "sheet": "ask people about a judge's explanations, and read what they say",
-    "ledger": "look at, trim or export the answers on record",
+    "ledger": "look at, trim, export or rescue the answers on record",
 }
 BAD_INPUT = 2
 INTERRUPTED = 130
