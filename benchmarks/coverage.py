@@ -12,7 +12,7 @@ import itertools
 
 import numpy as np
 
-from judgesmith.metrics import agreement, clustered_interval
+from judgesmith.metrics import agreement, agreement_interval
 
 SIZES = ((15, 8), (20, 6), (50, 6), (100, 12))
 NOISE = {"five points": 1.0, "continuous": 1.0, "near perfect": 0.3}
@@ -47,7 +47,7 @@ def main() -> None:
         held = 0
         for _ in range(options.repetitions):
             judge, people, sources = draw(rng, n_sources, per_source, kind)
-            found = clustered_interval(
+            found = agreement_interval(
                 judge,
                 people,
                 sources=sources,

@@ -15,7 +15,7 @@ from judgesmith.metrics import (
     Level,
     PairedEstimate,
     Statistic,
-    clustered_interval,
+    agreement_interval,
     paired_interval,
 )
 from judgesmith.optimizers import JudgedTable
@@ -84,7 +84,7 @@ def agreement_report(
     """
     return {
         level: {
-            statistic: clustered_interval(
+            statistic: agreement_interval(
                 table.predicted,
                 table.human,
                 sources=table.sources,

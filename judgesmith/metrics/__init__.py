@@ -21,7 +21,7 @@ from judgesmith.metrics.reliability import (
     intraclass_correlation,
     krippendorff_alpha,
 )
-from judgesmith.metrics.resampling import clustered_interval, paired_interval
+from judgesmith.metrics.resampling import agreement_interval, paired_interval
 
 __all__ = [
     "Estimate",
@@ -33,9 +33,9 @@ __all__ = [
     "RatedPart",
     "Statistic",
     "agreement",
+    "agreement_interval",
     "averaged_interval",
     "averaged_paired_interval",
-    "clustered_interval",
     "human_ceiling",
     "intraclass_correlation",
     "kendall",

@@ -62,7 +62,7 @@ def averaged_interval(
     parts : sequence of RatedPart
         One per target.
     statistic, level, rng, n_resamples, confidence
-        As for :func:`~judgesmith.metrics.clustered_interval`.
+        As for :func:`~judgesmith.metrics.agreement_interval`.
 
     Returns
     -------
@@ -73,7 +73,7 @@ def averaged_interval(
     Raises
     ------
     ValueError
-        If there are no parts; as for :func:`~judgesmith.metrics.clustered_interval` otherwise.
+        If there are no parts; as for :func:`~judgesmith.metrics.agreement_interval` otherwise.
 
     Examples
     --------

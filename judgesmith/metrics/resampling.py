@@ -18,10 +18,10 @@ from judgesmith.metrics.estimate import Estimate, PairedEstimate
 from judgesmith.metrics.groupwise import Statistic
 from judgesmith.metrics.levels import Labels, Level
 
-__all__ = ["clustered_interval", "paired_interval"]
+__all__ = ["agreement_interval", "paired_interval"]
 
 
-def clustered_interval(
+def agreement_interval(
     predicted: ArrayLike,
     human: ArrayLike,
     *,
@@ -86,7 +86,7 @@ def clustered_interval(
     --------
     >>> human = [1, 2, 3, 4, 5, 4, 3, 2, 1, 3, 5, 2]
     >>> judge = [2, 2, 3, 5, 4, 4, 2, 2, 1, 4, 5, 3]
-    >>> found = clustered_interval(
+    >>> found = agreement_interval(
     ...     judge, human, sources=[0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5],
     ...     statistic="pearson", level="dataset", rng=np.random.default_rng(0),
     ... )
@@ -133,19 +133,19 @@ def paired_interval(
     human : array-like, shape (n_rows,), in points of the human scale
         Aligned with both.
     sources, systems, statistic, level, rng, n_resamples, confidence
-        As for :func:`clustered_interval`.
+        As for :func:`agreement_interval`.
 
     Returns
     -------
     PairedEstimate
         ``value`` is the agreement of ``first`` minus that of ``second``. At sample level each
         is averaged over the sources where it is defined; ``n_undefined`` is the larger of the
-        two counts of sources left out. Undefined resamples as for :func:`clustered_interval`.
+        two counts of sources left out. Undefined resamples as for :func:`agreement_interval`.
 
     Raises
     ------
     ValueError, TypeError
-        As for :func:`clustered_interval`.
+        As for :func:`agreement_interval`.
 
     Examples
     --------

@@ -3,7 +3,7 @@ import math
 import numpy as np
 import pytest
 
-from judgesmith.metrics import agreement, clustered_interval, paired_interval
+from judgesmith.metrics import agreement, agreement_interval, paired_interval
 
 # The Pearson correlation of all rows and the mean of it within sources, in `draw` below.
 WITHIN = 1 / math.sqrt(2 * 1.25)
@@ -20,7 +20,7 @@ def draw(rng, n_sources, n_systems):
 
 def interval(predicted, human, sources, *, seed=0, **settings):
     settings = {"statistic": "q", "level": "dataset", "n_resamples": 200} | settings
-    return clustered_interval(
+    return agreement_interval(
         predicted, human, sources=sources, rng=np.random.default_rng(seed), **settings
     )
 
@@ -30,7 +30,7 @@ def test_dataset_interval_covers_the_truth_about_as_often_as_it_claims(n_sources
     rng = np.random.default_rng(0)
     covered = 0
     for _ in range(400):
-        found = clustered_interval(
+        found = agreement_interval(
             *draw(rng, n_sources, n_systems)[:2],
             sources=np.repeat(np.arange(n_sources), n_systems),
             statistic="pearson",
@@ -56,7 +56,7 @@ def test_sample_interval_covers_the_truth_about_as_often_as_it_claims():
     covered = 0
     for _ in range(1500):
         predicted, human, sources = draw(rng, 20, n_systems)
-        found = clustered_interval(
+        found = agreement_interval(
             predicted,
             human,
             sources=sources,
@@ -251,6 +251,6 @@ def test_rows_unscored_by_either_judge_are_left_out_for_both():
 def test_impossible_settings_are_refused(change, error, message):
     given = {"statistic": "q", "level": "dataset", "rng": np.random.default_rng(0)} | change
     with pytest.raises(error, match=message):
-        clustered_interval([1, 2, 3], [1, 2, 3], sources=range(3), **given)
+        agreement_interval([1, 2, 3], [1, 2, 3], sources=range(3), **given)
     with pytest.raises(error, match=message):
         paired_interval([1, 2, 3], [1, 2, 3], [1, 2, 3], sources=range(3), **given)
