@@ -10,11 +10,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from judgesmith.metrics.reliability import (
-    human_ceiling,
-    intraclass_correlation,
-    krippendorff_alpha,
-)
+from judgesmith.metrics.alpha import krippendorff_alpha
+from judgesmith.metrics.ceiling import human_ceiling
+from judgesmith.metrics.intraclass import intraclass_correlation
 from judgesmith.signatures.scale import Scale
 
 FloatArray = NDArray[np.float64]
