@@ -5,7 +5,15 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["FloatArray", "IntArray", "fraction", "group_codes", "paired_scores", "rating_table"]
+__all__ = [
+    "FloatArray",
+    "IntArray",
+    "fraction",
+    "group_codes",
+    "paired_scores",
+    "rating_table",
+    "score_vector",
+]
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -131,6 +139,43 @@ def fraction(value: float, *, name: str) -> float:
     if not 0 < value < 1:
         raise ValueError(f"{name} must be strictly between 0 and 1, such as 0.95; got {value}.")
     return value
+
+
+def score_vector(
+    scores: ArrayLike, *, name: str, n_items: int | None = None, allow_missing: bool = False
+) -> FloatArray:
+    """Return one list of scores as a float vector.
+
+    Parameters
+    ----------
+    scores : array-like, shape (n_items,)
+        Numbers.
+    name : str
+        What they are called, for messages.
+    n_items : int or None
+        How many there must be.
+    allow_missing : bool
+        Whether nan (or None) may stand for a missing score.
+
+    Raises
+    ------
+    ValueError
+        If they are no vector of numbers or not as many as they must be, or one is infinite or
+        (unless allowed) missing.
+
+    Examples
+    --------
+    >>> score_vector([1, None], name="human", allow_missing=True)
+    array([ 1., nan])
+    """
+    vector = _vector(scores, name)
+    if n_items is not None and len(vector) != n_items:
+        raise ValueError(f"{name} must hold one score per item; got {len(vector)} for {n_items}.")
+    if allow_missing:
+        _refuse(np.isinf(vector), name, "mark a missing score as nan")
+    else:
+        _refuse(~np.isfinite(vector), name, "leave out items without a score")
+    return vector
 
 
 def _vector(scores: ArrayLike, name: str) -> FloatArray:

@@ -1,7 +1,13 @@
 import numpy as np
 import pytest
 
-from judgesmith.metrics.checks import fraction, group_codes, paired_scores, rating_table
+from judgesmith.metrics.checks import (
+    fraction,
+    group_codes,
+    paired_scores,
+    rating_table,
+    score_vector,
+)
 
 
 def test_none_and_nan_are_unscored_where_that_is_allowed():
@@ -62,3 +68,23 @@ def test_a_table_of_ratings_is_two_dimensional_and_finite_or_missing(ratings, me
 def test_a_fraction_lies_strictly_between_0_and_1(value):
     with pytest.raises(ValueError, match="confidence must be strictly between 0 and 1"):
         fraction(value, name="confidence")
+
+
+def test_one_list_of_scores_may_miss_some_if_that_is_allowed():
+    found = score_vector([1, None, 3], name="human", allow_missing=True)
+    np.testing.assert_array_equal(found, [1, np.nan, 3])
+
+
+@pytest.mark.parametrize(
+    ("scores", "given", "message"),
+    [
+        ([1, None], {}, "human has no finite score for 1 of 2 items, the first at index 1"),
+        ([1, np.inf], {"allow_missing": True}, "mark a missing score as nan"),
+        ([1, 2], {"n_items": 3}, "human must hold one score per item; got 2 for 3"),
+        ([[1, 2]], {}, "human must be a vector"),
+        (["good"], {}, "human must be a vector of numbers"),
+    ],
+)
+def test_a_list_of_scores_that_cannot_be_one_is_refused(scores, given, message):
+    with pytest.raises(ValueError, match=message):
+        score_vector(scores, name="human", **given)
