@@ -139,3 +139,31 @@ def test_sources_may_have_any_labels(labels):
     )
     assert found == again
     assert found.n_groups == 3
+
+
+def test_systems_are_drawn_for_all_parts_at_once():
+    rng = np.random.default_rng(15)
+    sources, systems = (each.ravel() for each in np.indices((10, 9)))
+    human = rng.normal(size=9)[systems] + rng.normal(size=90)
+    one = RatedPart(
+        predicted=human + rng.normal(size=90), human=human, sources=sources, systems=systems
+    )
+    how = {"statistic": "q", "level": "sample", "n_resamples": 100}
+    for resample in ("systems", "both"):
+        alone, thrice = (
+            averaged_interval(parts, **how, resample=resample, rng=np.random.default_rng(1))
+            for parts in ([one], [one, one, one])
+        )
+        assert (thrice.low, thrice.high) == pytest.approx((alone.low, alone.high))
+        assert thrice.n_groups == 9
+
+
+def test_items_of_several_parts_are_not_drawn():
+    with pytest.raises(ValueError, match="items can be drawn from one part only; got 2"):
+        averaged_interval(
+            [part(0), part(1)],
+            statistic="q",
+            level="dataset",
+            rng=np.random.default_rng(0),
+            resample="items",
+        )

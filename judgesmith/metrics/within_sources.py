@@ -1,0 +1,299 @@
+"""The correlation within every source, under counts of what was drawn, for many resamples at once.
+
+Where systems or single rows are drawn, each source's own correlation changes with every resample.
+Under counts ``w`` of the rows of one source, with ``S`` the matrix of the signs of all differences
+``x[i] - x[j]``, average ranks are ``S @ w / 2`` up to a constant, and the pairs that tau-b counts
+are quadratic forms ``w @ (Sx * Sy) @ w``. Sources of like size are stacked and computed together.
+All are exact: they equal the statistics of the repeated rows.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from judgesmith.metrics.checks import FloatArray, IntArray
+from judgesmith.metrics.counted import OfCounts, of_counts
+from judgesmith.metrics.groupwise import Column, Statistic
+from judgesmith.metrics.levels import ScoredRows
+
+__all__ = ["within_sources"]
+
+# Sources with more rows are computed one by one: a matrix of all their pairs would be large.
+_LARGEST_STACKED = 512
+# Cells of one stack of matrices of pairs, and of the working arrays of one block of resamples.
+_STACK_CELLS = 2**20
+_BLOCK_CELLS = 2**18
+# Below this share of the variance of a source's rows, sums of squares have lost too many digits.
+_SMALL_SHARE = 1e-7
+
+
+def within_sources(
+    rows: ScoredRows, statistic: Statistic, units: IntArray, n_units: int
+) -> OfCounts:
+    """Return every source's correlation as a function of how often each unit is drawn.
+
+    Parameters
+    ----------
+    rows : ScoredRows
+        Of any design: sources may differ in size and lack systems.
+    statistic : {"pearson", "spearman", "kendall", "q"}
+        The correlation.
+    units : int array, shape (n_rows,)
+        What each row is drawn with: its system, or itself.
+    n_units : int
+        How many units there are.
+
+    Returns
+    -------
+    callable
+        From counts of shape (n_resamples, n_units) to values of shape
+        (n_resamples, n_sources), nan where a source's correlation is undefined.
+
+    Examples
+    --------
+    >>> rows = ScoredRows.of(
+    ...     np.array([1.0, 2.0, 3.0]), np.array([1.0, 3.0, 2.0]),
+    ...     sources=["a"] * 3, systems=None, level="sample", scored=np.ones(3, bool),
+    ... )
+    >>> values = within_sources(rows, "kendall", np.arange(3), 3)
+    >>> values(np.array([[1, 1, 1], [1, 2, 0]])).round(3).tolist()
+    [[0.333], [1.0]]
+    """
+    order = np.argsort(rows.sources, kind="stable")
+    sizes = np.bincount(rows.sources, minlength=rows.n_sources)
+    starts = np.cumsum(sizes) - sizes
+    large = [
+        (source, *_one_source(rows, order[starts[source] :][: sizes[source]], statistic, units))
+        for source in np.flatnonzero(sizes > _LARGEST_STACKED)
+    ]
+
+    def values(counts: FloatArray) -> FloatArray:
+        drawn = np.zeros((n_units + 1, len(counts)))
+        drawn[:-1] = np.asarray(counts).T
+        result = np.full((len(counts), rows.n_sources), np.nan)
+        for sources in _stacks(sizes):
+            stack = _Stack.of(rows, order, starts[sources], sizes[sources], units, n_units)
+            correlate = _CORRELATE[statistic](stack)
+            width = max(16, _BLOCK_CELLS // stack.units.size)
+            for at in range(0, len(counts), width):
+                weights = drawn[:, at : at + width][stack.units]
+                result[at : at + width, sources] = correlate(weights).T
+        for source, present, alone in large:
+            result[:, source] = alone(np.asarray(counts)[:, present])
+        return result
+
+    return values
+
+
+def _one_source(
+    rows: ScoredRows, kept: IntArray, statistic: Statistic, units: IntArray
+) -> tuple[IntArray, OfCounts]:
+    """Return the units of one source's rows, and its correlation under their counts."""
+    present, codes = np.unique(units[kept], return_inverse=True)
+    x, y = (_kept(column, kept) for column in (rows.predicted, rows.human))
+    own = replace(
+        rows,
+        predicted=x,
+        human=y,
+        sources=codes,
+        systems=rows.systems[kept],
+        n_sources=len(present),
+    )
+    return present, of_counts(own, statistic, "dataset")
+
+
+def _kept(column: Column, kept: IntArray) -> Column:
+    """Return the column of some rows, without the levels that only others have."""
+    levels, codes = np.unique(column.codes[kept], return_inverse=True)
+    return replace(column, values=column.values[kept], codes=codes, n_levels=len(levels))
+
+
+def _stacks(sizes: IntArray) -> Iterator[IntArray]:
+    """Yield the sources that are computed together: within a factor of two of one size."""
+    classes = np.ceil(np.log2(np.maximum(sizes, 1)))
+    for one in np.unique(classes):
+        alike = np.flatnonzero((classes == one) & (sizes > 1) & (sizes <= _LARGEST_STACKED))
+        if alike.size:
+            at_once = max(1, _STACK_CELLS // int(sizes[alike].max()) ** 2)
+            yield from (alike[at : at + at_once] for at in range(0, len(alike), at_once))
+
+
+@dataclass(frozen=True, slots=True)
+class _Stack:
+    """Rows of several sources, each filled up to the size of the largest by rows never drawn.
+
+    Attributes
+    ----------
+    x, y : float array, shape (n_sources, size)
+        Scores, centred and of unit variance within each source.
+    x_codes, y_codes : int array, shape (n_sources, size)
+        Ranks among the distinct scores of the source, from 0.
+    units : int array, shape (n_sources, size)
+        What each row is drawn with; the last unit is never drawn.
+    """
+
+    x: FloatArray
+    y: FloatArray
+    x_codes: IntArray
+    y_codes: IntArray
+    units: IntArray
+
+    @classmethod
+    def of(
+        cls,
+        rows: ScoredRows,
+        order: IntArray,
+        starts: IntArray,
+        sizes: IntArray,
+        units: IntArray,
+        n_units: int,
+    ) -> "_Stack":
+        """Gather the rows of sources from their places in ``order``."""
+        offset = np.arange(sizes.max())
+        filled = offset < sizes[:, None]
+        places = order[np.where(filled, starts[:, None] + offset, starts[:, None])]
+        x, y = rows.predicted, rows.human
+        return cls(
+            _standardised(x.values[places], filled),
+            _standardised(y.values[places], filled),
+            _dense(x.codes[places]),
+            _dense(y.codes[places]),
+            np.where(filled, units[places], n_units),
+        )
+
+    def signs(self) -> tuple[FloatArray, FloatArray]:
+        """Return the signs of all differences, shape (n_sources, size, size), of either list."""
+        x, y = (
+            np.sign(codes[:, :, None] - codes[:, None, :]).astype(np.float64)
+            for codes in (self.x_codes, self.y_codes)
+        )
+        return x, y
+
+
+def _standardised(values: FloatArray, filled: NDArray[np.bool_]) -> FloatArray:
+    """Centre and scale each row over its filled places; a constant one becomes zero."""
+    n = np.count_nonzero(filled, axis=1)[:, None]
+    centred = np.where(filled, values - values.sum(axis=1, where=filled)[:, None] / n, 0.0)
+    spread = np.sqrt(np.sum(centred**2, axis=1)[:, None] / n)
+    return centred / np.where(spread > 0, spread, 1.0)
+
+
+def _dense(codes: IntArray) -> IntArray:
+    """Return each row's codes as ranks among its distinct ones."""
+    order = np.argsort(codes, axis=1)
+    ordered = np.take_along_axis(codes, order, axis=1)
+    ranks = np.zeros_like(codes)
+    np.cumsum(ordered[:, 1:] > ordered[:, :-1], axis=1, out=ranks[:, 1:])
+    result = np.empty_like(codes)
+    np.put_along_axis(result, order, ranks, axis=1)
+    return result
+
+
+_Correlate = Callable[[FloatArray], FloatArray]
+"""From weights of shape (n_sources, size, n_resamples) to values (n_sources, n_resamples)."""
+
+
+def _pearson(stack: _Stack) -> _Correlate:
+    """Build Pearson's correlation from weighted moments."""
+    x, y = stack.x, stack.y
+    codes = [each.astype(np.float64) for each in (stack.x_codes, stack.y_codes)]
+    moments = np.stack(
+        [
+            *(np.ones_like(x), x, y, x * x, y * y, x * y),
+            *(power for each in codes for power in (each, each * each)),
+        ],
+        axis=1,
+    )
+
+    def pearson(weights: FloatArray) -> FloatArray:
+        n, sx, sy, sxx, syy, sxy, cx, cxx, cy, cyy = np.moveaxis(moments @ weights, 1, 0)
+        # Whole numbers: exactly zero where a list is constant.
+        defined = (n * cxx > cx * cx) & (n * cyy > cy * cy)
+        n = np.maximum(n, 1.0)
+        vx, vy, cov = sxx - sx * sx / n, syy - sy * sy / n, sxy - sx * sy / n
+        exact = defined & (np.minimum(vx, vy) > _SMALL_SHARE * n)
+        result = _ratio(cov, vx * vy, exact)
+        source, resample = np.nonzero(defined & ~exact)
+        result[source, resample] = _two_passes(
+            x[source], y[source], weights.transpose(0, 2, 1)[source, resample]
+        )
+        return np.clip(result, -1.0, 1.0)
+
+    return pearson
+
+
+def _two_passes(x: FloatArray, y: FloatArray, weights: FloatArray) -> FloatArray:
+    """Return Pearson's correlation of each row by centring before squaring."""
+    drawn = weights > 0
+    n = weights.sum(axis=1)[:, None]
+    # The first centring takes off all but rounding of the offset, the second the rest.
+    for _ in range(2):
+        x, y = (
+            np.where(drawn, each - (each * weights).sum(axis=1)[:, None] / n, 0.0)
+            for each in (x, y)
+        )
+    # Scaling by the largest keeps squares of tiny differences from vanishing.
+    x, y = (each / np.maximum(np.abs(each).max(axis=1), 5e-324)[:, None] for each in (x, y))
+    vx, vy, cov = (np.sum(weights * each, axis=1) for each in (x * x, y * y, x * y))
+    return _ratio(cov, vx * vy, vx * vy > 0)
+
+
+def _spearman(stack: _Stack) -> _Correlate:
+    """Build Spearman's correlation from average ranks under the weights."""
+    size = stack.units.shape[1]
+    signs = np.concatenate(stack.signs(), axis=1)
+
+    def spearman(weights: FloatArray) -> FloatArray:
+        # Twice the centred ranks: whole numbers, so that no spread of a constant list is left.
+        ranks = signs @ weights
+        x, y = ranks[:, :size], ranks[:, size:]
+        weighted = weights * x
+        cov, vx = np.einsum("gmb,gmb->gb", weighted, y), np.einsum("gmb,gmb->gb", weighted, x)
+        np.multiply(weights, y, out=weighted)
+        scale = vx * np.einsum("gmb,gmb->gb", weighted, y)
+        return np.clip(_ratio(cov, scale, scale > 0), -1.0, 1.0)
+
+    return spearman
+
+
+def _kendall(stack: _Stack) -> _Correlate:
+    """Build tau-b from the weighted numbers of net, and of ordered, pairs."""
+    x, y = stack.signs()
+    forms = np.concatenate([x * y, np.abs(x), np.abs(y)], axis=1)
+
+    def kendall(weights: FloatArray) -> FloatArray:
+        n_sources, size, n_resamples = weights.shape
+        sums = (forms @ weights).reshape(n_sources, 3, size, n_resamples)
+        net, ordered_x, ordered_y = np.einsum("gkmb,gmb->kgb", sums, weights)
+        scale = ordered_x * ordered_y
+        return np.clip(_ratio(net, scale, scale > 0), -1.0, 1.0)
+
+    return kendall
+
+
+def _q(stack: _Stack) -> _Correlate:
+    """Sum the other three; fewer than three rows have none."""
+    parts = [build(stack) for build in (_pearson, _spearman, _kendall)]
+
+    def total(weights: FloatArray) -> FloatArray:
+        values = np.sum([part(weights) for part in parts], axis=0)
+        return np.where(weights.sum(axis=1) < 3, np.nan, values)
+
+    return total
+
+
+_CORRELATE: dict[str, Callable[[_Stack], _Correlate]] = {
+    "pearson": _pearson,
+    "spearman": _spearman,
+    "kendall": _kendall,
+    "q": _q,
+}
+
+
+def _ratio(above: FloatArray, below: FloatArray, defined: NDArray[np.bool_]) -> FloatArray:
+    """Divide by the square root, nan where it is undefined."""
+    result = np.full(above.shape, np.nan)
+    np.divide(above, np.sqrt(np.where(defined, below, 1.0)), out=result, where=defined)
+    return result
