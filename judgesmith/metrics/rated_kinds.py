@@ -4,7 +4,7 @@ Rows with the same ratings are one kind, so that a resample is how often it hold
 every source has one row, these numbers are multinomial and no row is drawn at all.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -111,32 +111,43 @@ class RatedKinds:
     def _draws(self, rng: np.random.Generator, n_resamples: int) -> Iterator[FloatArray]:
         """Yield, in blocks, how often each resample holds each kind of row."""
         n_kinds = len(self.cells)
-        block = max(1, _BLOCK_CELLS // max(len(self.kinds), self.n_levels**2))
+        block = max(1, _BLOCK_CELLS // max(n_kinds, self.n_levels**2))
         if self.n_sources == len(self.kinds):
             shares = np.bincount(self.kinds) / len(self.kinds)
-            block = max(1, _BLOCK_CELLS // max(n_kinds, self.n_levels**2))
             for start in range(0, n_resamples, block):
                 size = min(block, n_resamples - start)
                 yield rng.multinomial(self.n_sources, shares, size=size).astype(np.float64)
             return
+        kinds_in = _counted(self.sources, self.kinds, self.n_sources, n_kinds)
         for counts in draws_of_sources(self.n_sources, n_resamples, rng):
             for start in range(0, len(counts), block):
-                drawn = counts[start : start + block][:, self.sources]
-                yield _summed(drawn, self.kinds, n_kinds)
+                yield kinds_in(counts[start : start + block])
 
     def _kappas(self, counts: FloatArray, weights: Weights) -> FloatArray:
         """Return the kappas of counts of kinds, shape (n_resamples, n_tables)."""
         n_cells = self.n_levels**2
-        tables = [_summed(counts, cells, n_cells) for cells in self.cells.T]
-        kappas = [kappa_of_tables(table, self.n_levels, weights) for table in tables]
-        return np.stack(kappas, axis=1) if kappas else np.empty((len(counts), 0))
+        kappas = np.empty((len(counts), self.cells.shape[1]))
+        for table, cells in enumerate(self.cells.T):
+            inside = np.flatnonzero(cells >= 0)
+            cells_of = _counted(inside, cells[inside], len(cells), n_cells)
+            kappas[:, table] = kappa_of_tables(cells_of(counts), self.n_levels, weights)
+        return kappas
 
 
-def _summed(weights: FloatArray, labels: IntArray, n_labels: int) -> FloatArray:
-    """Sum the columns of ``weights`` that share a label from 0; others are left out."""
-    order = np.argsort(labels, kind="stable")[np.count_nonzero(labels < 0) :]
-    starts = np.flatnonzero(np.diff(labels[order], prepend=-1))
-    sums = np.zeros((len(weights), n_labels))
-    if starts.size:
-        sums[:, labels[order][starts]] = np.add.reduceat(weights[:, order], starts, axis=1)
-    return sums
+def _counted(
+    rows: IntArray, columns: IntArray, n_rows: int, n_columns: int
+) -> Callable[[FloatArray], FloatArray]:
+    """Return the map from counts of rows, in each resample, to counts of columns.
+
+    Each pair of a row and a column that is named is one occurrence of that column in that row.
+    """
+    from scipy.sparse import csr_array
+
+    ones = np.ones(len(rows))
+    # With columns first, the products run along the resamples, which lie side by side.
+    occurrences = csr_array((ones, (columns, rows)), shape=(n_columns, n_rows))
+
+    def of(counts: FloatArray) -> FloatArray:
+        return np.asarray((occurrences @ np.ascontiguousarray(counts.T)).T)
+
+    return of
