@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from judgesmith.experiments.ablation_report import AblationTable
     from judgesmith.experiments.ablation_table import ablation
     from judgesmith.experiments.columns import ColumnMap
+    from judgesmith.experiments.comparing import Comparison, compare_judges
     from judgesmith.experiments.compiling import Compiled, compile_judge
     from judgesmith.experiments.dataset import DataSet
     from judgesmith.experiments.describing import Description, describe
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 __all__ = [
     "AblationTable",
     "ColumnMap",
+    "Comparison",
     "CompileSettings",
     "Compiled",
     "DataError",
@@ -37,6 +39,7 @@ __all__ = [
     "Problem",
     "Targets",
     "ablation",
+    "compare_judges",
     "compile_judge",
     "describe",
     "evaluate_judge",
@@ -54,6 +57,7 @@ __getattr__ = front_door(
     {
         "AblationTable": "judgesmith.experiments.ablation_report:AblationTable",
         "ColumnMap": "judgesmith.experiments.columns:ColumnMap",
+        "Comparison": "judgesmith.experiments.comparing:Comparison",
         "CompileSettings": "judgesmith.experiments.settings:CompileSettings",
         "Compiled": "judgesmith.experiments.compiling:Compiled",
         "DataError": "judgesmith.experiments.problems:DataError",
@@ -65,6 +69,7 @@ __getattr__ = front_door(
         "Problem": "judgesmith.experiments.problems:Problem",
         "Targets": "judgesmith.experiments.targets:Targets",
         "ablation": "judgesmith.experiments.ablation_table:ablation",
+        "compare_judges": "judgesmith.experiments.comparing:compare_judges",
         "compile_judge": "judgesmith.experiments.compiling:compile_judge",
         "describe": "judgesmith.experiments.describing:describe",
         "evaluate_judge": "judgesmith.experiments.evaluating:evaluate_judge",

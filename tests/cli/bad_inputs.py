@@ -341,6 +341,13 @@ FILES = {
     "by-criterion.jsonl": jsonl(
         [{"source_id": "s1", "criterion": name, "score": 1} for name in "ab"]
     ),
+    "first-two.jsonl": jsonl([{"source_id": f"s{n}", "score": 1.0 + n} for n in (0, 1)]),
+    "next-two.jsonl": jsonl([{"source_id": f"s{n}", "score": 1.0 + n} for n in (2, 3)]),
+    "unscored.jsonl": jsonl(
+        [{"source_id": f"s{n}", "score": None, "problem": "cut off"} for n in range(8)]
+    ),
+    "clear.jsonl": jsonl([{"source_id": "s1", "criterion": "clear", "score": 1}]),
+    "kind.jsonl": jsonl([{"source_id": "s1", "criterion": "kind", "score": 1}]),
     "score-text.jsonl": jsonl([{"source_id": "s1", "score": "good"}]),
     "score-nan.jsonl": '{"source_id": "s1", "score": NaN}\n',
     "scores-number.jsonl": jsonl([{"source_id": "s1", "scores": 3}]),

@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from judgesmith.cli.evaluate import _scores_path
+from judgesmith.cli.judged import scores_path
 
 
 def test_rows_that_the_judge_was_made_from_are_reported_apart(run, judge, data):
@@ -156,7 +156,7 @@ def test_a_file_is_told_from_the_judge_in_it(folder, text, found):
     (folder / "s.jsonl").touch()
     (folder / "a:b.jsonl").touch()
     (folder / "folder").mkdir()
-    path, name = _scores_path(text)
+    path, name = scores_path(text)
     assert (None if path is None else (str(path), name)) == found
 
 
