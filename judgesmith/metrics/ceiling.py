@@ -7,6 +7,7 @@ from numpy.typing import ArrayLike
 
 from judgesmith.metrics.checks import FloatArray, rating_table
 from judgesmith.metrics.groupwise import Column, group_correlations
+from judgesmith.metrics.prophecy import spearman_brown
 
 __all__ = ["HumanCeiling", "human_ceiling"]
 
@@ -70,9 +71,7 @@ def human_ceiling(
 
     References
     ----------
-    Spearman (1910), "Correlation calculated from faulty data", and Brown (1910), "Some
-    experimental results in the correlation of mental abilities", British Journal of
-    Psychology 3: reliability ``f r / (1 + (f - 1) r)`` for ``f`` times as many ratings.
+    As for :func:`~judgesmith.metrics.spearman_brown`, which steps the halves up.
 
     Examples
     --------
@@ -98,9 +97,7 @@ def human_ceiling(
     defined = values[~np.isnan(values)]
     half = float(defined.mean()) if defined.size else undefined
     factor = float(size.mean() / (size // 2).mean())
-    # At r = -1 / (factor - 1) or below there is no reliability that explains the halves.
-    steppable = 1 + (factor - 1) * half > 0
-    reliability = factor * half / (1 + (factor - 1) * half) if steppable else undefined
+    reliability = spearman_brown(half, factor)
     return HumanCeiling(
         ceiling=float(np.sqrt(reliability)) if reliability >= 0 else undefined,
         reliability=reliability,
