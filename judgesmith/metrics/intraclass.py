@@ -146,7 +146,7 @@ def intraclass_interval(
         ``n`` counts ratings and ``n_groups`` items that entered, ``n_undefined`` items left out.
         ``low`` and ``high`` are nan if the value is undefined, if the ratings of an item never
         differ (in the two-way models: but for leniency), which says nothing about how much they
-        might, or if no mean has a reliability that goes with an end.
+        might, or if an approximation breaks down, which happens to negative values.
 
     Raises
     ------
@@ -177,8 +177,9 @@ def intraclass_interval(
         low, high = ends_of(squares, (1 + confidence) / 2)
         if of == "mean":
             low, high = (spearman_brown(end, squares.n_raters) for end in (low, high))
-        if math.isnan(low):
-            high = math.nan
+        # Where items differ less than chance would have it, the approximations may break down.
+        if not low <= value <= high:
+            low = high = math.nan
     return Estimate(
         value=value,
         low=low,

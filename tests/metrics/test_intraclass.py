@@ -198,6 +198,22 @@ def test_raters_who_never_differ_have_a_value_and_no_interval():
         assert np.isnan([found.low, found.high]).all()
 
 
+@pytest.mark.parametrize(
+    ("table", "of"),
+    [([[2, 5], [3, 1], [4, 4], [5, 1]], "mean"), ([[5, 4, 2, 1, 3], [5, 1, 4, 5, 1]], "single")],
+)
+def test_an_approximation_that_breaks_down_gives_no_interval(table, of):
+    found = intraclass_interval(table, model="agreement", of=of)
+    assert found.value < 0
+    assert np.isnan([found.low, found.high]).all()
+
+
+@given(complete, st.sampled_from(MODELS), st.sampled_from(["single", "mean"]))
+def test_an_interval_holds_its_value(table, model, of):
+    found = intraclass_interval(table, model=model, of=of)
+    assert np.isnan(found.low) or found.low <= found.value <= found.high <= 1
+
+
 def test_two_items_and_raters_that_cancel_have_no_share_of_a_variance():
     found = intraclass_correlation([[1, 2], [2, 1]], model="agreement")
     assert np.isnan([found.single, found.mean]).all()
