@@ -150,10 +150,10 @@ def test_the_interval_is_the_jackknife_that_computes_all_anew_without_each_sourc
 
 
 def test_one_source_has_no_interval_and_one_row_per_source_no_value_at_sample_level():
-    one = tie_accuracy_interval([1, 2, 3], [1, 2, 2], sources="aaa", level="dataset")
+    one = tie_accuracy_interval([1, 2, 3], [1, 2, 2], sources=list("aaa"), level="dataset")
     assert one.value == pytest.approx(2 / 3)
     assert np.isnan(one.low)
-    single = tie_accuracy_interval([1, 2, 3], [1, 2, 2], sources="abc", level="sample")
+    single = tie_accuracy_interval([1, 2, 3], [1, 2, 2], sources=list("abc"), level="sample")
     assert np.isnan(single.value)
     assert (single.n, single.n_groups, single.n_undefined) == (3, 3, 3)
     none = tie_accuracy_interval([], [], sources=[], level="dataset")
@@ -163,13 +163,13 @@ def test_one_source_has_no_interval_and_one_row_per_source_no_value_at_sample_le
 
 def test_settings_and_labels_that_cannot_be_are_refused():
     with pytest.raises(ValueError, match="level must be one of"):
-        tie_accuracy_interval([1, 2], [1, 2], sources="ab", level="system")
+        tie_accuracy_interval([1, 2], [1, 2], sources=list("ab"), level="system")
     with pytest.raises(ValueError, match="one label per item"):
-        tie_accuracy_interval([1, 2], [1, 2], sources="a", level="sample")
+        tie_accuracy_interval([1, 2], [1, 2], sources=list("a"), level="sample")
     with pytest.raises(ValueError, match="missing label"):
         tie_accuracy_interval([1, 2], [1, 2], sources=["a", None], level="sample")
     with pytest.raises(ValueError, match="confidence"):
-        tie_accuracy_interval([1, 2], [1, 2], sources="ab", level="sample", confidence=95)
+        tie_accuracy_interval([1, 2], [1, 2], sources=list("ab"), level="sample", confidence=95)
 
 
 @pytest.mark.parametrize("level", ["sample", "dataset"])

@@ -86,7 +86,7 @@ def test_on_rows_of_chance_it_is_too_good_where_it_was_chosen_and_not_elsewhere(
 
 
 def test_nothing_to_compare_gives_no_tolerance():
-    for rows, sources in (([], None), ([1], None), ([1, 2], "ab"), ([None, 2], "aa")):
+    for rows, sources in (([], None), ([1], None), ([1, 2], ["a", "b"]), ([None, 2], ["a", "a"])):
         found = calibrate_ties(rows, range(len(rows)), sources=sources)
         assert np.isnan([found.tolerance, found.chosen_accuracy, found.untied_accuracy]).all()
         assert found.n_pairs == 0
