@@ -16,6 +16,7 @@ from judgesmith.cli.printing import (
 if TYPE_CHECKING:
     from judgesmith.experiments.agreeing import Gain
     from judgesmith.experiments.comparing import Comparison, Side
+    from judgesmith.experiments.comparison_tests import ComparisonTests
 
 
 def print_compared(found: Comparison, *, name: str) -> None:
@@ -28,11 +29,14 @@ def print_compared(found: Comparison, *, name: str) -> None:
         by_criterion = ", by its score on this criterion" if side.scored_by == "criterion" else ""
         say_under(letter, f"{side.label}{by_criterion}")
     say_under("held against", f"{found.target} of {name}")
+    tests: ComparisonTests | None = found.tests
     if found.unseen is not None:
         nobody = "Rows that neither has seen" if found.n_seen else "All rows"
-        _print_gain(nobody, found.unseen)
+        _print_gain(nobody, found.unseen, tests)
+        tests = None
     if found.seen is not None:
-        _print_gain(f"Rows that {_seen_by(found)} has seen", found.seen)
+        _print_gain(f"Rows that {_seen_by(found)} has seen", found.seen, tests)
+    _say_tests(found.tests)
     say()
     without = {letter: unscored_text(side.unscored) for letter, side in _sides(found)}
     if without["A"] == without["B"]:
@@ -88,12 +92,12 @@ def p_text(p: float) -> str:
 
     Examples
     --------
-    >>> p_text(0.0342), p_text(0.00071), p_text(float("nan"))
+    >>> p_text(0.0342), p_text(0.0004), p_text(float("nan"))
     ('0.034', '<0.001', 'undefined')
     """
     if p != p:
         return "undefined"
-    return f"{p:.3f}" if p >= 0.001 else "<0.001"
+    return f"{p:.3f}" if p >= 0.0005 else "<0.001"
 
 
 def _seen_by(found: Comparison) -> str:
@@ -106,28 +110,45 @@ def _name(found: Comparison) -> str:
     return name if level == "dataset" else f"{name} at {level} level"
 
 
-def _print_gain(title: str, gain: Gain) -> None:
+def _print_gain(title: str, gain: Gain, tests: ComparisonTests | None) -> None:
     basis = gain["dataset"]["pearson"]
     rows = []
     for level in LEVELS:
-        lines = [
-            [
-                f"  {statistic}",
-                f"{one.first:.3f}",
-                f"{one.second:.3f}",
-                estimate_text(one, signed=True),
-                p_text(one.p_value),
-            ]
-            for statistic, one in gain[level].items()  # type: ignore[index]
-            if one.value == one.value
-        ]
+        lines = []
+        for statistic, one in gain[level].items():  # type: ignore[index]
+            if one.value != one.value:
+                continue
+            values = [f"{one.first:.3f}", f"{one.second:.3f}", estimate_text(one, signed=True)]
+            p_values = [one.p_value]
+            if tests is not None:
+                p_values.append(tests.holm[level][statistic])  # type: ignore[index]
+                p_values.append(tests.permutation[level][statistic].p_value)  # type: ignore[index]
+            lines.append([f"  {statistic}", *values, *map(p_text, p_values)])
         if lines:
             rows += [[level, *[""] * (len(lines[0]) - 1)], *lines]
     about = (
         f"{title}: {basis.n} of {basis.n_groups} sources, "
         f"{basis.confidence:.0%} intervals over sources"
     )
+    header = ["", "A", "B", "A - B", "p", *(["p Holm", "p perm"] if tests else [])]
     if rows:
-        print_table(about, rows, header=["", "A", "B", "A - B", "p"])
+        print_table(about, rows, header=header)
     else:
         say(f"\n{about}\nundefined: the scores of A or B are all the same there")
+
+
+def _say_tests(tests: ComparisonTests) -> None:
+    what = "systems and sources" if tests.swap == "both" else "sources"
+    say()
+    say_under(
+        "p",
+        "of the interval, for one comparison; p Holm: adjusted for all in the table; p perm: by "
+        f"permutation, where all scores of {what} change hands",
+    )
+    said = [
+        f"{level} level t({one.n - 3}) = {one.statistic:.2f}, p = {p_text(one.p_value)}"
+        for level, one in tests.williams.items()
+        if one.p_value == one.p_value
+    ]
+    if said:
+        say_under("Williams' test of Pearson", f"{'; '.join(said)}; it takes rows for independent")

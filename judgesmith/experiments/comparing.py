@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from judgesmith.experiments.agreeing import STATISTICS, Gain, Unscored, gain_report, plain, unscored
+from judgesmith.experiments.comparison_tests import ComparisonTests, comparison_tests
 from judgesmith.experiments.dataset import DataSet, check_dataset
 from judgesmith.experiments.judged_rows import (
     JudgedRows,
@@ -74,6 +75,8 @@ class Comparison:
     unseen, seen : Gain or None
         A minus B on rows that neither was made from, and on those that either was; None where no
         such row has a score from both.
+    tests : ComparisonTests
+        Further tests, on unseen rows where there are any.
     n_unseen, n_seen, n_unrated : int
         Rated rows of either kind, and rows nobody rated.
     """
@@ -84,6 +87,7 @@ class Comparison:
     objective: Agreement
     unseen: Gain | None
     seen: Gain | None
+    tests: ComparisonTests
     n_unseen: int
     n_seen: int
     n_unrated: int
@@ -126,6 +130,7 @@ class Comparison:
             },
             "heldout": plain(self.unseen),
             "seen": plain(self.seen),
+            "tests": self.tests.to_dict(),
         }
 
 
@@ -238,26 +243,32 @@ def compare_rows(
         raise ValueError(_nothing_shared(first, second))
     seen = first.seen | second.seen
     # What is seen must not change what is said of the rows that are not.
-    seed = int(rng.integers(2**63))
-    unseen_gain, seen_gain = (
-        gain_report(
-            first.table.take(rows),
-            second.table.take(rows),
-            rng=np.random.default_rng(seed),
-            statistics=list(dict.fromkeys((*STATISTICS, objective.statistic))),
+    seeds = rng.integers(2**63, size=2).tolist()
+    statistics = list(dict.fromkeys((*STATISTICS, objective.statistic)))
+    gains: list[Gain | None] = []
+    tests: ComparisonTests | None = None
+    for rows in (np.flatnonzero(~seen), np.flatnonzero(seen)):
+        if not scored[rows].any():
+            gains.append(None)
+            continue
+        tables = first.table.take(rows), second.table.take(rows)
+        gain = gain_report(
+            *tables,
+            rng=np.random.default_rng(seeds[0]),
+            statistics=statistics,
             confidence=confidence,
         )
-        if scored[rows := np.flatnonzero(chosen)].any()
-        else None
-        for chosen in (~seen, seen)
-    )
+        gains.append(gain)
+        tests = tests or comparison_tests(*tables, gain, rng=np.random.default_rng(seeds[1]))
+    assert tests is not None
     return Comparison(
         a=_side(first),
         b=_side(second),
         target=targets.name,
         objective=objective,
-        unseen=unseen_gain,
-        seen=seen_gain,
+        unseen=gains[0],
+        seen=gains[1],
+        tests=tests,
         n_unseen=int(np.sum(~seen)),
         n_seen=int(np.sum(seen)),
         n_unrated=targets.n_unrated,

@@ -28,6 +28,21 @@ def test_the_answer_is_the_first_sentence(run, data, recorded):
     assert max(map(len, done.out.splitlines())) <= 80
 
 
+def test_further_tests_stand_beside_the_interval(run, data, recorded):
+    call = ["compare", f"{recorded}:people", f"{recorded}:letters", data]
+    out = run(*call).out
+    header = next(line for line in out.splitlines() if "p Holm" in line)
+    assert header.split() == ["A", "B", "A", "-", "B", "p", "p", "Holm", "p", "perm"]
+    told = " ".join(out.split())
+    assert "by permutation, where all scores of systems and sources change hands" in told
+    assert "Williams' test of Pearson: dataset level t(37) = " in told
+    tests = run(*call, "--json").json["tests"]
+    assert list(tests) == ["holm", "swap", "permutation", "williams"]
+    row = next(line for line in out.splitlines() if line.startswith("  kendall"))
+    assert row.split()[-2] == f"{tests['holm']['dataset']['kendall']:.3f}"
+    assert row.split()[-1] == f"{tests['permutation']['dataset']['kendall']['p_value']:.3f}"
+
+
 def test_the_order_of_the_two_changes_the_sign_and_not_the_answer(run, data, recorded):
     one = run("compare", f"{recorded}:people", f"{recorded}:letters", data, "--json").json
     other = run("compare", f"{recorded}:letters", f"{recorded}:people", data, "--json").json
