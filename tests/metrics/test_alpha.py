@@ -2,6 +2,7 @@ from itertools import permutations
 
 import krippendorff
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -55,12 +56,62 @@ def test_alpha_matches_the_definition_counted_pair_by_pair(table, measurement):
     assert found == pytest.approx(expected, nan_ok=True, abs=1e-9)
 
 
+def skewed(rng):
+    """Return ratings of which nearly all are the highest, by two raters of nine per item."""
+    table = np.where(rng.random((300, 9)) < 0.93, 5.0, rng.integers(1, 6, (300, 9)))
+    return np.where(np.argsort(rng.random(table.shape), axis=1) < 2, table, np.nan)
+
+
 @pytest.mark.parametrize("measurement", MEASUREMENTS)
-def test_alpha_equals_the_krippendorff_package(measurement):
-    table = np.round(2 * ragged(np.random.default_rng(0), 60, 5, 0.7, 0.3))
+@pytest.mark.parametrize(
+    "table_of",
+    [
+        lambda rng: np.round(2 * ragged(rng, 60, 5, 0.7, 0.3)),
+        lambda rng: np.round(2 * ragged(rng, 400, 2, 1.5, 0)),
+        lambda rng: ragged(rng, 40, 3, 1, 0.2),
+        lambda rng: np.where(ragged(rng, 80, 20, 2, 0.8) > 0, -1.5, 7.25),
+        skewed,
+    ],
+    ids=["five raters", "two raters", "continuous", "sparse and binary", "skewed"],
+)
+def test_alpha_equals_the_krippendorff_package(measurement, table_of):
+    table = table_of(np.random.default_rng(0))
     # krippendorff 0.9.0 wants one row per rater.
     expected = krippendorff.alpha(reliability_data=table.T, level_of_measurement=measurement)
     assert krippendorff_alpha(table, measurement=measurement) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("measurement", MEASUREMENTS)
+def test_alpha_takes_the_kinds_of_tables_there_are(measurement):
+    rows = [[1, 2], [2, 2], [3, None], [3, 1]]
+    expected = krippendorff_alpha(rows, measurement=measurement)
+    for kind in (pd.DataFrame, lambda x: np.array(x, object), lambda x: np.array(x, float)):
+        assert krippendorff_alpha(kind(rows), measurement=measurement) == expected
+    yes_or_no = [[True, True], [False, False], [True, False]]
+    assert krippendorff_alpha(yes_or_no, measurement=measurement) == pytest.approx(4 / 9)
+
+
+@pytest.mark.parametrize("measurement", MEASUREMENTS)
+def test_alpha_does_not_depend_on_unit_or_offset(measurement):
+    table = np.round(2 * ragged(np.random.default_rng(1), 50, 4, 1, 0.2))
+    found = krippendorff_alpha(table, measurement=measurement)
+    assert krippendorff_alpha(1e6 - 3 * table, measurement=measurement) == pytest.approx(found)
+    if measurement != "interval":
+        assert krippendorff_alpha(table**3, measurement=measurement) == pytest.approx(found)
+
+
+@pytest.mark.parametrize("measurement", MEASUREMENTS)
+def test_alpha_of_a_million_ratings_is_that_of_raters_who_share_half_of_their_variance(measurement):
+    rng = np.random.default_rng(2)
+    common, own = rng.integers(1, 3, (250_000, 1)), rng.integers(1, 3, (250_000, 4))
+    table = np.where(rng.random(own.shape) < np.sqrt(0.5), common, own)
+    assert krippendorff_alpha(table, measurement=measurement) == pytest.approx(0.5, abs=0.01)
+
+
+@pytest.mark.parametrize("table", [[1, 2], [["a", "b"]], [[1, np.inf]], [[[1]]], "12"])
+def test_what_is_no_table_of_ratings_is_refused(table):
+    with pytest.raises(ValueError, match="ratings must"):
+        krippendorff_alpha(table, measurement="nominal")
 
 
 def test_alpha_of_the_worked_example_with_missing_ratings():

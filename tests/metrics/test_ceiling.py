@@ -55,3 +55,16 @@ def test_splits_without_a_correlation_are_counted():
 def test_a_ceiling_needs_a_split():
     with pytest.raises(ValueError, match="n_splits must be at least 1; got 0"):
         human_ceiling([[1, 2], [2, 3]], rng=np.random.default_rng(0), n_splits=0)
+
+
+@pytest.mark.parametrize("table", [np.empty((0, 3)), np.empty((3, 0)), [[1], [2]]])
+def test_ceiling_without_two_ratings_of_an_item_is_undefined(table):
+    found = human_ceiling(table, rng=np.random.default_rng(0), n_splits=3)
+    assert np.isnan([found.ceiling, found.reliability]).all()
+    assert (found.n_items, found.n_undefined) == (0, 3)
+
+
+@pytest.mark.parametrize("table", [[1, 2], [["a", "b"]], [[1, np.inf]]])
+def test_what_is_no_table_of_ratings_is_refused(table):
+    with pytest.raises(ValueError, match="ratings must"):
+        human_ceiling(table, rng=np.random.default_rng(0))
