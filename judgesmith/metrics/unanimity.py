@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from judgesmith.metrics.checks import FloatArray, IntArray, rating_table
-from judgesmith.metrics.modes import modes
+from judgesmith.metrics.one_level import modes
 from judgesmith.metrics.rating_levels import checked_levels, level_codes
 
 __all__ = ["UnanimousCounts", "unanimous_counts", "unanimous_ratings"]

@@ -11,7 +11,7 @@ import pytest
 from judgesmith.metrics.intraclass import intraclass_correlation
 from judgesmith.metrics.kappa import weighted_kappa
 from judgesmith.metrics.kappa_resampling import pairwise_kappa
-from judgesmith.metrics.modes import modes
+from judgesmith.metrics.one_level import modes
 from judgesmith.metrics.rater_agreement import pairwise_rater_agreement
 from judgesmith.metrics.unanimity import unanimous_counts
 

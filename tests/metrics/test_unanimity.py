@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from judgesmith.metrics.modes import modes
+from judgesmith.metrics.one_level import modes
 from judgesmith.metrics.unanimity import unanimous_counts, unanimous_ratings
 
 LEVELS = [1, 2, 3]
