@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from judgesmith.experiments import DataSet, Evaluation
+    from judgesmith.experiments.preferring import PreferenceEvaluation
 
 
 @click.command("evaluate")
@@ -62,13 +63,15 @@ def command(
     """
     import numpy as np
 
-    from judgesmith.experiments.agreeing import unscored_text
+    from judgesmith.cli.preferred import print_preferences
+    from judgesmith.experiments.preferring import PreferenceEvaluation
 
     given = named(judge)
     if given.path is None and criterion is not None:
         raise refuse_criterion(judge)
     dataset = load_data(data, columns, scales)
     rng = np.random.default_rng(seed)
+    found: Evaluation | PreferenceEvaluation
     if given.path is None:
         found = _of_judge(
             judge,
@@ -88,18 +91,25 @@ def command(
         )
     if as_json:
         print_json(found.to_dict())
-        say_notes(notes, as_json=True)
-        return
+    elif isinstance(found, PreferenceEvaluation):
+        print_preferences(found, name=dataset.name)
+    else:
+        _print_scores(found, name=dataset.name, is_judge=given.path is None)
+    say_notes(notes, as_json=as_json)
+
+
+def _print_scores(found: Evaluation, *, name: str, is_judge: bool) -> None:
+    from judgesmith.experiments.agreeing import unscored_text
+
     of_criterion = ", by its score on this criterion" if found.scored_by == "criterion" else ""
-    say(f"{found.label} on {dataset.name}: {found.target}{of_criterion}")
-    unseen = "Rows it has not seen" if given.path is None else "All rows"
+    say(f"{found.label} on {name}: {found.target}{of_criterion}")
+    unseen = "Rows it has not seen" if is_judge else "All rows"
     for title, report in ((unseen, found.unseen), ("Rows it was made from", found.seen)):
         if report is not None:
             print_agreement(f"{title}: {basis_text(report, found.unscored)}", {"agreement": report})
     on = unseen if found.criteria_on == "unseen" else "All rows"
     print_criteria(f"{on}, by criterion: 95% intervals over sources", found.by_criterion)
     say(f"\nof the rated rows, {unscored_text(found.unscored)}; {found.n_unrated} are unrated")
-    say_notes(notes, as_json=False)
 
 
 def _of_judge(
@@ -149,18 +159,24 @@ def _of_scores(
     criterion: str | None,
     rng: np.random.Generator,
     data: str,
-) -> tuple[Evaluation, list[str]]:
+) -> tuple[Evaluation | PreferenceEvaluation, list[str]]:
     from judgesmith.experiments import evaluate_scores, targets_of
+    from judgesmith.experiments.preferring import evaluate_preferences
+    from judgesmith.experiments.score_files import Scores
     from judgesmith.experiments.targets import criteria_behind
 
     told = target != "auto"
     with blaming("--target" if told else data):
         wanted = criteria_behind(dataset, target)[0] if told else None
-    scores = given.scores(dataset, criterion=criterion, target=wanted)
+    scores = given.recorded_in(dataset, criterion=criterion, target=wanted)
     if not told:
         known = scores.criterion in dataset.criteria
-        target = (scores.criterion if known else scores.target) or "auto"
+        made_for = scores.target if isinstance(scores, Scores) else None
+        target = (scores.criterion if known else made_for) or "auto"
     with blaming("--target" if told else data):
         targets = targets_of(dataset, target, aggregate)  # type: ignore[arg-type]
-    found = evaluate_scores(scores, dataset, targets, aggregate=aggregate, rng=rng)  # type: ignore[arg-type]
-    return found, [*dataset.notes, *given.unused(scores, dataset), UNTRACED]
+    notes = [*dataset.notes, *given.unused(scores, dataset), UNTRACED]
+    if isinstance(scores, Scores):
+        return evaluate_scores(scores, dataset, targets, aggregate=aggregate, rng=rng), notes  # type: ignore[arg-type]
+    with blaming(given.text):
+        return evaluate_preferences(scores, dataset, targets), notes

@@ -10,6 +10,7 @@ from judgesmith.cli.faults import OptionError, blaming
 
 if TYPE_CHECKING:
     from judgesmith.experiments import DataSet
+    from judgesmith.experiments.recorded_pairs import PairedAnswers
     from judgesmith.experiments.score_files import Scores
 
 
@@ -35,7 +36,21 @@ class Named:
     recorded: str | None
 
     def scores(self, dataset: DataSet, *, criterion: str | None, target: str | None) -> Scores:
-        """Read the scores.
+        """Read the scores, of single rows.
+
+        As ``recorded_in``, which reads comparisons too.
+        """
+        from judgesmith.experiments import read_scores
+
+        assert self.path is not None
+        told = {} if target is None else {"target": target}
+        with blaming(str(self.path)):
+            return read_scores(self.path, dataset, judge=self.recorded, criterion=criterion, **told)
+
+    def recorded_in(
+        self, dataset: DataSet, *, criterion: str | None, target: str | None
+    ) -> Scores | PairedAnswers:
+        """Read the scores, or comparisons of two rows.
 
         Parameters
         ----------
@@ -46,14 +61,16 @@ class Named:
         target : str or None
             What they will be compared with, where that is known.
         """
-        from judgesmith.experiments import read_scores
+        from judgesmith.experiments.score_files import read_recorded
 
         assert self.path is not None
         told = {} if target is None else {"target": target}
         with blaming(str(self.path)):
-            return read_scores(self.path, dataset, judge=self.recorded, criterion=criterion, **told)
+            return read_recorded(
+                self.path, dataset, judge=self.recorded, criterion=criterion, **told
+            )
 
-    def unused(self, scores: Scores, dataset: DataSet) -> list[str]:
+    def unused(self, scores: Scores | PairedAnswers, dataset: DataSet) -> list[str]:
         """Return a note of the scores that belong to no row of the set, if there are any."""
         assert self.path is not None
         if not scores.n_unused:

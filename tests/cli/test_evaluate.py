@@ -263,3 +263,48 @@ def test_a_recorded_criterion_of_a_judge_is_refused(run, data, judge):
     done = run("evaluate", "judge", data, "--criterion", "fluency", "--json")
     assert done.status == 2
     assert "say --target NAME" in done.fault["error"] + str(done.fault["hint"])
+
+
+@pytest.fixture
+def pairs(folder, sample_rows):
+    """Comparisons of the first two texts of every source, by a judge that likes long ones."""
+    by_source = {}
+    for row in sample_rows:
+        by_source.setdefault(row["source_id"], []).append(row)
+    rows = []
+    for source, (first, second, *_) in by_source.items():
+        longer = float(len(first["response"]) > len(second["response"]))
+        ids = {"source_id": source, "system_id": f"{first['system_id']}|{second['system_id']}"}
+        rows.append(ids | {"judge": "long", "scores": [longer]})
+        rows.append(ids | {"judge": "long order swapped", "scores": [0.0]})
+    (folder / "pairs.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return "pairs.jsonl"
+
+
+def test_comparisons_of_two_texts_are_held_against_peoples_ratings(run, data, pairs):
+    done = run("evaluate", pairs, data)
+    assert done.status == 0
+    assert done.out.startswith("long on data: overall, preferences between two texts\n")
+    assert "10 pairs of 10 sources, 95% intervals over sources" in done.out
+    assert "the answer is the same" in done.out
+    assert max(map(len, done.out.splitlines())) <= 80
+    found = run("evaluate", pairs, data, "--json").json
+    assert found["rows"]["pairs"] == 10
+    assert list(found["preferences"]) == ["given", "swapped", "combined"]
+    alone = run("evaluate", f"{pairs}:long order swapped", data, "--json").json
+    assert (alone["order"], alone["judge"]) == (None, "long order swapped")
+
+
+def test_published_preferences_are_what_peoples_ratings_say(run, data_folder):
+    call = [data_folder / "recorded" / "pandalm_judges.jsonl.gz", data_folder / "pandalm.jsonl.gz"]
+    found = run("evaluate", f"{call[0]}:PandaLM-7B", call[1], "--aggregate", "mode", "--json").json
+    counts = found["preferences"]["given"]["confusion"]
+    assert [sum(counts[one].values()) for one in ("neither", "first", "second")] == [105, 422, 472]
+
+
+def test_both_orders_of_recorded_comparisons_are_put_together(run, data_folder):
+    scores = data_folder / "recorded" / "summeval_h2h_chatgpt.jsonl.gz"
+    rated = data_folder / "summeval.jsonl.gz"
+    found = run("evaluate", scores, rated, "--target", "coherence", "--json").json
+    assert found["order"]["consistent"]["value"] == pytest.approx((402 + 290 + 16) / 1100)
+    assert found["order"]["flipped"]["value"] == pytest.approx((203 + 162) / 1100)
