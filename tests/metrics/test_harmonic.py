@@ -34,8 +34,8 @@ def test_it_lies_between_the_smallest_and_the_largest_whatever_their_order(ps):
     assert harmonic_mean_log_p(logs[::-1]) == pytest.approx(found)
 
 
-def test_it_equals_a_quoted_value_of_the_harmonicmeanp_formula():
-    # Wilson (2019), equation 1, by hand: 4 / (1/.01 + 3/.5) = 4/106.
+def test_it_equals_a_value_worked_by_hand():
+    # 4 / (1 / .01 + 3 / .5) is 4 / 106.
     p = [0.01, 0.5, 0.5, 0.5]
     assert math.exp(harmonic_mean_log_p(np.log(p))) == pytest.approx(4 / 106)
 

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from judgesmith.metrics.discernment import discernment
+from judgesmith.metrics.discerning import discernment
 from judgesmith.metrics.harmonic import harmonic_mean_log_p
 from judgesmith.metrics.wilcoxon import wilcoxon_log_p
 
