@@ -11,8 +11,9 @@ from typing import Literal, get_args
 import numpy as np
 
 from judgesmith.metrics.checks import FloatArray
+from judgesmith.metrics.column import Column
 from judgesmith.metrics.counted import OfCounts, of_counts
-from judgesmith.metrics.groupwise import Column, Statistic, group_correlations
+from judgesmith.metrics.groupwise import Statistic, group_correlations
 from judgesmith.metrics.levels import Level, ScoredRows
 from judgesmith.metrics.source_draws import draws_of_sources
 from judgesmith.metrics.within_sources import within_sources
@@ -159,7 +160,7 @@ def system_rows(rows: ScoredRows) -> ScoredRows:
     """
     size = np.bincount(rows.systems, minlength=rows.n_systems)
     x, y = (
-        Column.of(np.bincount(rows.systems, weights=column.values, minlength=len(size)) / size)
+        Column.of(np.bincount(rows.systems, weights=column.values) / size, column.exponent)
         for column in (rows.predicted, rows.human)
     )
     each = np.arange(len(size))
@@ -171,35 +172,30 @@ def _systems_of_drawn_sources(rows: ScoredRows, statistic: Statistic) -> OfUnits
     order = np.argsort(rows.systems, kind="stable")
     starts = np.flatnonzero(np.diff(rows.systems[order], prepend=-1))
     sources = rows.sources[order]
-    scores = [column.values[order, None] for column in (rows.predicted, rows.human)]
+    columns = rows.predicted, rows.human
 
     def correlate(counts: FloatArray, systems: FloatArray) -> FloatArray:
         weights = counts.T[sources]
         size = np.add.reduceat(weights, starts, axis=0)
         present = size > 0
-        times = systems.T[present].astype(np.int64)
-        columns = []
-        for score in scores:
-            sums = np.add.reduceat(weights * score, starts, axis=0)
-            means = Column.of(sums[present] / size[present])
-            columns.append(
-                replace(
-                    means,
-                    values=np.repeat(means.values, times),
-                    codes=np.repeat(means.codes, times),
-                )
-            )
-        resamples = np.broadcast_to(np.arange(len(counts)), size.shape)[present]
-        return group_correlations(
-            statistic, columns[0], columns[1], np.repeat(resamples, times), len(counts)
+        drawn = np.repeat(np.arange(np.count_nonzero(present)), systems.T[present].astype(np.int64))
+        x, y = (
+            Column.of(
+                np.add.reduceat(weights * column.values[order, None], starts, axis=0)[present]
+                / size[present],
+                column.exponent,
+            ).take(drawn)
+            for column in columns
         )
+        resamples = np.broadcast_to(np.arange(len(counts)), size.shape)[present]
+        return group_correlations(statistic, x, y, resamples[drawn], len(counts))
 
     return correlate
 
 
 def _in_blocks(function: OfUnits, width: int) -> OfUnits:
     """Compute so many resamples at a time that working arrays stay small."""
-    size = max(16, _BLOCK_CELLS // max(width, 1))
+    size = max(1, _BLOCK_CELLS // max(width, 1))
 
     def blocked(*counts: FloatArray) -> FloatArray:
         arrays = [np.asarray(each, dtype=np.float64) for each in counts]

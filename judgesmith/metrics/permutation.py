@@ -13,9 +13,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from judgesmith.metrics.checks import FloatArray
+from judgesmith.metrics.column import Column
 from judgesmith.metrics.counted import OfCounts, of_counts
 from judgesmith.metrics.drawn_units import OfUnits, mean_of_drawn, of_units
-from judgesmith.metrics.groupwise import Column, Statistic, check_statistic
+from judgesmith.metrics.groupwise import Statistic, check_statistic, on_one_scale
 from judgesmith.metrics.levels import Labels, Level, ScoredRows, level_value
 from judgesmith.metrics.shared_rows import with_gaps_shared
 from judgesmith.metrics.significance import Alternative, SignificanceTest, check_alternative
@@ -49,10 +50,11 @@ def permutation_test(
     """Return whether ``first`` agrees better or worse with people than ``second``.
 
     As in the paper, each judge's scores are standardised over all rows first (mean 0, variance
-    1), whatever the statistic: lists that mix both judges are otherwise ordered by their scales.
-    Standardising changes neither judge's own agreement, so ``statistic`` is the plain difference.
-    Judges whose scores differ in shape (five points against a continuum) still mix to lists that
-    neither would give; nothing can be done about that but to keep it in mind.
+    1), also for rank correlations: lists that mix both judges are otherwise ordered by their
+    scales. That changes neither judge's own agreement. Only for ``concordance``, which is about
+    the scale, scores change hands as they are. Judges whose scores differ in shape (five points
+    against a continuum) still mix to lists that neither would give; nothing can be done about
+    that but to keep it in mind.
 
     Parameters
     ----------
@@ -63,7 +65,7 @@ def permutation_test(
     sources, systems : sequence of labels, one per row
         As for :func:`~judgesmith.metrics.agreement`; ``systems`` is needed at system level and
         to swap ``systems`` or ``both``.
-    statistic : {"pearson", "spearman", "kendall", "q"}
+    statistic : {"pearson", "spearman", "kendall", "kendall_c", "concordance", "q"}
         The correlation.
     level : {"system", "sample", "dataset"}
         As for :func:`~judgesmith.metrics.agreement`.
@@ -124,7 +126,7 @@ def permutation_test(
     )
     values = [level_value(rows, statistic, level) for rows in (one, other)]
     observed = values[0].value - values[1].value
-    rows = _both_judges(one, other)
+    rows = _both_judges(one, other, keep_scale=statistic == "concordance")
     n_groups = min(_kinds(rows, swap))
     p_value, n_defined = float("nan"), 0
     if not np.isnan(observed):
@@ -165,23 +167,25 @@ def _check_settings(rng: object, n_permutations: int, swap: str, *, has_systems:
         )
 
 
-def _both_judges(first: ScoredRows, second: ScoredRows) -> ScoredRows:
-    """Return the standardised rows of the first judge and then those of the second.
+def _both_judges(first: ScoredRows, second: ScoredRows, *, keep_scale: bool) -> ScoredRows:
+    """Return the rows of the first judge and then those of the second, standardised or not.
 
     Groups without a scored row are dropped, for nothing of theirs can change hands.
     """
     sources, systems = (
         np.unique(codes, return_inverse=True) for codes in (first.sources, first.systems)
     )
-    scores = [_standardised(rows.predicted) for rows in (first, second)]
+    twice = np.tile(np.arange(len(first.sources)), 2)
+    columns = first.predicted, second.predicted
+    if keep_scale:
+        scores = on_one_scale(*columns)
+        exponent = max(column.exponent for column in columns)
+    else:
+        scores, exponent = (_standardised(columns[0]), _standardised(columns[1])), 0
     return replace(
         first,
-        predicted=Column.of(np.concatenate(scores)),
-        human=replace(
-            first.human,
-            values=np.tile(first.human.values, 2),
-            codes=np.tile(first.human.codes, 2),
-        ),
+        predicted=Column.of(np.concatenate(scores), exponent),
+        human=first.human.take(twice),
         sources=np.tile(sources[1], 2),
         systems=np.tile(systems[1], 2),
         n_sources=len(sources[0]),

@@ -57,7 +57,7 @@ def agreement_interval(
     sources, systems : sequence of labels, one per row
         As for :func:`~judgesmith.metrics.agreement`. If every source has one row, rows are
         resampled.
-    statistic : {"pearson", "spearman", "kendall", "q"}
+    statistic : {"pearson", "spearman", "kendall", "kendall_c", "concordance", "q"}
         The correlation.
     level : {"system", "sample", "dataset"}
         At system level the systems' means are recomputed in every resample; at sample level

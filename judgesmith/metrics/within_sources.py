@@ -3,8 +3,9 @@
 Where systems or single rows are drawn, each source's own correlation changes with every resample.
 Under counts ``w`` of the rows of one source, with ``S`` the matrix of the signs of all differences
 ``x[i] - x[j]``, average ranks are ``S @ w / 2`` up to a constant, and the pairs that tau-b counts
-are quadratic forms ``w @ (Sx * Sy) @ w``. Sources of like size are stacked and computed together.
-All are exact: they equal the statistics of the repeated rows.
+are quadratic forms ``w @ (Sx * Sy) @ w``. Sources of like size are stacked and computed together;
+very large ones, and all of tau-c and of concordance, one after another. All are exact: they equal
+the statistics of the repeated rows.
 """
 
 from collections.abc import Callable, Iterator
@@ -14,8 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from judgesmith.metrics.checks import FloatArray, IntArray
+from judgesmith.metrics.column import Column
 from judgesmith.metrics.counted import OfCounts, of_counts
-from judgesmith.metrics.groupwise import Column, Statistic
+from judgesmith.metrics.groupwise import Statistic
 from judgesmith.metrics.levels import ScoredRows
 
 __all__ = ["within_sources"]
@@ -38,7 +40,7 @@ def within_sources(
     ----------
     rows : ScoredRows
         Of any design: sources may differ in size and lack systems.
-    statistic : {"pearson", "spearman", "kendall", "q"}
+    statistic : {"pearson", "spearman", "kendall", "kendall_c", "concordance", "q"}
         The correlation.
     units : int array, shape (n_rows,)
         What each row is drawn with: its system, or itself.
@@ -64,24 +66,25 @@ def within_sources(
     order = np.argsort(rows.sources, kind="stable")
     sizes = np.bincount(rows.sources, minlength=rows.n_sources)
     starts = np.cumsum(sizes) - sizes
-    large = [
+    largest = _LARGEST_STACKED if statistic in _CORRELATE else 0
+    alone = [
         (source, *_one_source(rows, order[starts[source] :][: sizes[source]], statistic, units))
-        for source in np.flatnonzero(sizes > _LARGEST_STACKED)
+        for source in np.flatnonzero(sizes > largest)
     ]
 
     def values(counts: FloatArray) -> FloatArray:
         drawn = np.zeros((n_units + 1, len(counts)))
         drawn[:-1] = np.asarray(counts).T
         result = np.full((len(counts), rows.n_sources), np.nan)
-        for sources in _stacks(sizes):
+        for sources in _stacks(sizes, largest):
             stack = _Stack.of(rows, order, starts[sources], sizes[sources], units, n_units)
             correlate = _CORRELATE[statistic](stack)
             width = max(16, _BLOCK_CELLS // stack.units.size)
             for at in range(0, len(counts), width):
                 weights = drawn[:, at : at + width][stack.units]
                 result[at : at + width, sources] = correlate(weights).T
-        for source, present, alone in large:
-            result[:, source] = alone(np.asarray(counts)[:, present])
+        for source, present, value in alone:
+            result[:, source] = value(np.asarray(counts)[:, present])
         return result
 
     return values
@@ -110,11 +113,11 @@ def _kept(column: Column, kept: IntArray) -> Column:
     return replace(column, values=column.values[kept], codes=codes, n_levels=len(levels))
 
 
-def _stacks(sizes: IntArray) -> Iterator[IntArray]:
+def _stacks(sizes: IntArray, largest: int) -> Iterator[IntArray]:
     """Yield the sources that are computed together: within a factor of two of one size."""
     classes = np.ceil(np.log2(np.maximum(sizes, 1)))
     for one in np.unique(classes):
-        alike = np.flatnonzero((classes == one) & (sizes > 1) & (sizes <= _LARGEST_STACKED))
+        alike = np.flatnonzero((classes == one) & (sizes > 1) & (sizes <= largest))
         if alike.size:
             at_once = max(1, _STACK_CELLS // int(sizes[alike].max()) ** 2)
             yield from (alike[at : at + at_once] for at in range(0, len(alike), at_once))

@@ -12,7 +12,7 @@ from judgesmith.metrics.drawn_units import (
 )
 from judgesmith.metrics.levels import ScoredRows, level_value
 
-STATISTICS = ["pearson", "spearman", "kendall", "q"]
+STATISTICS = ["pearson", "spearman", "kendall", "kendall_c", "concordance", "q"]
 LEVELS = ["system", "sample", "dataset"]
 RESAMPLES = ["sources", "items", "systems", "both"]
 
@@ -41,7 +41,7 @@ def table(seed, *, levels, design, n_sources=7, n_systems=6):
     y = x + rng.normal(size=len(sources))
     if levels:
         x, y = np.round(x), np.round(y)
-    return x + 50.0, y, sources, systems
+    return x + 2.0, y, sources, systems
 
 
 def value_of_repeated_rows(x, y, sources, systems, resample, counts, statistic, level):

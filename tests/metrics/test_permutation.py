@@ -7,7 +7,7 @@ from judgesmith.metrics import kendall, permutation
 from judgesmith.metrics.levels import ScoredRows, agreement
 from judgesmith.metrics.permutation import permutation_test
 
-STATISTICS = ["pearson", "spearman", "kendall", "q"]
+STATISTICS = ["pearson", "spearman", "kendall", "kendall_c", "concordance", "q"]
 LEVELS = ["system", "sample", "dataset"]
 SWAPS = ["inputs", "systems", "both"]
 
@@ -33,7 +33,7 @@ def z_scores(scores):
 
 def swapped_by_hand(first, second, human, sources, systems, changed, statistic, level):
     """Let the scores of rows change hands, and compare."""
-    a, b = z_scores(first), z_scores(second)
+    a, b = (first, second) if statistic == "concordance" else map(z_scores, (first, second))
     one, other = np.where(changed, b, a), np.where(changed, a, b)
     values = [
         agreement(
@@ -62,7 +62,7 @@ def test_every_permutation_equals_scores_swapped_by_hand(statistic, level, swap,
         )
         for each in (first, second)
     )
-    both = permutation._both_judges(one, other)
+    both = permutation._both_judges(one, other, keep_scale=statistic == "concordance")
     (masks,) = permutation._masks(both, swap, 15, np.random.default_rng(0))
     found = permutation._permuted_gain(both, statistic, level, swap)(*masks)
     expected = []
@@ -326,3 +326,31 @@ def test_impossible_settings_are_refused(change, error, message):
     given |= {"rng": np.random.default_rng(0)} | change
     with pytest.raises(error, match=message):
         permutation_test([1, 2, 3], [1, 2, 3], [1, 2, 3], **given)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"first": [1, 2]}, "must be aligned"),
+        ({"second": [1, math.inf, 3]}, "no finite score"),
+        ({"first": ["a", "b", "c"]}, "vector of numbers"),
+        ({"human": [1, None, 3]}, "human has no finite score"),
+        ({"sources": [1, None, 3]}, "sources holds a missing label"),
+    ],
+)
+def test_what_is_no_rated_item_is_refused(change, message):
+    given = {"first": [1, 2, 3], "second": [3, 2, 1], "human": [1, 2, 3], "sources": range(3)}
+    how = {"statistic": "q", "level": "dataset", "swap": "inputs"}
+    with pytest.raises(ValueError, match=message):
+        permutation_test(**(given | change), **how, rng=np.random.default_rng(0))
+
+
+def test_lists_yes_and_no_and_objects_are_scores():
+    first, second, human, sources, _ = rows(12, ordinal=True)
+    yes = first > 0
+    given = {"sources": sources, "statistic": "kendall", "level": "dataset", "swap": "inputs"}
+    found = permutation_test(yes, second, human, **given, rng=np.random.default_rng(0))
+    for kind in (list, lambda each: each.astype(object), lambda each: each * 1.0):
+        assert found == permutation_test(
+            kind(yes), kind(second), kind(human), **given, rng=np.random.default_rng(0)
+        )

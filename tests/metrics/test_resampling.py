@@ -499,3 +499,58 @@ def test_impossible_choices_of_units_and_methods_are_refused(change, message):
         agreement_interval([1, 2, 3], [1, 2, 3], rng=np.random.default_rng(0), **given)
     with pytest.raises(ValueError, match=message):
         paired_interval([1, 2, 3], [1, 2, 3], [1, 2, 3], rng=np.random.default_rng(0), **given)
+
+
+@pytest.mark.parametrize("method", ["percentile", "bca"])
+@pytest.mark.parametrize("resample", ["sources", "items", "systems", "both"])
+class TestOddInputs:
+    @pytest.fixture
+    def settings(self, resample, method):
+        return {
+            "statistic": "q",
+            "level": "dataset",
+            "n_resamples": 40,
+            "resample": resample,
+            "method": method,
+        }
+
+    @pytest.mark.parametrize("n", [0, 1])
+    def test_no_item_or_one_is_undefined(self, settings, n):
+        found = interval([2.0] * n, [1.0] * n, ["a"] * n, systems=["s"] * n, **settings)
+        assert np.isnan([found.value, found.low, found.high]).all()
+        assert found.n == n
+
+    def test_a_constant_judge_and_one_that_scored_nothing_are_undefined(self, settings):
+        sources, systems = (each.ravel() for each in np.indices((6, 5)))
+        for predicted in ([4] * 30, [None] * 30):
+            found = interval(predicted, range(30), sources, systems=systems, **settings)
+            assert np.isnan([found.value, found.low, found.high]).all()
+
+    def test_lists_series_yes_and_no_and_objects_are_scores(self, settings):
+        pandas = pytest.importorskip("pandas")
+        rng = np.random.default_rng(16)
+        sources, systems = (each.ravel() for each in np.indices((8, 7)))
+        human = rng.random(56) < 0.5
+        judge = np.where(human, rng.random(56) < 0.9, rng.random(56) < 0.2)
+        labels = {"systems": systems, **settings}
+        found = interval(judge, human, sources, **labels)
+        assert 0 < found.value < 3
+        kinds = (list, pandas.Series, lambda each: each.astype(object), lambda each: each * 1.0)
+        for kind in kinds:
+            assert interval(kind(judge), kind(human), kind(sources), **labels) == found
+
+    @pytest.mark.parametrize(
+        ("change", "message"),
+        [
+            ({"predicted": [1, 2]}, "must be aligned"),
+            ({"predicted": [1, math.inf, 3]}, "predicted has no finite score"),
+            ({"predicted": ["a", "b", "c"]}, "predicted must be a vector of numbers"),
+            ({"human": [1, math.nan, 3]}, "human has no finite score"),
+            ({"sources": [1, None, 3]}, "sources holds a missing label"),
+            ({"systems": [1, 2]}, "systems must hold one label per item"),
+        ],
+    )
+    def test_what_is_no_rated_item_is_refused(self, settings, change, message):
+        given = {"predicted": [1, 2, 3], "human": [1, 2, 3], "sources": [1, 2, 3]}
+        with pytest.raises(ValueError, match=message):
+            interval(**(given | {"systems": [1, 2, 3]} | settings | change))

@@ -2,11 +2,11 @@ import numpy as np
 import pytest
 
 from judgesmith.metrics import within_sources as module
-from judgesmith.metrics.groupwise import Column, group_correlations
+from judgesmith.metrics.groupwise import group_correlations
 from judgesmith.metrics.levels import ScoredRows
 from judgesmith.metrics.within_sources import within_sources
 
-STATISTICS = ["pearson", "spearman", "kendall", "q"]
+STATISTICS = ["pearson", "spearman", "kendall", "kendall_c", "concordance", "q"]
 
 
 def scored_rows(x, y, sources):
@@ -22,10 +22,7 @@ def scored_rows(x, y, sources):
 
 def repeated(rows, statistic, counts):
     drawn = np.repeat(np.arange(len(counts)), counts.astype(int))
-    x, y = (
-        Column(one.values[drawn], one.codes[drawn], one.n_levels)
-        for one in (rows.predicted, rows.human)
-    )
+    x, y = (one.take(drawn) for one in (rows.predicted, rows.human))
     return group_correlations(statistic, x, y, rows.sources[drawn], rows.n_sources)
 
 
