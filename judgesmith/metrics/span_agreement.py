@@ -80,7 +80,7 @@ def agreement_of_matches(
     and the gold.
     """
     check_settings(rng, n_resamples, confidence)
-    labels = range(table.n_given) if sources is None else sources
+    labels = np.arange(table.n_given) if sources is None else sources
     codes, _ = group_codes(labels, name="sources", n_items=table.n_given)
     units, codes = np.unique(codes[table.kept], return_inverse=True)
     own = _rates(amounts)[:, 2]
