@@ -4,7 +4,7 @@ Pairs lie within a source, between ratings (or numbers of errors) that are neigh
 is wrong, so a coarse judge can fall below one half.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import cast
 
 import numpy as np
@@ -23,22 +23,20 @@ _DECIMALS = 9
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AdjacentAccuracy:
-    """How many pairs of neighbours are in the right order.
+class AdjacentAccuracy(Estimate):
+    """The share of pairs of neighbours in which the better one has the higher score.
+
+    ``n`` counts pairs, ``n_groups`` sources with a pair, ``n_undefined`` sources without one:
+    those with a single rating, or whose pairs all have an unscored side.
 
     Attributes
     ----------
-    accuracy : Estimate
-        Share of pairs in which the better one has the higher score. ``n`` counts pairs,
-        ``n_groups`` sources with a pair, ``n_undefined`` sources without one: those with a
-        single rating, or whose pairs all have an unscored side.
     tied : float
         Share of pairs with equal scores, all of them wrong.
     n_unscored : int
         Pairs left out because a side had no score.
     """
 
-    accuracy: Estimate
     tied: float
     n_unscored: int
 
@@ -96,7 +94,7 @@ def adjacent_accuracy(
     >>> found = adjacent_accuracy(
     ...     [3, 5, 8, 4, 4, 6], [-2, -1, 0, -2, -1, 0], sources=["a", "a", "a", "b", "b", "b"]
     ... )
-    >>> found.accuracy.value, found.accuracy.n, found.tied
+    >>> found.value, found.n, found.tied
     (0.75, 4, 0.25)
     """
     if isinstance(apart, bool) or not isinstance(apart, int | np.integer):
@@ -109,13 +107,18 @@ def adjacent_accuracy(
     scored = ~np.isnan(p[worse]) & ~np.isnan(p[better])
     n_unscored = int(np.count_nonzero(~scored))
     worse, better = worse[scored], better[scored]
-    accuracy = share_interval(
+    share = share_interval(
         p[worse] < p[better], items=cast(Labels, codes[worse]), confidence=confidence
     )
-    tied = float(np.mean(p[worse] == p[better])) if worse.size else float("nan")
     return AdjacentAccuracy(
-        accuracy=replace(accuracy, n_undefined=n_sources - accuracy.n_groups),
-        tied=tied,
+        value=share.value,
+        low=share.low,
+        high=share.high,
+        confidence=confidence,
+        n=share.n,
+        n_groups=share.n_groups,
+        n_undefined=n_sources - share.n_groups,
+        tied=float(np.mean(p[worse] == p[better])) if worse.size else float("nan"),
         n_unscored=n_unscored,
     )
 

@@ -34,12 +34,12 @@ def test_every_pair_from_neighbouring_occupied_ratings_of_a_source_counts(rows, 
                         tied += x == y
     found = adjacent_accuracy(predicted, human, sources=sources, apart=apart)
     assert found.n_unscored == unscored
-    assert found.accuracy.n == len(right)
-    assert found.accuracy.n_groups == len(set(of))
-    assert found.accuracy.n_undefined == len(set(sources)) - len(set(of))
+    assert found.n == len(right)
+    assert found.n_groups == len(set(of))
+    assert found.n_undefined == len(set(sources)) - len(set(of))
     assert found.tied == pytest.approx(tied / len(right) if right else np.nan, nan_ok=True)
     slow = share_interval(right, items=of)
-    ends = (found.accuracy.value, found.accuracy.low, found.accuracy.high)
+    ends = (found.value, found.low, found.high)
     assert ends == pytest.approx((slow.value, slow.low, slow.high), nan_ok=True)
 
 
@@ -50,25 +50,25 @@ def test_on_sequences_it_is_the_papers_formula():
         scores.ravel(), np.tile(np.arange(6), 30), sources=np.repeat(np.arange(30), 6)
     )
     expected = np.sum(scores[:, :-1] < scores[:, 1:]) / (30 * 5)
-    assert found.accuracy.value == pytest.approx(expected)
+    assert found.value == pytest.approx(expected)
 
 
 def test_sequences_of_unequal_length_are_weighted_by_their_pairs():
     # One pair right of the short sequence, one of three of the long one.
     found = adjacent_accuracy([1, 2, 1, 2, 2, 1], [0, 1, 0, 1, 2, 3], sources=list("aabbbb"))
-    assert found.accuracy.value == pytest.approx(2 / 4)
+    assert found.value == pytest.approx(2 / 4)
     assert found.tied == pytest.approx(1 / 4)
 
 
 def test_a_judge_that_always_ties_is_always_wrong():
     found = adjacent_accuracy(np.ones(8), np.tile(np.arange(4), 2), sources=list("aaaabbbb"))
-    assert (found.accuracy.value, found.tied) == (0, 1)
+    assert (found.value, found.tied) == (0, 1)
 
 
 def test_an_unscored_target_does_not_make_its_neighbours_neighbours():
     found = adjacent_accuracy([1, None, 3], [0, 1, 2], sources=list("aaa"))
-    assert (found.accuracy.n, found.n_unscored) == (0, 2)
-    assert np.isnan(found.accuracy.value)
+    assert (found.n, found.n_unscored) == (0, 2)
+    assert np.isnan(found.value)
 
 
 def test_samples_are_averaged_and_what_is_missing_among_them_left_out():
@@ -79,7 +79,7 @@ def test_samples_are_averaged_and_what_is_missing_among_them_left_out():
         pytest.approx(np.nan, nan_ok=True),
     ]
     found = adjacent_accuracy(samples, [0, 1, 2], sources=list("aaa"))
-    assert (found.accuracy.value, found.accuracy.n, found.n_unscored) == (1, 1, 1)
+    assert (found.value, found.n, found.n_unscored) == (1, 1, 1)
 
 
 def test_means_that_differ_by_rounding_alone_are_tied():
@@ -90,7 +90,7 @@ def test_means_that_differ_by_rounding_alone_are_tied():
 
 
 def test_large_scores_are_compared_as_they_are():
-    assert adjacent_accuracy([-1e308, 1e308], [0, 1], sources=list("aa")).accuracy.value == 1
+    assert adjacent_accuracy([-1e308, 1e308], [0, 1], sources=list("aa")).value == 1
 
 
 @given(rated)
@@ -134,11 +134,11 @@ def test_the_interval_covers_the_truth_about_as_often_as_it_claims():
         return scores.ravel(), np.tile(np.arange(8), n), np.repeat(np.arange(n), 8)
 
     judge, place, sources = draw(np.random.default_rng(5), 20_000)
-    truth = adjacent_accuracy(judge, place, sources=sources).accuracy.value
+    truth = adjacent_accuracy(judge, place, sources=sources).value
     rng = np.random.default_rng(0)
     covered = 0
     for _ in range(300):
         judge, place, sources = draw(rng, 20)
-        found = adjacent_accuracy(judge, place, sources=sources).accuracy
+        found = adjacent_accuracy(judge, place, sources=sources)
         covered += found.low <= truth <= found.high
     assert 0.91 <= covered / 300 <= 0.99

@@ -43,7 +43,7 @@ def test_the_first_off_diagonal_is_adjacent_accuracy_and_the_kth_pairs_that_are_
     found = accuracy_by_errors(scores.ravel(), errors, sources=sources)
     for k in (1, 2, 5):
         local = adjacent_accuracy(scores.ravel(), -errors, sources=sources, apart=k)
-        assert found.at(k) == pytest.approx(local.accuracy.value)
+        assert found.at(k) == pytest.approx(local.value)
     assert np.isnan(found.at(6))
     np.testing.assert_equal(found.accuracy, found.accuracy.T)
 
