@@ -52,11 +52,12 @@ class Column:
         largest = max(-ordered[0], ordered[-1])
         own = int(np.frexp(largest)[1])
         ordered = np.ldexp(ordered, -own)
-        starts_level = np.empty(len(scores), bool)
-        starts_level[0] = True
-        tolerance = TIE_TOLERANCE * np.ldexp(largest, -own)
-        np.greater(ordered[1:] - ordered[:-1], tolerance, out=starts_level[1:])
+        is_new = ordered[1:] - ordered[:-1] > TIE_TOLERANCE * np.ldexp(largest, -own)
         codes = np.empty(len(scores), np.int64)
+        if is_new.all():
+            codes[order] = np.arange(len(scores))
+            return cls(np.ldexp(scores, -own), codes, len(scores), own + exponent)
+        starts_level = np.concatenate([[True], is_new])
         codes[order] = np.cumsum(starts_level) - 1
         levels = ordered[starts_level]
         return cls(levels[codes], codes, len(levels), own + exponent)

@@ -77,9 +77,27 @@ def centred_ranks(column: Column, groups: IntArray, n_groups: int) -> FloatArray
     >>> centred_ranks(Column.of(np.array([7.0, 9.0, 9.0])), np.array([0, 0, 0]), 1)
     array([-1. ,  0.5,  0.5])
     """
-    keys, n_keys = column.cells(groups, n_groups)
-    tied = np.bincount(keys, minlength=n_keys)
-    middle = np.cumsum(tied) - (tied + 1) / 2
     size = np.bincount(groups, minlength=n_groups)
     centre = np.cumsum(size) - (size + 1) / 2
-    return np.asarray(middle[keys] - centre[groups])
+    if n_groups * column.n_levels > 4 * len(groups) + 4096:
+        middle = _middles(groups * column.n_levels + column.codes)
+    else:
+        keys, n_keys = column.cells(groups, n_groups)
+        tied = np.bincount(keys, minlength=n_keys)
+        middle = (np.cumsum(tied) - (tied + 1) / 2)[keys]
+    return np.asarray(middle - centre[groups])
+
+
+def _middles(keys: IntArray) -> FloatArray:
+    """Return the place of each key in their order, from 0; equal ones share their middle."""
+    order = np.argsort(keys)
+    ordered = keys[order]
+    result = np.empty(len(keys))
+    is_new = ordered[1:] != ordered[:-1]
+    if is_new.all():
+        result[order] = np.arange(len(keys))
+    else:
+        starts = np.flatnonzero(np.concatenate([[True], is_new]))
+        tied = np.append(starts[1:], len(keys)) - starts
+        result[order] = np.repeat(starts + (tied - 1) / 2, tied)
+    return result
