@@ -11,6 +11,7 @@ __all__ = [
     "IntArray",
     "fraction",
     "group_codes",
+    "number_array",
     "paired_scores",
     "rating_table",
     "score_vector",
@@ -188,6 +189,28 @@ def score_vector(
     else:
         _refuse(~np.isfinite(vector), name, "leave out items without a score")
     return vector
+
+
+def number_array(numbers: ArrayLike, *, name: str) -> FloatArray:
+    """Return numbers of any shape as floats, nan where None or masked.
+
+    Raises
+    ------
+    ValueError
+        If they are no array of numbers.
+
+    Examples
+    --------
+    >>> number_array([[1, None]], name="originals")
+    array([[ 1., nan]])
+    """
+    if isinstance(numbers, np.ma.MaskedArray):
+        numbers = np.ma.filled(numbers.astype(np.float64), np.nan)
+    try:
+        _refuse_other_kinds(np.asarray(numbers))
+        return np.asarray(numbers, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise ValueError(f"{name} must be an array of numbers; {error}.") from error
 
 
 def _integer_codes(labels: NDArray[np.integer[Any]]) -> tuple[IntArray, int]:

@@ -135,8 +135,7 @@ class Scores:
         """Return a value over the chosen perturbations with its interval."""
         n_items = int(np.count_nonzero(self.items[chosen].any(axis=0)))
         low = high = math.nan
-        # Where all resamples are the same, nothing says how the score varies.
-        if n_items > 1 and not math.isnan(value) and np.ptp(resampled[~np.isnan(resampled)]) > 0:
+        if n_items > 1 and not math.isnan(value):
             low, high = _centred_interval(value, resampled, n_items, self.confidence)
         return Estimate(
             value=value,
@@ -161,9 +160,11 @@ def _centred_interval(
     from scipy.special import log_ndtr, ndtri_exp
 
     low, high = percentile_interval(resampled, n_items, confidence)
-    if math.isnan(low):
-        return low, high
-    middle = float(np.median(resampled[~np.isnan(resampled)]))
+    defined = resampled[~np.isnan(resampled)]
+    # Where all resamples are the same, nothing says how the score varies.
+    if math.isnan(low) or np.ptp(defined) == 0:
+        return math.nan, math.nan
+    middle = float(np.median(defined))
     # A p-value of 1 would be infinitely far; log p of -1e-12 is at -7 standard errors.
     log_p = np.minimum(np.array([value, middle, low, high]) * math.log(0.05), -1e-12)
     at_value, at_middle, *ends = -ndtri_exp(log_p)

@@ -130,6 +130,11 @@ class PerturbationDiscernment:
     expert_items_needed: ItemsNeeded | None
 
     @property
+    def too_few(self) -> bool:
+        """Whether no metric has five differences left; a high score is not to be believed then."""
+        return all(test.too_few for test in self.tests)
+
+    @property
     def prefers_damage(self) -> bool:
         """Whether perturbed texts score higher, with a combined p-value of at most .05."""
         return self.log_p_opposite <= math.log(0.05)
@@ -143,6 +148,7 @@ class PerturbationDiscernment:
             "score": self.score.to_dict(),
             "expert_score": _fields(self.expert_score),
             "log_p_opposite": _number(self.log_p_opposite),
+            "too_few": self.too_few,
             "prefers_damage": self.prefers_damage,
             "items_needed": self.items_needed.to_dict(),
             "expert_items_needed": _fields(self.expert_items_needed),

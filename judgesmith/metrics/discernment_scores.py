@@ -7,7 +7,7 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
-from judgesmith.metrics.checks import FloatArray
+from judgesmith.metrics.checks import FloatArray, number_array
 
 __all__ = [
     "PerturbationLevel",
@@ -49,7 +49,7 @@ def discernment_score(log_p: ArrayLike) -> FloatArray:
     >>> discernment_score(np.log([0.05, 0.0025, 1])).tolist()
     [1.0, 2.0, 0.0]
     """
-    logs = np.asarray(log_p, dtype=np.float64)
+    logs = number_array(log_p, name="log_p")
     if (logs > 0).any():
         raise ValueError(
             f"log_p must be natural logarithms of p-values, at most 0; got {np.nanmax(logs)}."
@@ -90,7 +90,7 @@ def average_discernment(scores: ArrayLike, levels: Sequence[PerturbationLevel]) 
     >>> average_discernment([1, 3, 6, np.nan], ["character", "character", "word", "sentence"])
     4.0
     """
-    given = np.asarray(scores, dtype=np.float64)
+    given = number_array(scores, name="scores")
     if given.ndim != 1 or len(given) != len(levels):
         raise ValueError(
             f"scores must be a vector with one level each; got shape {given.shape} and "

@@ -6,7 +6,7 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
-from judgesmith.metrics.checks import FloatArray
+from judgesmith.metrics.checks import FloatArray, number_array
 
 __all__ = ["HarmonicForm", "harmonic_mean_log_p", "shares_of_metrics"]
 
@@ -67,7 +67,7 @@ def harmonic_mean_log_p(
     """
     if form not in get_args(HarmonicForm):
         raise ValueError(f"form must be 'normalised' or 'printed'; got {form!r}.")
-    logs = np.asarray(log_p, dtype=np.float64)
+    logs = number_array(log_p, name="log_p")
     if logs.ndim == 0 or logs.shape[-1] == 0:
         raise ValueError(f"log_p must have metrics on its last axis; got shape {logs.shape}.")
     if (logs > 0).any():
@@ -101,7 +101,7 @@ def shares_of_metrics(weights: ArrayLike, *, n_metrics: int) -> FloatArray:
     >>> shares_of_metrics([0.4, 0.1, 0.5], n_metrics=3).tolist()
     [0.4, 0.1, 0.5]
     """
-    given = np.asarray(weights, dtype=np.float64)
+    given = number_array(weights, name="weights")
     if given.ndim == 0 or given.shape[-1] != n_metrics:
         raise ValueError(
             f"weights must cover the metrics, one for each of {n_metrics}; got shape {given.shape}."

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from judgesmith.metrics.checks import FloatArray, IntArray
+from judgesmith.metrics.checks import FloatArray, IntArray, number_array
 from judgesmith.metrics.signed_rank_null import ENUMERATED_AT_MOST, RankSums, log_tails
 
 __all__ = [
@@ -231,13 +231,7 @@ def _rank_sums(steps: FloatArray) -> RankSums:
 
 def scores_array(scores: ArrayLike, name: str) -> FloatArray:
     """Return scores as floats with at least one axis, or say why there are none."""
-    try:
-        given = np.asarray(scores, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise ValueError(
-            f"{name} must be an array of numbers, items on the last axis, nan where a text is "
-            f"unscored; {error}."
-        ) from error
+    given = number_array(scores, name=name)
     if given.ndim == 0:
         raise ValueError(f"{name} must have one score per item, on its last axis; got a number.")
     if np.isinf(given).any():

@@ -195,6 +195,7 @@ def test_no_interval_is_given_where_many_resamples_leave_nothing_to_test():
     assert math.isfinite(found[0].score.value)
     assert np.isnan([found[0].score.low, found[0].score.high]).all()
     assert found[1].score.low < found[1].score.high
+    assert [one.too_few for one in found] == [True, False, False, False]
 
 
 def test_a_judge_that_never_moves_scores_zero_without_an_interval():
@@ -202,7 +203,8 @@ def test_a_judge_that_never_moves_scores_zero_without_an_interval():
     assert found.lowest.value == found.average.value == 0
     assert np.isnan([found.average.low, found.average.high]).all()
     for one in found.perturbations:
-        assert all(test.all_tied and test.too_few for test in one.tests)
+        assert all(test.all_tied for test in one.tests)
+        assert one.too_few
         assert one.items_needed.n is None
         assert not one.prefers_damage
 
@@ -232,6 +234,14 @@ def test_a_report_is_ready_for_json():
     assert told["perturbations"][1]["expert_score"] is None
     assert told["perturbations"][0]["items_needed"]["limit"] == 400
     assert told["lowest"]["n_groups"] == 40
+
+
+def test_masked_scores_are_unscored():
+    originals, perturbed = judged()
+    masked = np.ma.masked_array(perturbed, mask=np.arange(40)[:, None] % np.full((4, 1, 2), 7) == 0)
+    found = report(originals, masked)
+    assert found.perturbations[0].tests[0].n_dropped == 6
+    assert found == report(originals, masked.filled(np.nan))
 
 
 def test_lists_and_frames_do_as_arrays():
@@ -286,6 +296,8 @@ def test_refuses_infinite_scores_words_and_a_seed_for_a_generator():
         report(originals * math.inf, perturbed)
     with pytest.raises(ValueError, match="array of numbers"):
         report([["good", "bad"]], perturbed)
+    with pytest.raises(ValueError, match="originals must be an array of numbers"):
+        report(originals.astype(str), perturbed)
     with pytest.raises(TypeError, match="Generator; got int"):
         discernment(originals, perturbed, perturbations=NAMES, levels=LEVELS, metrics=METRICS,
                     rng=0)  # fmt: skip

@@ -226,6 +226,7 @@ def test_no_items_and_no_sets_are_undefined_and_empty():
         ),
         ([1, 2], [1, -math.inf], "perturbed holds an infinite score"),
         ([1, "good"], [1, 2], "originals must be an array of numbers"),
+        (["1", "2"], [1, 2], "originals must be an array of numbers; got"),
         ([[1, 2], [1]], [1, 2], "originals must be an array of numbers"),
         ([1, 2], [{}, 2], "perturbed must be an array of numbers"),
     ],
