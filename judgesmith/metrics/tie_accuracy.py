@@ -5,20 +5,19 @@ which a judge gets right by a tie.
 """
 
 import math
-from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from judgesmith.metrics.agreeing_pairs import agreeing_pairs, check_tolerance, scaled_column
-from judgesmith.metrics.checks import FloatArray, IntArray, fraction, group_codes, paired_scores
+from judgesmith.metrics.checks import fraction, paired_scores
 from judgesmith.metrics.column import Column
-from judgesmith.metrics.estimate import Estimate
-from judgesmith.metrics.levels import Labels, mean_defined
+from judgesmith.metrics.estimate import Estimate, PairedEstimate
+from judgesmith.metrics.leave_one_out import left_out_interval
+from judgesmith.metrics.levels import Labels
+from judgesmith.metrics.tie_shares import PairLevel, TieShare
 
-__all__ = ["PairLevel", "tie_accuracy_interval", "tie_aware_accuracy"]
-
-PairLevel = Literal["sample", "dataset"]
+__all__ = ["tie_accuracy_difference", "tie_accuracy_interval", "tie_aware_accuracy"]
 
 
 def tie_aware_accuracy(predicted: ArrayLike, human: ArrayLike, *, tolerance: float = 0.0) -> float:
@@ -132,75 +131,96 @@ def tie_accuracy_interval(
     >>> round(found.value, 3), found.n, found.n_groups, found.n_undefined
     (0.667, 8, 3, 1)
     """
-    check_tolerance(tolerance)
     fraction(confidence, name="confidence")
-    if level not in get_args(PairLevel):
-        raise ValueError(f"level must be one of {get_args(PairLevel)}; got {level!r}.")
     p, h = paired_scores(predicted, human, allow_unscored=True)
-    codes, n_sources = group_codes(sources, name="sources", n_items=len(p))
-    scored = ~np.isnan(p)
-    codes = codes[scored]
-    size = np.bincount(codes, minlength=n_sources).astype(np.float64)
-    judge, reach = scaled_column(p[scored], tolerance)
-    people = Column.of(h[scored])
-    within = _sums(agreeing_pairs(judge, reach, people, codes), codes, n_sources)
-    n_undefined = 0
-    if level == "sample":
-        values = np.full(n_sources, np.nan)
-        np.divide(within, size * (size - 1), out=values, where=size > 1)
-        value, without = mean_defined(values), _means_without(values[~np.isnan(values)])
-        n_undefined = int(np.count_nonzero(np.isnan(values)))
-    else:
-        everywhere = agreeing_pairs(judge, reach, people, np.zeros_like(codes))
-        value, without = _all_pairs(_sums(everywhere, codes, n_sources), within, size)
-    low, high = jackknifed(value, without, confidence)
+    found = TieShare.of(p, h, sources, level, tolerance, ~np.isnan(p))
+    low, high = left_out_interval(found.value, found.without, confidence, (0.0, 1.0))
     return Estimate(
+        value=found.value,
+        low=low,
+        high=high,
+        confidence=confidence,
+        n=found.n,
+        n_groups=found.n_groups,
+        n_undefined=found.n_undefined,
+    )
+
+
+def tie_accuracy_difference(
+    first: ArrayLike,
+    second: ArrayLike,
+    human: ArrayLike,
+    *,
+    sources: Labels,
+    level: PairLevel,
+    tolerances: tuple[float, float] = (0.0, 0.0),
+    confidence: float = 0.95,
+) -> PairedEstimate:
+    """Return by how much ``first`` has the higher tie-aware accuracy than ``second``.
+
+    The jackknife leaves each source out for both at once, so what they share cancels; the p-value
+    is Student's for the same standard error. It holds for one comparison that was planned, and for
+    tolerances that were chosen elsewhere. In simulations of equally good judges
+    (``tests/metrics/test_tie_accuracy.py``) it was below .05 in about 5 % of cases.
+
+    Parameters
+    ----------
+    first, second : array-like, shape (n_rows,), in points of each judge's own scale
+        nan (or None) where an item is unscored; rows unscored by either are left out.
+    human : array-like, shape (n_rows,), in points of the human scale
+        Aligned with both.
+    sources, level, confidence
+        As for :func:`tie_accuracy_interval`.
+    tolerances : (float, float), in points of either judge's scale
+        Scores at most this far apart are tied.
+
+    Returns
+    -------
+    PairedEstimate
+        ``value`` is a difference of fractions. ``low``, ``high`` and ``p_value`` are nan where
+        there is no interval, and where leaving out any source changes nothing.
+
+    Raises
+    ------
+    ValueError, TypeError
+        As for :func:`tie_accuracy_interval`.
+
+    Examples
+    --------
+    >>> found = tie_accuracy_difference(
+    ...     [1, 2, 3, 1, 2, 2, 5, 4, 4], [1, 3, 2, 2, 2, 1, 4, 4, 5], [1, 2, 3, 1, 2, 2, 3, 2, 1],
+    ...     sources=["a"] * 3 + ["b"] * 3 + ["c"] * 3, level="sample",
+    ... )
+    >>> round(found.first, 3), round(found.second, 3), round(found.value, 3)
+    (0.889, 0.222, 0.667)
+    """
+    from scipy.special import stdtr, stdtrit
+
+    fraction(confidence, name="confidence")
+    p, h = paired_scores(first, human, allow_unscored=True)
+    q, _ = paired_scores(second, human, allow_unscored=True)
+    scored = ~np.isnan(p) & ~np.isnan(q)
+    one, other = (
+        TieShare.of(each, h, sources, level, tolerance, scored)
+        for each, tolerance in zip((p, q), tolerances, strict=True)
+    )
+    value = one.value - other.value
+    low, high = left_out_interval(value, one.without - other.without, confidence)
+    p_value = math.nan
+    if not math.isnan(low):
+        k = len(one.without)
+        error = (high - low) / (2 * float(stdtrit(k - 1, (1 + confidence) / 2)))
+        p_value = float(2 * stdtr(k - 1, -abs(value) / error))
+        low, high = max(-1.0, low), min(1.0, high)
+    return PairedEstimate(
         value=value,
         low=low,
         high=high,
         confidence=confidence,
-        n=len(codes),
-        n_groups=int(np.count_nonzero(size)),
-        n_undefined=n_undefined,
+        n=one.n,
+        n_groups=one.n_groups,
+        n_undefined=one.n_undefined,
+        first=one.value,
+        second=other.value,
+        p_value=p_value,
     )
-
-
-def _sums(counts: IntArray, groups: IntArray, n_groups: int) -> FloatArray:
-    """Add up the counts of each group's rows."""
-    return np.bincount(groups, weights=counts, minlength=n_groups).astype(np.float64)
-
-
-def _means_without(values: FloatArray) -> FloatArray:
-    """Return the mean without each of the values in turn."""
-    if len(values) < 2:
-        return np.full(len(values), np.nan)
-    return np.asarray((values.sum() - values) / (len(values) - 1))
-
-
-def _all_pairs(
-    touching: FloatArray, within: FloatArray, size: FloatArray
-) -> tuple[float, FloatArray]:
-    """Return the share of all ordered pairs that agree, and the shares without each source."""
-    agreeing, n = touching.sum(), size.sum()
-    value = float(agreeing / (n * (n - 1))) if n > 1 else math.nan
-    present = size > 0
-    # A pair within a source is counted at both of its rows, one across sources at one of them.
-    left = agreeing - 2 * touching[present] + within[present]
-    n_left = n - size[present]
-    without = np.full(len(left), np.nan)
-    np.divide(left, n_left * (n_left - 1), out=without, where=n_left > 1)
-    return value, without
-
-
-def jackknifed(value: float, without: FloatArray, confidence: float) -> tuple[float, float]:
-    """Return Student's interval from a fraction and what it is without each unit in turn."""
-    from scipy.special import stdtrit
-
-    k = len(without)
-    if k < 2 or math.isnan(value) or np.isnan(without).any():
-        return math.nan, math.nan
-    error = math.sqrt((k - 1) / k * float(np.sum((without - without.mean()) ** 2)))
-    if error == 0:
-        return math.nan, math.nan
-    reach = float(stdtrit(k - 1, (1 + confidence) / 2)) * error
-    return max(0.0, value - reach), min(1.0, value + reach)
