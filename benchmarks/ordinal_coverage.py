@@ -15,7 +15,8 @@ from collections.abc import Callable
 import numpy as np
 
 from judgesmith.metrics.estimate import Estimate
-from judgesmith.metrics.intraclass import intraclass_correlation, intraclass_interval
+from judgesmith.metrics.intraclass import intraclass_correlation
+from judgesmith.metrics.intraclass_ends import intraclass_interval
 from judgesmith.metrics.kappa import weighted_kappa
 from judgesmith.metrics.kappa_resampling import kappa_interval
 from judgesmith.metrics.rater_agreement import pairwise_rater_agreement, rater_vs_rest
@@ -46,7 +47,7 @@ def line(what: str, truth: float, found: list[Estimate]) -> str:
     )
     none = len(found) - len(given)
     shares = f"{1 - below - above:8.3f} {below:6.3f} {above:6.3f}"
-    return f"{what:62} {truth:6.3f} {shares} {none:5}"
+    return f"{what:66} {truth:6.3f} {shares} {none:5}"
 
 
 def kappas(repetitions: int) -> None:
@@ -75,15 +76,15 @@ def kappas(repetitions: int) -> None:
 
 
 def intraclass(repetitions: int) -> None:
-    """Print the coverage of intervals for intraclass correlations, without sources."""
+    """Print the coverage of both intervals for intraclass correlations."""
     cases = (
         ("one-way", 0.0, 0.0),
         ("one-way", 0.4, 0.0),
         ("agreement", 0.0, 0.5),
         ("consistency", 0.0, 0.5),
     )
-    for kind, (model, missing, leniency), (n, k) in itertools.product(
-        ("continuous", *MIDDLE), cases, ((20, 3), (100, 3), (100, 8))
+    for kind, (model, missing, leniency), (n, m, k) in itertools.product(
+        ("continuous", *MIDDLE), cases, ((20, 1, 3), (100, 1, 3), (100, 1, 8), (20, 6, 3))
     ):
         rng = np.random.default_rng(2)
         many, _ = rated(rng, N_TRUE, 1, 3, kind)
@@ -91,14 +92,16 @@ def intraclass(repetitions: int) -> None:
         if model == "agreement":
             variance = np.mean(np.var(many, axis=0))
             truth *= variance / (variance + leniency**2)
-        found = []
+        by_f, by_jackknife = [], []
         for _ in range(repetitions):
-            table, _ = rated(rng, n, 1, k, kind)
+            table, sources = rated(rng, n, m, k, kind)
             table = table + leniency * rng.normal(size=k)
             table[rng.random(table.shape) < missing] = np.nan
-            found.append(intraclass_interval(table, model=model))
-        what = f"intraclass, {model}, {kind}, {n} items by {k}, {missing:.0%} missing"
-        print(line(what, truth, found), flush=True)
+            by_f.append(intraclass_interval(table, model=model))
+            by_jackknife.append(intraclass_interval(table, model=model, sources=sources))
+        what = f"{model}, {kind}, {n} by {m} items by {k}, {missing:.0%} missing"
+        print(line(f"F, {what}", truth, by_f), flush=True)
+        print(line(f"jackknife, {what}", truth, by_jackknife), flush=True)
 
 
 def raters(repetitions: int) -> None:
@@ -130,11 +133,12 @@ def main() -> None:
     """Simulate and print."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--repetitions", type=int, default=400)
+    parser.add_argument("--only", choices=("kappas", "intraclass", "raters"))
     options = parser.parse_args()
-    print(f"{'case':62}  truth  covered  below  above  none")
-    kappas(options.repetitions)
-    intraclass(options.repetitions)
-    raters(options.repetitions)
+    print(f"{'case':66}  truth  covered  below  above  none")
+    for part in (kappas, intraclass, raters):
+        if options.only in (None, part.__name__):
+            part(options.repetitions)
 
 
 if __name__ == "__main__":

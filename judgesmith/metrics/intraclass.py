@@ -5,21 +5,21 @@ All are ratios of mean squares: between items, between raters, and what is left.
 
 import math
 from dataclasses import dataclass
-from typing import Literal
 
 from numpy.typing import ArrayLike
 
-from judgesmith.metrics.checks import fraction
-from judgesmith.metrics.estimate import Estimate
 from judgesmith.metrics.mean_squares import IntraclassModel, MeanSquares, mean_squares
-from judgesmith.metrics.prophecy import spearman_brown
 
 __all__ = [
     "IntraclassCorrelation",
     "IntraclassModel",
     "intraclass_correlation",
-    "intraclass_interval",
+    "mean_reliability",
+    "single_reliability",
 ]
+
+# Differences of mean squares below this share of the largest are rounding.
+_DUST = 1e-12
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,130 +109,37 @@ def intraclass_correlation(
     """
     squares = mean_squares(ratings, model)
     return IntraclassCorrelation(
-        single=_single(squares, model),
-        mean=_mean(squares, model),
+        single=single_reliability(squares, model),
+        mean=mean_reliability(squares, model),
         n_items=squares.n_items,
         n_raters=squares.n_raters,
         n_left_out=squares.n_left_out,
     )
 
 
-def intraclass_interval(
-    ratings: ArrayLike,
-    *,
-    model: IntraclassModel = "one-way",
-    of: Literal["single", "mean"] = "single",
-    confidence: float = 0.95,
-) -> Estimate:
-    """Return an intraclass correlation with its interval by F distributions.
-
-    It holds for items (in the model `agreement` also raters) drawn from many, with normal
-    effects and normal noise of one size; ratings on a few points, mostly at one end, have other
-    tails. Items of one source count as independent, which they seldom are. With unequal numbers
-    of ratings, and for `agreement` always, it is an approximation.
-
-    Parameters
-    ----------
-    ratings, model
-        As for :func:`intraclass_correlation`.
-    of : {"single", "mean"}
-        The reliability of one rating, or of an item's mean over its raters.
-    confidence : float, between 0 and 1
-        Nominal coverage.
-
-    Returns
-    -------
-    Estimate
-        ``n`` counts ratings and ``n_groups`` items that entered, ``n_undefined`` items left out.
-        ``low`` and ``high`` are nan if the value is undefined, if the ratings of an item never
-        differ (in the two-way models: but for leniency), which says nothing about how much they
-        might, or if an approximation breaks down, which happens to negative values.
-
-    Raises
-    ------
-    ValueError
-        As for :func:`intraclass_correlation`; if ``of`` is unknown or ``confidence`` is not
-        between 0 and 1.
-
-    References
-    ----------
-    McGraw and Wong (1996), as for :func:`intraclass_correlation`, table 7. Unequal numbers of
-    ratings: Thomas and Hultquist (1978), "Interval estimation for the unbalanced case of the
-    one-way random effects model", Annals of Statistics 6.
-
-    Examples
-    --------
-    >>> found = intraclass_interval([[1, 2], [4, 4], [3, 5], [2, 2]], of="mean")
-    >>> round(found.value, 2), round(found.low, 2), round(found.high, 2), found.n_groups
-    (0.82, -0.8, 0.99, 4)
-    """
-    fraction(confidence, name="confidence")
-    if of not in ("single", "mean"):
-        raise ValueError(f"of must be 'single' or 'mean'; got {of!r}.")
-    squares = mean_squares(ratings, model)
-    value = (_single if of == "single" else _mean)(squares, model)
-    low = high = math.nan
-    if not math.isnan(value) and squares.left > 0:
-        ends_of = _agreement_ends if model == "agreement" else _ratio_ends
-        low, high = ends_of(squares, (1 + confidence) / 2)
-        if of == "mean":
-            low, high = (spearman_brown(end, squares.n_raters) for end in (low, high))
-        # Where items differ less than chance would have it, the approximations may break down.
-        if not low <= value <= high:
-            low = high = math.nan
-    return Estimate(
-        value=value,
-        low=low,
-        high=high,
-        confidence=confidence,
-        n=squares.n,
-        n_groups=squares.n_items,
-        n_undefined=squares.n_left_out,
-    )
-
-
-def _single(squares: MeanSquares, model: IntraclassModel) -> float:
+def single_reliability(squares: MeanSquares, model: IntraclassModel) -> float:
     """Return the reliability of one rating."""
     k, left = squares.n_raters, squares.left
-    varied = squares.items + (k - 1) * left
-    if model == "agreement":
-        varied += k / max(squares.n_items, 1) * (squares.raters - left)
-    return (squares.items - left) / varied if varied > 0 else math.nan
+    lenient = _leniency(squares, model)
+    return _share(squares.items - left, squares.items + (k - 1) * left + k * lenient, squares)
 
 
-def _mean(squares: MeanSquares, model: IntraclassModel) -> float:
+def mean_reliability(squares: MeanSquares, model: IntraclassModel) -> float:
     """Return the reliability of the mean over raters."""
-    varied = squares.items
-    if model == "agreement":
-        varied += (squares.raters - squares.left) / max(squares.n_items, 1)
-    return (squares.items - squares.left) / varied if varied > 0 else math.nan
+    lenient = _leniency(squares, model)
+    return _share(squares.items - squares.left, squares.items + lenient, squares)
 
 
-def _ratio_ends(squares: MeanSquares, upper: float) -> tuple[float, float]:
-    """Return the ends for one rating from the ratio of two mean squares."""
-    from scipy.special import fdtri
-
-    ratio, k = squares.plain_items / squares.left, squares.plain_raters
-    between, left = squares.n_items - 1, squares.degrees
-    least = ratio / float(fdtri(between, left, upper))
-    most = ratio * float(fdtri(left, between, upper))
-    return (least - 1) / (least + k - 1), (most - 1) / (most + k - 1)
+def _leniency(squares: MeanSquares, model: IntraclassModel) -> float:
+    """Return what differences between raters add to the variance of a mean, where they count."""
+    if model != "agreement":
+        return 0.0
+    return (squares.raters - squares.left) / max(squares.n_items, 1)
 
 
-def _agreement_ends(squares: MeanSquares, upper: float) -> tuple[float, float]:
-    """Return the ends for one rating where leniency counts, with Satterthwaite's degrees."""
-    from scipy.special import fdtri
-
-    n, k = squares.n_items, squares.n_raters
-    items, raters, left = squares.items, squares.raters, squares.left
-    single = _single(squares, "agreement")
-    lenient = k * single * raters
-    rest = (n * (1 - single) + k * single * (n - 1)) * left
-    degrees = (lenient + rest) ** 2 / (lenient**2 / (k - 1) + rest**2 / squares.degrees)
-    noise = k * raters + (k * n - k - n) * left
-    least = float(fdtri(n - 1, degrees, upper))
-    most = float(fdtri(degrees, n - 1, upper))
-    return (
-        n * (items - least * left) / (least * noise + n * items),
-        n * (most * items - left) / (noise + n * most * items),
+def _share(about_items: float, varied: float, squares: MeanSquares) -> float:
+    """Return the share, nan where all that varies is less than nothing but for rounding."""
+    largest = max(
+        squares.items, squares.left, 0.0 if math.isnan(squares.raters) else squares.raters
     )
+    return about_items / varied if varied > _DUST * largest else math.nan

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from judgesmith.metrics.checks import FloatArray, rating_table
 from judgesmith.metrics.groupwise import Column
 
-__all__ = ["IntraclassModel", "MeanSquares", "mean_squares"]
+__all__ = ["IntraclassModel", "MeanSquares", "entering", "mean_squares"]
 
 IntraclassModel = Literal["one-way", "agreement", "consistency"]
 
@@ -70,22 +70,53 @@ def mean_squares(ratings: ArrayLike, model: IntraclassModel) -> MeanSquares:
     >>> round(found.items / found.left, 3), found.degrees
     (5.0, 3.0)
     """
-    if model not in get_args(IntraclassModel):
-        raise ValueError(f"model must be one of {get_args(IntraclassModel)}; got {model!r}.")
-    table = rating_table(ratings)
+    table, enters = entering(ratings, model)
     given = ~np.isnan(table)
-    enters = given.any(axis=1) & (given.all(axis=1) | (model == "one-way"))
-    table, given = table[enters], given[enters]
-    column = Column.of(table[given])
-    values = np.zeros(table.shape)
-    values[given] = column.values - (column.values.mean() if column.values.size else 0.0)
     found = MeanSquares(
-        n=len(column.codes),
+        n=int(np.count_nonzero(given)),
         n_items=len(table),
         n_left_out=int(np.count_nonzero(~enters)),
         n_raters=float(table.shape[1]),
     )
-    return _one_way(found, values, given) if model == "one-way" else _two_way(found, values)
+    if model == "one-way":
+        return _one_way(found, np.where(given, table, 0.0), given)
+    return _two_way(found, table)
+
+
+def entering(ratings: ArrayLike, model: IntraclassModel) -> tuple[FloatArray, NDArray[np.bool_]]:
+    """Return the items that a model uses, and which they are.
+
+    Parameters
+    ----------
+    ratings, model
+        As for :func:`mean_squares`.
+
+    Returns
+    -------
+    table : float array, shape (n_items that enter, n_raters)
+        Ratings about their mean, between -2 and 2 after division by a power of two; nan where
+        one is missing. Ties are settled.
+    enters : bool array, shape (n_items,)
+        Which items these are.
+
+    Examples
+    --------
+    >>> entering([[1, 3], [2, None], [3, 1]], "consistency")
+    (array([[-0.25,  0.25],
+           [ 0.25, -0.25]]), array([ True, False,  True]))
+    """
+    if model not in get_args(IntraclassModel):
+        raise ValueError(f"model must be one of {get_args(IntraclassModel)}; got {model!r}.")
+    table = rating_table(ratings)
+    given = ~np.isnan(table)
+    enters = np.asarray(given.any(axis=1))
+    if model != "one-way":
+        enters &= given.all(axis=1)
+    table, given = table[enters], given[enters]
+    values = Column.of(table[given]).values
+    centred = np.full(table.shape, np.nan)
+    centred[given] = values - (values.mean() if values.size else 0.0)
+    return centred, enters
 
 
 def _one_way(found: MeanSquares, values: FloatArray, given: NDArray[np.bool_]) -> MeanSquares:

@@ -4,7 +4,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from judgesmith.metrics.intraclass import intraclass_correlation, intraclass_interval
+from judgesmith.metrics.intraclass import intraclass_correlation
+from judgesmith.metrics.intraclass_ends import intraclass_interval
 
 MODELS = ["one-way", "agreement", "consistency"]
 complete = arrays(
@@ -101,7 +102,7 @@ def anova(table):
 
 
 def ratio(top, bottom):
-    return top / bottom if bottom > 1e-9 else np.nan
+    return top / bottom if bottom > 1e-11 else np.nan
 
 
 @given(complete)
@@ -249,3 +250,100 @@ def test_unknown_models_and_settings_are_refused(options, message):
 def test_what_is_no_table_of_ratings_is_refused(table):
     with pytest.raises(ValueError, match="ratings must"):
         intraclass_correlation(table, model="agreement")
+
+
+def jackknife_by_definition(table, sources, model):
+    """Return ends for one rating from correlations without one source after another."""
+    from scipy.stats import t as student
+
+    def log_ratio(rows):
+        found = intraclass_correlation(table[rows], model=model)
+        return np.log((1 + (found.n_raters - 1) * found.single) / (1 - found.single))
+
+    rated = ~np.isnan(table).all(axis=1) if model == "one-way" else ~np.isnan(table).any(axis=1)
+    present = np.unique(sources[rated])
+    without = [log_ratio(sources != source) for source in present]
+    n = len(present)
+    error = np.sqrt((n - 1) / n * np.sum((without - np.mean(without)) ** 2))
+    middle = log_ratio(np.ones(len(table), bool))
+    k = intraclass_correlation(table, model=model).n_raters
+    ends = np.exp(middle + student.ppf([0.025, 0.975], n - 1) * error)
+    return (ends - 1) / (ends + k - 1)
+
+
+@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("missing", [0, 0.3])
+def test_an_interval_over_sources_is_the_jackknife_of_the_logarithmic_ratio(model, missing):
+    table = ragged(np.random.default_rng(7), 40, 3, 1, missing)
+    sources = np.repeat(np.arange(10), 4)
+    table[sources == 4] = np.nan
+    found = intraclass_interval(table, model=model, sources=sources)
+    expected = jackknife_by_definition(table, sources, model)
+    assert (found.low, found.high) == pytest.approx(tuple(expected))
+    assert found.value == intraclass_correlation(table, model=model).single
+    given = ~np.isnan(table)
+    enters = given.any(axis=1) if model == "one-way" else given.all(axis=1)
+    assert found.n_groups == len(set(sources[enters])) < 10
+    of_mean = intraclass_interval(table, model=model, of="mean", sources=sources)
+    assert of_mean.low < of_mean.value < of_mean.high
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_intervals_over_sources_do_not_depend_on_unit_offset_or_order(model):
+    table = np.round(2 * ragged(np.random.default_rng(8), 24, 4, 1, 0))
+    sources = np.repeat(np.arange(8), 3)
+    found = intraclass_interval(table, model=model, sources=sources)
+    moved = intraclass_interval(1e5 + 3 * table[::-1, ::-1], model=model, sources=sources[::-1])
+    assert (moved.low, moved.high) == pytest.approx((found.low, found.high), rel=1e-6)
+
+
+def test_intervals_over_sources_cover_where_items_of_a_source_are_alike_and_few_ratings_differ():
+    rng = np.random.default_rng(9)
+
+    def draw(n_sources):
+        sources = np.repeat(np.arange(n_sources), 6)
+        true = rng.normal(size=n_sources)[sources] + 0.7 * rng.normal(size=len(sources))
+        table = np.clip(np.round(5 + true[:, None] + rng.normal(size=(len(true), 3))), 1, 5)
+        return table, sources
+
+    truth = intraclass_correlation(draw(20_000)[0]).single
+    held = np.zeros(2)
+    for _ in range(200):
+        table, sources = draw(50)
+        for place, over in enumerate((sources, None)):
+            found = intraclass_interval(table, sources=over)
+            held[place] += found.low <= truth <= found.high
+    by_source, by_f = held / 200
+    assert 0.89 <= by_source <= 0.99
+    assert by_f < by_source - 0.05
+
+
+@pytest.mark.parametrize(
+    ("table", "sources"),
+    [
+        ([[1, 2], [2, 2], [3, 4]], "aaa"),
+        ([[1, 2], [2, 2]], "ab"),
+        ([[1, 1], [2, 2], [3, 3]], "abc"),
+        (np.empty((0, 2)), ""),
+        ([[1, 2], [2, 1], [2, 3], [3, 2]], "abcd"),
+    ],
+)
+def test_without_enough_sources_or_a_value_without_each_there_is_no_interval(table, sources):
+    for model in MODELS:
+        found = intraclass_interval(table, model=model, sources=list(sources))
+        if not (model == "one-way" and len(sources) == 4):
+            assert np.isnan([found.low, found.high]).all()
+
+
+def test_intervals_over_sources_end_where_correlations_do_however_few_the_sources():
+    found = intraclass_interval([[1, 2], [2, 2.5], [5, 6], [7, 7.5]], sources=list("abbb"))
+    assert np.isnan(found.low) or -1 <= found.low <= found.value <= found.high <= 1
+    far = intraclass_interval(
+        [[1, 1.001], [2, 2.001], [5, 6], [7, 7.5]], sources=list("aabb"), of="single"
+    )
+    assert far.high == pytest.approx(1)
+
+
+def test_sources_must_be_one_per_item():
+    with pytest.raises(ValueError, match="sources must hold one label per item; got 1 for 2"):
+        intraclass_interval([[1, 2], [2, 3]], sources=["a"])
