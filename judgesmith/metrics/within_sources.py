@@ -8,8 +8,8 @@ very large ones, and all of tau-c and of concordance, one after another. All are
 the statistics of the repeated rows.
 """
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,13 +19,13 @@ from judgesmith.metrics.column import Column
 from judgesmith.metrics.counted import OfCounts, of_counts
 from judgesmith.metrics.groupwise import Statistic
 from judgesmith.metrics.levels import ScoredRows
+from judgesmith.metrics.source_stacks import SourceStack, like_sized
 
 __all__ = ["within_sources"]
 
 # Sources with more rows are computed one by one: a matrix of all their pairs would be large.
 _LARGEST_STACKED = 512
-# Cells of one stack of matrices of pairs, and of the working arrays of one block of resamples.
-_STACK_CELLS = 2**20
+# Cells of the working arrays of one block of resamples.
 _BLOCK_CELLS = 2**18
 # Below this share of the variance of a source's rows, sums of squares have lost too many digits.
 _SMALL_SHARE = 1e-7
@@ -76,8 +76,8 @@ def within_sources(
         drawn = np.zeros((n_units + 1, len(counts)))
         drawn[:-1] = np.asarray(counts).T
         result = np.full((len(counts), rows.n_sources), np.nan)
-        for sources in _stacks(sizes, largest):
-            stack = _Stack.of(rows, order, starts[sources], sizes[sources], units, n_units)
+        for sources in like_sized(sizes, largest):
+            stack = SourceStack.of(rows, order, starts[sources], sizes[sources], units, n_units)
             correlate = _CORRELATE[statistic](stack)
             width = max(16, _BLOCK_CELLS // stack.units.size)
             for at in range(0, len(counts), width):
@@ -113,92 +113,11 @@ def _kept(column: Column, kept: IntArray) -> Column:
     return replace(column, values=column.values[kept], codes=codes, n_levels=len(levels))
 
 
-def _stacks(sizes: IntArray, largest: int) -> Iterator[IntArray]:
-    """Yield the sources that are computed together: within a factor of two of one size."""
-    classes = np.ceil(np.log2(np.maximum(sizes, 1)))
-    for one in np.unique(classes):
-        alike = np.flatnonzero((classes == one) & (sizes > 1) & (sizes <= largest))
-        if alike.size:
-            at_once = max(1, _STACK_CELLS // int(sizes[alike].max()) ** 2)
-            yield from (alike[at : at + at_once] for at in range(0, len(alike), at_once))
-
-
-@dataclass(frozen=True, slots=True)
-class _Stack:
-    """Rows of several sources, each filled up to the size of the largest by rows never drawn.
-
-    Attributes
-    ----------
-    x, y : float array, shape (n_sources, size)
-        Scores, centred and of unit variance within each source.
-    x_codes, y_codes : int array, shape (n_sources, size)
-        Ranks among the distinct scores of the source, from 0.
-    units : int array, shape (n_sources, size)
-        What each row is drawn with; the last unit is never drawn.
-    """
-
-    x: FloatArray
-    y: FloatArray
-    x_codes: IntArray
-    y_codes: IntArray
-    units: IntArray
-
-    @classmethod
-    def of(
-        cls,
-        rows: ScoredRows,
-        order: IntArray,
-        starts: IntArray,
-        sizes: IntArray,
-        units: IntArray,
-        n_units: int,
-    ) -> "_Stack":
-        """Gather the rows of sources from their places in ``order``."""
-        offset = np.arange(sizes.max())
-        filled = offset < sizes[:, None]
-        places = order[np.where(filled, starts[:, None] + offset, starts[:, None])]
-        x, y = rows.predicted, rows.human
-        return cls(
-            _standardised(x.values[places], filled),
-            _standardised(y.values[places], filled),
-            _dense(x.codes[places]),
-            _dense(y.codes[places]),
-            np.where(filled, units[places], n_units),
-        )
-
-    def signs(self) -> tuple[FloatArray, FloatArray]:
-        """Return the signs of all differences, shape (n_sources, size, size), of either list."""
-        x, y = (
-            np.sign(codes[:, :, None] - codes[:, None, :]).astype(np.float64)
-            for codes in (self.x_codes, self.y_codes)
-        )
-        return x, y
-
-
-def _standardised(values: FloatArray, filled: NDArray[np.bool_]) -> FloatArray:
-    """Centre and scale each row over its filled places; a constant one becomes zero."""
-    n = np.count_nonzero(filled, axis=1)[:, None]
-    centred = np.where(filled, values - values.sum(axis=1, where=filled)[:, None] / n, 0.0)
-    spread = np.sqrt(np.sum(centred**2, axis=1)[:, None] / n)
-    return centred / np.where(spread > 0, spread, 1.0)
-
-
-def _dense(codes: IntArray) -> IntArray:
-    """Return each row's codes as ranks among its distinct ones."""
-    order = np.argsort(codes, axis=1)
-    ordered = np.take_along_axis(codes, order, axis=1)
-    ranks = np.zeros_like(codes)
-    np.cumsum(ordered[:, 1:] > ordered[:, :-1], axis=1, out=ranks[:, 1:])
-    result = np.empty_like(codes)
-    np.put_along_axis(result, order, ranks, axis=1)
-    return result
-
-
 _Correlate = Callable[[FloatArray], FloatArray]
 """From weights of shape (n_sources, size, n_resamples) to values (n_sources, n_resamples)."""
 
 
-def _pearson(stack: _Stack) -> _Correlate:
+def _pearson(stack: SourceStack) -> _Correlate:
     """Build Pearson's correlation from weighted moments."""
     x, y = stack.x, stack.y
     codes = [each.astype(np.float64) for each in (stack.x_codes, stack.y_codes)]
@@ -243,7 +162,7 @@ def _two_passes(x: FloatArray, y: FloatArray, weights: FloatArray) -> FloatArray
     return _ratio(cov, vx * vy, vx * vy > 0)
 
 
-def _spearman(stack: _Stack) -> _Correlate:
+def _spearman(stack: SourceStack) -> _Correlate:
     """Build Spearman's correlation from average ranks under the weights."""
     size = stack.units.shape[1]
     signs = np.concatenate(stack.signs(), axis=1)
@@ -261,7 +180,7 @@ def _spearman(stack: _Stack) -> _Correlate:
     return spearman
 
 
-def _kendall(stack: _Stack) -> _Correlate:
+def _kendall(stack: SourceStack) -> _Correlate:
     """Build tau-b from the weighted numbers of net, and of ordered, pairs."""
     x, y = stack.signs()
     forms = np.concatenate([x * y, np.abs(x), np.abs(y)], axis=1)
@@ -276,7 +195,7 @@ def _kendall(stack: _Stack) -> _Correlate:
     return kendall
 
 
-def _q(stack: _Stack) -> _Correlate:
+def _q(stack: SourceStack) -> _Correlate:
     """Sum the other three; fewer than three rows have none."""
     parts = [build(stack) for build in (_pearson, _spearman, _kendall)]
 
@@ -287,7 +206,7 @@ def _q(stack: _Stack) -> _Correlate:
     return total
 
 
-_CORRELATE: dict[str, Callable[[_Stack], _Correlate]] = {
+_CORRELATE: dict[str, Callable[[SourceStack], _Correlate]] = {
     "pearson": _pearson,
     "spearman": _spearman,
     "kendall": _kendall,

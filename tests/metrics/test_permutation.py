@@ -3,9 +3,10 @@ import math
 import numpy as np
 import pytest
 
-from judgesmith.metrics import kendall, permutation
+from judgesmith.metrics import kendall
 from judgesmith.metrics.levels import ScoredRows, agreement
 from judgesmith.metrics.permutation import permutation_test
+from judgesmith.metrics.swapped_scores import both_judges, masks, permuted_gain
 
 STATISTICS = ["pearson", "spearman", "kendall", "kendall_c", "concordance", "q"]
 LEVELS = ["system", "sample", "dataset"]
@@ -62,11 +63,11 @@ def test_every_permutation_equals_scores_swapped_by_hand(statistic, level, swap,
         )
         for each in (first, second)
     )
-    both = permutation._both_judges(one, other, keep_scale=statistic == "concordance")
-    (masks,) = permutation._masks(both, swap, 15, np.random.default_rng(0))
-    found = permutation._permuted_gain(both, statistic, level, swap)(*masks)
+    both = both_judges(one, other, keep_scale=statistic == "concordance")
+    (drawn,) = masks(both, swap, 15, np.random.default_rng(0))
+    found = permuted_gain(both, statistic, level, swap)(*drawn)
     expected = []
-    for mask in zip(*masks, strict=True):
+    for mask in zip(*drawn, strict=True):
         by_source = mask[0][sources] if swap in ("inputs", "both") else 0
         by_system = mask[-1][systems] if swap in ("systems", "both") else 0
         changed = np.broadcast_to(by_source != by_system, human.shape)

@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 
+from judgesmith.metrics import source_stacks
 from judgesmith.metrics import within_sources as module
 from judgesmith.metrics.groupwise import group_correlations
 from judgesmith.metrics.levels import ScoredRows
@@ -79,5 +80,5 @@ def test_many_sources_are_stacked_in_pieces(monkeypatch):
     counts = rng.poisson(1.0, size=(5, 4)).astype(float)
     units = np.tile(np.arange(4), 50)
     whole = within_sources(rows, "q", units, 4)(counts)
-    monkeypatch.setattr(module, "_STACK_CELLS", 50)
+    monkeypatch.setattr(source_stacks, "_STACK_CELLS", 50)
     np.testing.assert_array_equal(within_sources(rows, "q", units, 4)(counts), whole)
