@@ -155,8 +155,10 @@ def main() -> None:
     cases = [("mean", mean_case, shape) for shape in SHAPES]
     cases += [("difference", difference_case, shape) for shape in ("rated on both", "rated apart")]
     for (what, case, shape), (n, others), name in itertools.product(cases, SIZES, NOISE):
-        if shape == "three rows each, one rated" and others < n:
-            continue
+        if shape == "three rows each, one rated":
+            if others < n:
+                continue
+            others = 0
         rng = np.random.default_rng(1)
         held, length = np.zeros(2), np.zeros(2)
         for _ in range(options.repetitions):
