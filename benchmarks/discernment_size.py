@@ -9,8 +9,12 @@ items. One line per case, with the share of repetitions in which the interval he
 above it; for one perturbation, and for the lowest and average of several. ``raw`` is the share for
 plain percentiles, without the shift.
 
+Power: how many items 40 or 100 given ones say that D of 1 takes in 80 % of sets, beside the number
+that it does take; the median of repetitions and the middle half of them.
+
     python benchmarks/discernment_size.py --repetitions 20000
-    python benchmarks/discernment_size.py --coverage --repetitions 400
+    python benchmarks/discernment_size.py --coverage --repetitions 300
+    python benchmarks/discernment_size.py --power --repetitions 200
 """
 
 import argparse
@@ -19,6 +23,7 @@ import itertools
 import numpy as np
 
 from judgesmith.metrics.discernment_estimates import Scores, resampled_log_p
+from judgesmith.metrics.discernment_power import items_needed
 from judgesmith.metrics.discernment_scores import discernment_score
 from judgesmith.metrics.harmonic import HarmonicForm, harmonic_mean_log_p
 from judgesmith.metrics.source_draws import percentile_interval
@@ -131,16 +136,48 @@ def of_one_set(
     }
 
 
+def power(rng: np.random.Generator, repetitions: int) -> None:
+    """Print how many items are said to be needed, and how many are."""
+    print("items  metrics  alike  effect  needed  said, median  middle half  over ten times")
+    cases = itertools.product(((1, 0.0), (4, 0.5)), (0.3, 0.6), (40, 100))
+    for (n_metrics, likeness), effect, n_items in cases:
+
+        def lost(
+            n: int,
+            n_sets: int = 1,
+            *,
+            own: tuple[int, float, float] = (n_metrics, likeness, effect),
+        ) -> np.ndarray:
+            shape = (n_sets, 1, own[0], n)
+            return differences(rng, shape, np.full(1, own[2]), own[1], "five samples")[:, 0]
+
+        true = next(n for n in range(5, 1000) if np.mean(scores(lost(n, 4000)) >= 1) >= 0.8)
+        said = []
+        for _ in range(repetitions):
+            given = lost(n_items)[0].T
+            found = items_needed(given, 0 * given, rng=rng, n_resamples=200)
+            said.append(found.n or np.inf)
+        low, middle, high = np.quantile(said, [0.25, 0.5, 0.75], method="inverted_cdf")
+        print(
+            f"{n_items:5}  {n_metrics:7}  {likeness:5}  {effect:6}  {true:6}  {middle:12.0f}  "
+            f"{low:5.0f}-{high:<5.0f}  {np.mean(np.isinf(said)):14.3f}",
+            flush=True,
+        )
+
+
 def main() -> None:
     """Simulate and print."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--repetitions", type=int, default=20_000)
     parser.add_argument("--items", type=int, default=100, help="of the table of sizes")
     parser.add_argument("--coverage", action="store_true")
+    parser.add_argument("--power", action="store_true")
     options = parser.parse_args()
     rng = np.random.default_rng(1)
     if options.coverage:
         coverage(rng, options.repetitions)
+    elif options.power:
+        power(rng, options.repetitions)
     else:
         size(rng, options.repetitions, options.items)
 

@@ -22,6 +22,8 @@ from judgesmith.metrics.wilcoxon import (
 __all__ = ["Resamples", "fewest_items", "items_needed"]
 
 _TIMES_THE_ITEMS = 10
+# Sizes above this take long: before any of them, the limit is tried.
+_MANY_ITEMS = 1000
 # Items drawn at a time, at 8 bytes each and some eight arrays.
 _BATCH_CELLS = 2**20
 
@@ -158,6 +160,8 @@ def fewest_items(resamples: Resamples, combine: Combine, share: float) -> ItemsN
         if n == limit:
             return ItemsNeeded(n=None, limit=limit, share=share, reached=reached(limit))
         below, n = n, min(2 * n, limit)
+        if n > _MANY_ITEMS and reached(limit) < share:
+            n = limit
     while n - below > 1:
         middle = (below + n) // 2
         if reached(middle) < share:

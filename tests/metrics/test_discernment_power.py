@@ -59,6 +59,18 @@ def test_more_items_than_there_are_can_be_needed_up_to_ten_times_as_many():
     assert 0 <= hopeless.reached < 0.8
 
 
+def test_many_items_are_tried_only_where_the_most_would_do(monkeypatch):
+    lost = np.random.default_rng(3).normal(size=(40, 1))
+    lost -= lost.mean()
+    usual = needed(lost, 0 * lost), needed(lost + 0.3, 0 * lost)
+    monkeypatch.setattr(discernment_power, "_MANY_ITEMS", 10)
+    asked = []
+    log_p = Resamples.log_p
+    monkeypatch.setattr(Resamples, "log_p", lambda self, n: asked.append(n) or log_p(self, n))
+    assert (needed(lost, 0 * lost), needed(lost + 0.3, 0 * lost)) == usual
+    assert asked[: asked.index(400) + 1] == [1, 2, 4, 8, 400]
+
+
 def test_drawing_rows_and_drawing_counts_are_two_ways_to_the_same():
     lost = np.random.default_rng(4).normal(3, 10, size=(1, 60)).round()
     resamples = Resamples(lost, 4000, seed=5)
