@@ -38,18 +38,22 @@ def inversion_passes(codes: IntArray) -> Iterator[Pass]:
     """
     # Half the memory to move; positions and codes are far below two thousand million.
     few = max(len(codes), int(codes.max(initial=0))) < 2**31
-    narrow: AnyInt = codes.astype(np.int32 if few else np.int64)
-    ordered = np.sort(narrow)
-    rows: AnyInt = np.arange(len(codes), dtype=narrow.dtype)
+    current: AnyInt = codes.astype(np.int32 if few else np.int64)
+    rows: AnyInt = np.arange(len(codes), dtype=current.dtype)
+    ordered = np.sort(current)
     for bit in reversed(range(int(codes.max(initial=0)).bit_length())):
-        is_high = (narrow[rows] >> bit & 1).astype(bool)
+        is_high = (current >> bit & 1).astype(bool)
         becomes_high = (ordered >> bit & 1).astype(bool)
+        # Sorted places are taken and filled several times faster than masks.
         place, place_high = np.flatnonzero(~is_high), np.flatnonzero(is_high)
+        new_place, new_high = np.flatnonzero(~becomes_high), np.flatnonzero(becomes_high)
         low, high = rows[place], rows[place_high]
         # Once sorted by this bit too, a block holds its low rows first: those with the bit set
         # that come before one of them then are the ones of earlier blocks.
-        new_place = np.flatnonzero(~becomes_high)
         rank = np.arange(len(low))
         yield low, high, new_place - rank, place - rank
+        arranged = np.empty_like(current)
+        arranged[new_place], arranged[new_high] = current[place], current[place_high]
         rows = np.empty_like(rows)
-        rows[new_place], rows[np.flatnonzero(becomes_high)] = low, high
+        rows[new_place], rows[new_high] = low, high
+        current = arranged
