@@ -10,7 +10,7 @@ from typing import cast
 import numpy as np
 from numpy.typing import ArrayLike
 
-from judgesmith.metrics.checks import FloatArray, IntArray, group_codes, paired_scores
+from judgesmith.metrics.checks import FloatArray, IntArray, group_codes, number_array, paired_scores
 from judgesmith.metrics.column import Column
 from judgesmith.metrics.estimate import Estimate
 from judgesmith.metrics.levels import Labels
@@ -137,10 +137,7 @@ def rounded_scores(predicted: ArrayLike) -> FloatArray:
     >>> rounded_scores([[7, 8, None], [None, None, None]]).tolist()
     [7.5, nan]
     """
-    try:
-        scores = np.asarray(predicted, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"predicted must be numbers; {error}.") from error
+    scores = number_array(predicted, name="predicted")
     if scores.ndim not in (1, 2):
         raise ValueError(
             "predicted must have shape (n_rows,), or (n_rows, n_samples) with one column per "

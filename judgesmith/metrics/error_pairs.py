@@ -97,7 +97,9 @@ def accuracy_by_errors(
     first, second = pairs_within(codes, n_sources)
     differ = own[first] != own[second]
     first, second = first[differ], second[differ]
-    preferred = (np.sign(p[first] - p[second]) + 1) / 2
+    scored = ~np.isnan(p[first]) & ~np.isnan(p[second])
+    preferred = ((p[first] > p[second]) * 1.0 - (p[first] < p[second]) + 1) / 2
+    preferred[~scored] = np.nan
     return _table(
         np.concatenate([preferred, 1 - preferred]),
         np.concatenate([own[first], own[second]]),

@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from judgesmith.metrics.agreeing_pairs import check_tolerance
-from judgesmith.metrics.checks import FloatArray, paired_scores
+from judgesmith.metrics.checks import FloatArray, number_array, score_vector
 from judgesmith.metrics.column import TIE_TOLERANCE
 
 __all__ = ["majority_preference", "preferences", "preferences_from_scores"]
@@ -110,27 +110,21 @@ def preferences_from_scores(
     [1.0, 0.5, 0.0, nan]
     """
     check_tolerance(tolerance)
-    a, b = (
-        paired_scores(each, np.zeros(np.shape(each)[:1]), allow_unscored=True)[0]
-        for each in (first, second)
-    )
-    if a.shape != b.shape:
-        raise ValueError(f"first and second must pair up; got {len(a)} and {len(b)} scores.")
+    a = score_vector(first, name="first", allow_missing=True)
+    b = score_vector(second, name="second", n_items=len(a), allow_missing=True)
     scored = ~np.isnan(a) & ~np.isnan(b)
-    gap = a[scored] - b[scored]
-    largest = np.max(np.abs([a[scored], b[scored]]), initial=0.0)
+    own, other = a[scored], b[scored]
     preferred = np.full(len(a), np.nan)
-    tied = np.abs(gap) <= tolerance + TIE_TOLERANCE * largest
-    preferred[scored] = np.where(tied, 0.5, gap > 0)
+    # Halves, so that no difference of two scores is too large for a number.
+    far = tolerance / 2 + TIE_TOLERANCE * np.max(np.abs([own, other]), initial=0.0)
+    tied = np.abs(own / 2 - other / 2) <= far
+    preferred[scored] = np.where(tied, 0.5, own > other)
     return preferred
 
 
 def _answers(given: ArrayLike, name: str) -> FloatArray:
     """Return answers as floats, or say which one is no preference."""
-    try:
-        answers = np.asarray(given, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"{name} must be 1, 0, 0.5 or nan; {error}.") from error
+    answers = number_array(given, name=name)
     wrong = ~np.isnan(answers) & ~np.isin(answers, (0.0, 0.5, 1.0))
     if wrong.any():
         at = np.argwhere(wrong)[0]

@@ -110,7 +110,7 @@ def test_what_cannot_be_is_refused():
         adjacent_accuracy([1, 2], [1, None], sources=list("aa"))
     with pytest.raises(ValueError, match="row 1 is not"):
         adjacent_accuracy([1, np.inf], [1, 2], sources=list("aa"))
-    with pytest.raises(ValueError, match="predicted must be numbers"):
+    with pytest.raises(ValueError, match="predicted must be an array of numbers"):
         adjacent_accuracy(["x", "y"], [1, 2], sources=list("aa"))
     with pytest.raises(ValueError, match=r"shape \(n_rows,\)"):
         adjacent_accuracy(np.ones((2, 2, 2)), [1, 2], sources=list("aa"))

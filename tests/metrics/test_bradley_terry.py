@@ -200,6 +200,8 @@ def test_what_cannot_be_is_refused():
         bradley_terry([1, 0], first=["a"], second=["b", "b"])
     with pytest.raises(ValueError, match="second holds a missing label"):
         bradley_terry([1, 0], first=["a", "a"], second=["b", None])
+    with pytest.raises(TypeError, match="first must be a sequence of labels"):
+        bradley_terry([1, 0], first=7, second=["b", "b"])
     with pytest.raises(ValueError, match="comparison 2 is of 'a' with itself"):
         bradley_terry([1, None, 0], first=["a", "a", "a"], second=["b", "b", "a"])
     with pytest.raises(ValueError, match="need 2 to 2,000 systems to compare; got 0"):

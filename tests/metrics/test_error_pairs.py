@@ -70,6 +70,11 @@ def test_the_scores_comparisons_are_those_of_the_preferences_they_imply():
         assert one.at(k) == pytest.approx(other.at(k), nan_ok=True)
 
 
+def test_scores_too_far_apart_to_subtract_are_compared():
+    found = accuracy_by_errors([1.7e308, -1.7e308, None], [0, 1, 2], sources=[0, 0, 0])
+    assert (found.at(1), found.n_unscored) == (1, 2)
+
+
 def test_no_rows_make_an_empty_table():
     found = accuracy_by_errors([], [], sources=[])
     assert found.accuracy.shape == (0, 0)

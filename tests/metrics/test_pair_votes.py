@@ -48,6 +48,7 @@ def test_scores_become_preferences():
     assert preferences_from_scores([0.4, 0.5], [0.3, 0.3], tolerance=0.1).tolist() == [0.5, 1]
     assert preferences_from_scores([0.1 + 0.2], [0.3]).tolist() == [0.5]
     assert preferences_from_scores([], []).tolist() == []
+    assert preferences_from_scores([1e308, -1e308], [-1e308, -1e308]).tolist() == [1, 0.5]
     assert np.isnan(preferences_from_scores([None, 1], [1, None])).all()
 
 
@@ -60,15 +61,15 @@ def test_what_is_no_preference_is_refused():
         preferences([[1]], "human", allow_unscored=False)
     with pytest.raises(ValueError, match="got 1 for 3"):
         preferences([1], "human", n=3, allow_unscored=True)
-    with pytest.raises(ValueError, match="must be 1, 0, 0"):
+    with pytest.raises(ValueError, match="human must be an array of numbers"):
         preferences(["A"], "human", allow_unscored=True)
     with pytest.raises(ValueError, match="got inf"):
         majority_preference([[1, np.inf]])
     with pytest.raises(ValueError, match="votes must have shape"):
         majority_preference([1, 0])
-    with pytest.raises(ValueError, match="got 2 and 1 scores"):
+    with pytest.raises(ValueError, match="second must hold one score per item; got 1 for 2"):
         preferences_from_scores([1, 2], [1])
-    with pytest.raises(ValueError, match="no finite score"):
+    with pytest.raises(ValueError, match="first has no finite score"):
         preferences_from_scores([np.inf], [1])
     with pytest.raises(ValueError, match="tolerance"):
         preferences_from_scores([1], [1], tolerance=-1)
