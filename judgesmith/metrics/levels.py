@@ -89,11 +89,12 @@ class ScoredRows:
             raise ValueError("system level needs systems=, one label per item; got None.")
         else:
             system_codes, n_systems = np.zeros(n_rows, np.int64), int(n_rows > 0)
+        kept = slice(None) if scored.all() else scored
         return cls(
-            predicted=Column.of(predicted[scored]),
-            human=Column.of(human[scored]),
-            sources=source_codes[scored],
-            systems=system_codes[scored],
+            predicted=Column.of(predicted[kept]),
+            human=Column.of(human[kept]),
+            sources=source_codes[kept],
+            systems=system_codes[kept],
             n_sources=n_sources,
             n_systems=n_systems,
             n_unscored=int(n_rows - np.count_nonzero(scored)),

@@ -6,7 +6,8 @@ import pytest
 from judgesmith.metrics import counted
 from judgesmith.metrics.counted import of_counts
 from judgesmith.metrics.groupwise import Statistic
-from judgesmith.metrics.levels import ScoredRows, level_value
+from judgesmith.metrics.levels import ScoredRows, agreement, level_value
+from judgesmith.metrics.resampling import agreement_interval
 
 STATISTICS = get_args(Statistic)
 
@@ -109,3 +110,25 @@ def test_blocks_of_resamples_do_not_change_the_values(statistic, monkeypatch):
     whole = of_counts(rows, statistic, "dataset")(counts)
     monkeypatch.setattr(counted, "_BLOCK_CELLS", 1)
     np.testing.assert_allclose(of_counts(rows, statistic, "dataset")(counts), whole, atol=1e-12)
+
+
+@pytest.mark.parametrize("statistic", ["concordance", "kendall_c"])
+def test_intervals_hold_the_truth_about_as_often_as_they_claim(statistic):
+    rng = np.random.default_rng(0)
+
+    def draw(n_sources):
+        sources = np.arange(n_sources * 5) // 5
+        true = rng.normal(size=n_sources)[sources] + rng.normal(size=len(sources))
+        return 0.7 * true + rng.normal(size=len(sources)) + 0.5, np.round(true), sources
+
+    judge, people, sources = draw(20_000)
+    given = {"statistic": statistic, "level": "dataset"}
+    truth = agreement(judge, people, sources=sources, **given).value
+    held = 0
+    for _ in range(100):
+        judge, people, sources = draw(40)
+        found = agreement_interval(
+            judge, people, sources=sources, **given, rng=rng, n_resamples=200
+        )
+        held += found.low <= truth <= found.high
+    assert 0.88 <= held / 100 <= 0.99
