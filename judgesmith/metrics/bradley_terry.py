@@ -216,8 +216,8 @@ def _sides(
     """Return the systems of scored comparisons, and the places of both sides among them."""
     named: list[Any] = []
     for name, labels in (("first", first), ("second", second)):
+        group_codes(labels, name=name, n_items=len(scored))
         given = labels.tolist() if isinstance(labels, np.ndarray) else labels
-        group_codes(given, name=name, n_items=len(scored))
         named += compress(given, scored.tolist())
     codes, k = group_codes(named, name="systems", n_items=len(named))
     if not 2 <= k <= MOST_SYSTEMS:
