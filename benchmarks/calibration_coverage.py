@@ -20,6 +20,7 @@ from judgesmith.metrics.calibration import cross_calibrated, isotonic_map
 from judgesmith.metrics.calibration_error import calibration_error
 from judgesmith.metrics.certified_threshold import certified_threshold
 from judgesmith.metrics.conformal import conformal_margin
+from judgesmith.metrics.span_difference import span_difference
 from judgesmith.metrics.span_matching import matched_span_agreement
 from judgesmith.metrics.spans import span_character_agreement
 
@@ -202,6 +203,25 @@ def spans(repetitions: int) -> None:
         line(f"F1 of {name}, {n_sources} sources of {size}", found, truth)
 
 
+def differences(repetitions: int) -> None:
+    """Simulate how often judges that mark equally well are told apart."""
+    for n_sources, size in itertools.product((10, 30, 100), (1, 5)):
+        rng = np.random.default_rng(6)
+        sources = np.repeat(np.arange(n_sources), size)
+        found = []
+        for _ in range(repetitions):
+            (predicted, gold), judges = marked(rng, n_sources, size), []
+            for _ in range(2):
+                said = [[span for span in text if rng.random() < 0.8] for text in predicted]
+                judges.append(span_character_agreement(said, gold, rng=rng, n_resamples=20))
+            found.append(span_difference(*judges, sources=sources, rng=rng, n_resamples=400))
+        apart = np.mean([one.p_value <= 0.05 for one in found])
+        print(
+            f"F1 of two equal judges, {n_sources} sources of {size}: p <= .05 in {apart:.3f}",
+            flush=True,
+        )
+
+
 def maps(repetitions: int) -> None:
     """Compare what an isotonic map of noise gains on its own rows and across folds."""
     rng = np.random.default_rng(5)
@@ -222,7 +242,7 @@ def main() -> None:
     parser.add_argument("--repetitions", type=int, default=400)
     options = parser.parse_args()
     print(f"{'case':66} {'covers':>6} {'below':>6} {'above':>6} {'none':>5}")
-    for simulate in (maps, calibration, area, conformal, threshold, spans):
+    for simulate in (maps, calibration, area, conformal, threshold, spans, differences):
         simulate(options.repetitions)
 
 

@@ -1,17 +1,20 @@
 """Precision, recall and F1 from what was matched in each text, with intervals over sources."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
-from judgesmith.metrics.checks import FloatArray, group_codes
+from judgesmith.metrics.checks import FloatArray, IntArray, group_codes
 from judgesmith.metrics.estimate import Estimate
 from judgesmith.metrics.levels import Labels
 from judgesmith.metrics.source_draws import check_settings, draws_of_sources, percentile_interval
 from judgesmith.metrics.span_table import SpanTable
 
-__all__ = ["SpanAgreement", "agreement_of_matches"]
+__all__ = ["SPAN_STATISTICS", "SpanAgreement", "agreement_of_matches", "source_sums", "summary"]
+
+SPAN_STATISTICS = ("precision", "recall", "f1", "macro_f1")
+"""What :func:`summary` returns, in this order."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,6 +38,9 @@ class SpanAgreement:
         Texts left out because ``predicted`` was None.
     n_unlocated_predicted, n_unlocated_gold : int
         Spans left out because they have no place in their text.
+    of_texts : float array, shape (n_texts_given, 4)
+        ``matched_predicted``, ``predicted``, ``matched_gold`` and ``gold`` of each text, nan
+        where it is unscored: what :func:`~judgesmith.metrics.span_difference` compares.
     """
 
     precision: Estimate
@@ -48,6 +54,7 @@ class SpanAgreement:
     n_unscored: int
     n_unlocated_predicted: int
     n_unlocated_gold: int
+    of_texts: FloatArray = field(repr=False, compare=False)
 
     @property
     def true_positives(self) -> float:
@@ -83,18 +90,12 @@ def agreement_of_matches(
     labels = np.arange(table.n_given) if sources is None else sources
     codes, _ = group_codes(labels, name="sources", n_items=table.n_given)
     units, codes = np.unique(codes[table.kept], return_inverse=True)
-    own = _rates(amounts)[:, 2]
-    # A text that neither side marked is judged rightly; sums never see it.
-    own[np.isnan(own)] = 1.0
-    columns = np.column_stack([amounts, own, np.ones(table.n_texts)])
-    sums = np.stack(
-        [np.bincount(codes, weights=column, minlength=len(units)) for column in columns.T], axis=1
-    )
-    values = _summary(sums.sum(axis=0)[None])[0]
+    sums = source_sums(amounts, codes, len(units))
+    values = summary(sums.sum(axis=0)[None])[0]
     intervals = np.full((4, 2), np.nan)
     if len(units) > 1:
         drawn = np.concatenate(
-            [_summary(counts @ sums) for counts in draws_of_sources(len(units), n_resamples, rng)]
+            [summary(counts @ sums) for counts in draws_of_sources(len(units), n_resamples, rng)]
         )
         for place in np.flatnonzero(~np.isnan(values)):
             # Resamples that never vary do not show how sure the value is.
@@ -113,6 +114,8 @@ def agreement_of_matches(
         for value, (low, high) in zip(values, intervals, strict=True)
     ]
     matched_predicted, predicted, matched_gold, gold = amounts.sum(axis=0).tolist()
+    of_texts = np.full((table.n_given, 4), np.nan)
+    of_texts[table.kept] = amounts
     return SpanAgreement(
         precision=estimates[0],
         recall=estimates[1],
@@ -125,6 +128,18 @@ def agreement_of_matches(
         n_unscored=table.n_given - table.n_texts,
         n_unlocated_predicted=table.predicted.n_unlocated,
         n_unlocated_gold=table.gold.n_unlocated,
+        of_texts=of_texts,
+    )
+
+
+def source_sums(amounts: FloatArray, codes: IntArray, n_units: int) -> FloatArray:
+    """Return for each source the sums of its texts' amounts and own F1, and how many they are."""
+    own = _rates(amounts)[:, 2]
+    # A text that neither side marked is judged rightly; sums never see it.
+    own[np.isnan(own)] = 1.0
+    columns = np.column_stack([amounts, own, np.ones(len(own))])
+    return np.stack(
+        [np.bincount(codes, weights=column, minlength=n_units) for column in columns.T], axis=1
     )
 
 
@@ -140,8 +155,8 @@ def _rates(amounts: FloatArray) -> FloatArray:
     return rates
 
 
-def _summary(sums: FloatArray) -> FloatArray:
-    """Return the four statistics of rows of summed amounts, own F1 and texts."""
+def summary(sums: FloatArray) -> FloatArray:
+    """Return the four statistics of rows of sums as in :func:`source_sums`, nan if undefined."""
     macro = np.full(len(sums), np.nan)
     np.divide(sums[:, 4], sums[:, 5], out=macro, where=sums[:, 5] > 0)
     return np.column_stack([_rates(sums[:, :4]), macro])
