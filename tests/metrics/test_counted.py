@@ -132,3 +132,18 @@ def test_intervals_hold_the_truth_about_as_often_as_they_claim(statistic):
         )
         held += found.low <= truth <= found.high
     assert 0.88 <= held / 100 <= 0.99
+
+
+@pytest.mark.parametrize("statistic", ["kendall", "kendall_c"])
+def test_many_rows_are_counted_by_inversions(statistic, monkeypatch):
+    rows = scored_rows(*table(200, 40, levels=True, seed=7), "dataset")
+    counts = np.random.default_rng(0).multinomial(40, np.full(40, 1 / 40), size=20)
+    few = of_counts(rows, statistic, "dataset")(counts)
+    monkeypatch.setattr(counted, "_PAIRWISE_ROWS", 100)
+    np.testing.assert_allclose(of_counts(rows, statistic, "dataset")(counts), few, atol=1e-12)
+
+
+@pytest.mark.parametrize("statistic", STATISTICS)
+def test_two_constant_lists_are_undefined_in_every_resample(statistic):
+    rows = scored_rows(np.full(4, 3.0), np.full(4, 3.0), list("aabb"), None, "dataset")
+    assert np.isnan(of_counts(rows, statistic, "dataset")(np.array([[2, 0], [1, 1]]))).all()
