@@ -88,8 +88,8 @@ def level_codes(scores: FloatArray, levels: FloatArray, *, name: str) -> IntArra
 
 
 def _tolerance(levels: FloatArray) -> float:
-    """Return how far apart equal scores may lie."""
-    return TIE_TOLERANCE * float(np.max(np.abs(levels), initial=0.0))
+    """Return how far apart equal scores may lie, for levels that rise."""
+    return TIE_TOLERANCE * float(max(abs(levels[0]), abs(levels[-1]))) if levels.size else 0.0
 
 
 def _listed(levels: FloatArray) -> str:
