@@ -46,7 +46,9 @@ def human_ceiling(
     Each item's ratings are split at random into two halves (one is left over if their number
     is odd); the correlation of the halves' means, averaged over splits, is stepped up to the
     full number of ratings. The true values are what infinitely many such raters would give on
-    average, so a bias that raters share is not seen.
+    average, so a bias that raters share is not seen. The reliability is nearly that of the mean in
+    one-way analysis: :func:`~judgesmith.metrics.intraclass_interval` with ``of="mean"`` says how
+    sure it is, and the roots of its ends how sure the ceiling is.
 
     Parameters
     ----------
@@ -111,7 +113,9 @@ def _half_correlation(table: FloatArray, half: FloatArray, rng: np.random.Genera
     """Correlate the means of two random, disjoint halves of each item's ratings."""
     # Missing ratings get the last places, so that the first 2 * half of each row are given.
     keys = np.where(np.isnan(table), 2.0, rng.random(table.shape))
-    place = np.argsort(np.argsort(keys, axis=1), axis=1)
+    order = np.argsort(keys, axis=1)
+    place = np.empty_like(order)
+    np.put_along_axis(place, order, np.arange(table.shape[1])[None], axis=1)
     given = np.nan_to_num(table)
     first = np.sum(given, axis=1, where=place < half[:, None]) / half
     second = np.sum(given, axis=1, where=(place >= half[:, None]) & (place < 2 * half[:, None]))

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from judgesmith.metrics import human_ceiling
+from judgesmith.metrics import human_ceiling, intraclass_correlation
 
 
 def ragged(rng, n_items, n_raters, noise, missing):
@@ -68,3 +68,11 @@ def test_ceiling_without_two_ratings_of_an_item_is_undefined(table):
 def test_what_is_no_table_of_ratings_is_refused(table):
     with pytest.raises(ValueError, match="ratings must"):
         human_ceiling(table, rng=np.random.default_rng(0))
+
+
+@pytest.mark.parametrize("n_raters", [2, 3, 6])
+def test_ceiling_is_nearly_the_root_of_the_intraclass_correlation_of_the_mean(n_raters):
+    rng = np.random.default_rng(5)
+    table = ragged(rng, 300, n_raters, 1, 0)
+    found = human_ceiling(table, rng=rng)
+    assert found.ceiling**2 == pytest.approx(intraclass_correlation(table).mean, abs=0.01)
