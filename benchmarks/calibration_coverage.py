@@ -148,6 +148,7 @@ def threshold(repetitions: int) -> None:
                 wished=wished,
                 largest_loss=largest,
                 sources=sources if size > 1 else None,
+                rng=rng,
                 confidence=0.9,
             )
             accepted = int(np.searchsorted(-sure[order], -found.threshold, side="left"))

@@ -4,23 +4,56 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from judgesmith.metrics.certified_threshold import _p_value, certified_threshold
+from judgesmith.metrics import certified_threshold as module
+from judgesmith.metrics.certified_threshold import _p_value
+
+
+def certified_threshold(losses, *, seed=0, **settings):
+    return module.certified_threshold(losses, rng=np.random.default_rng(seed), **settings)
+
 
 rows = st.lists(st.tuples(st.integers(0, 1), st.integers(0, 5)), max_size=60)
 
 
 @pytest.mark.parametrize(
-    ("observed", "bound", "exact"),
-    [(0.05, 0.00422055, 0.00155265), (0.1, 0.27032606, 0.0994474), (0.02, 4.10893e-5, 1.51159e-5)],
+    ("observed", "quoted"), [(0.05, 0.00155265), (0.1, 0.0994474), (0.02, 1.51159e-5)]
 )
-def test_p_values_equal_mapies(observed, bound, exact):
-    # MAPIE 1.6.0: compute_hoeffding_bentkus_p_value([observed], 100, 0.15, binary=False / True)
-    assert _p_value(np.full(100, observed), 0.15) == pytest.approx(bound, rel=1e-5)
+def test_p_values_of_right_and_wrong_are_binomial(observed, quoted):
+    # MAPIE 1.6.0: compute_hoeffding_bentkus_p_value([observed], 100, 0.15, binary=True)
     wrong = (np.arange(100) < 100 * observed).astype(float)
-    assert _p_value(wrong, 0.15) == pytest.approx(exact, rel=1e-5)
-    assert _p_value(wrong, 0.15) == pytest.approx(
+    assert _p_value(wrong, 0.15, 0.05) == pytest.approx(quoted, rel=1e-5)
+    assert _p_value(wrong, 0.15, 0.05) == pytest.approx(
         stats.binomtest(int(wrong.sum()), 100, 0.15, alternative="less").pvalue
     )
+
+
+@given(st.lists(st.integers(0, 10).map(lambda k: k / 10), min_size=1, max_size=30))
+def test_p_values_of_other_losses_are_the_least_that_a_bettor_lost(losses):
+    risk, level, n = 0.4, 0.05, len(losses)
+    if set(losses) <= {0, 1}:
+        return
+    wealth, most, variance, past = 1.0, 1.0, 0.25, []
+    deviations = 0.25
+    for loss in losses:
+        stake = min(1.0, np.sqrt(2 * np.log(1 / level) / (n * variance)))
+        wealth *= 1 + stake * (risk - loss)
+        most = max(most, wealth)
+        past.append(loss)
+        mean = (0.5 + sum(past)) / (len(past) + 1)
+        deviations += (loss - mean) ** 2
+        variance = deviations / (len(past) + 1)
+    assert _p_value(np.array(losses), risk, level) == pytest.approx(1 / most)
+
+
+@pytest.mark.parametrize("level", [0.01, 0.1])
+def test_losses_that_are_too_large_on_average_have_small_p_values_rarely_enough(level):
+    rng = np.random.default_rng(0)
+    for draw, mean in (
+        (lambda: rng.beta(1, 4, size=80), 0.2),
+        (lambda: rng.random(80) ** 2, 1 / 3),
+    ):
+        p_values = [_p_value(draw(), mean, level) for _ in range(500)]
+        assert np.mean(np.array(p_values) <= level) <= level + 2 * np.sqrt(level / 500)
 
 
 @given(rows, st.sampled_from([0.2, 0.4, 0.6]))
@@ -121,6 +154,19 @@ def test_rows_without_a_loss_are_left_out_and_counted():
 def test_settings_that_cannot_be_are_refused(settings, said):
     with pytest.raises(ValueError, match=said):
         certified_threshold([0, 1], certainty=[1, 2], **settings)
+
+
+def test_the_order_of_rows_does_not_help():
+    # Sorted by loss, a bettor would win first and be believed.
+    rng = np.random.default_rng(0)
+    losses = np.sort(rng.random(400))
+    found = [
+        certified_threshold(losses, certainty=np.ones(400), wished=0.45, seed=seed, n_candidates=1)
+        for seed in range(50)
+    ]
+    assert np.mean([one.coverage > 0 for one in found]) <= 0.05
+    with pytest.raises(TypeError, match="rng"):
+        module.certified_threshold(losses, certainty=losses, wished=0.5, rng=0)
 
 
 @pytest.mark.parametrize("decimals", [9, 0])
