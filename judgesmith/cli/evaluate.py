@@ -24,6 +24,7 @@ from judgesmith.cli.printing import (
     print_json,
     say,
     say_notes,
+    say_wrapped,
     stage_progress,
 )
 
@@ -99,6 +100,7 @@ def command(
 
 
 def _print_scores(found: Evaluation, *, name: str, is_judge: bool) -> None:
+    from judgesmith.cli.beside import print_besides
     from judgesmith.experiments.agreeing import unscored_text
 
     of_criterion = ", by its score on this criterion" if found.scored_by == "criterion" else ""
@@ -108,8 +110,13 @@ def _print_scores(found: Evaluation, *, name: str, is_judge: bool) -> None:
         if report is not None:
             print_agreement(f"{title}: {basis_text(report, found.unscored)}", {"agreement": report})
     on = unseen if found.criteria_on == "unseen" else "All rows"
+    if found.besides is not None:
+        print_besides(f"{on}, besides correlation", found.besides)
     print_criteria(f"{on}, by criterion: 95% intervals over sources", found.by_criterion)
-    say(f"\nof the rated rows, {unscored_text(found.unscored)}; {found.n_unrated} are unrated")
+    say()
+    say_wrapped(
+        f"of the rated rows, {unscored_text(found.unscored)}; {found.n_unrated} are unrated"
+    )
 
 
 def _of_judge(

@@ -15,6 +15,7 @@ from judgesmith.experiments.agreeing import (
     plain,
     unscored,
 )
+from judgesmith.experiments.besides import Besides, besides
 from judgesmith.experiments.by_criterion import CriterionReports, criterion_reports
 from judgesmith.experiments.dataset import DataSet, check_dataset
 from judgesmith.experiments.judged_rows import (
@@ -58,7 +59,10 @@ class Evaluation:
     by_criterion : CriterionReports
         Agreement on each criterion that the judge scores and people rated.
     criteria_on : {"unseen", "all"}
-        The rows behind ``by_criterion``: all of them where none is known to be unseen.
+        The rows behind ``by_criterion`` and ``besides``: all of them where none is known to be
+        unseen.
+    besides : Besides or None
+        What correlations do not tell; None where no row has a score.
     """
 
     label: str
@@ -72,6 +76,7 @@ class Evaluation:
     scored_by: ScoredBy = "score"
     by_criterion: CriterionReports = field(default_factory=CriterionReports)
     criteria_on: RowsUsed = "unseen"
+    besides: Besides | None = None
 
     @property
     def criteria(self) -> Mapping[str, Report]:
@@ -97,6 +102,7 @@ class Evaluation:
             "criteria": self.by_criterion.to_dict(),
             "criteria_unscored": {name: one.n for name, one in self.by_criterion.unscored.items()},
             "criteria_left_out": dict(self.by_criterion.left_out),
+            "besides": None if self.besides is None else self.besides.to_dict(),
         }
 
 
@@ -220,6 +226,7 @@ def _evaluation(
         scored_by=judged.scored_by,
         by_criterion=by_criterion,
         criteria_on=criteria_on,
+        besides=besides(judged, rows.tolist(), dataset, targets, rng=rng),
     )
 
 

@@ -18,6 +18,7 @@ from judgesmith.optimizers.table import JudgedTable, judged_table, on_criterion
 from judgesmith.programs import Judge, SavedJudge, judge_items
 from judgesmith.signatures import Judgement
 from judgesmith.signatures.rubric import folded
+from judgesmith.signatures.scale import PERCENT, Scale
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -44,6 +45,8 @@ class JudgedRows:
         Whether the judge was made from the row's texts; False where nobody knows.
     table : JudgedTable
         What is compared beside what people said, where more is better.
+    scale : Scale or None
+        What the compared scores are points of, where that is known.
     """
 
     label: str
@@ -51,6 +54,7 @@ class JudgedRows:
     scored_by: ScoredBy
     seen: NDArray[np.bool_]
     table: JudgedTable
+    scale: Scale | None
 
 
 def rows_of_judge(
@@ -83,6 +87,7 @@ def rows_of_judge(
         judgements,
         whole=own is not None and folded(own) == folded(targets.name),
         seen=np.asarray([item.key in known for item in items], dtype=bool),
+        scale=judge.protocol.aggregation.scale,
     )
 
 
@@ -110,6 +115,7 @@ def rows_of_scores(scores: Scores, dataset: DataSet, targets: Targets) -> Judged
         chosen,
         whole=scores.target is None or folded(scores.target) == folded(targets.name),
         seen=np.zeros(len(chosen), dtype=bool),
+        scale=None,
     )
 
 
@@ -121,6 +127,7 @@ def _rows(
     *,
     whole: bool,
     seen: NDArray[np.bool_],
+    scale: Scale | None,
 ) -> JudgedRows:
     by_name = not whole and folded(targets.name) in judged_criteria(judgements)
     compared = on_criterion(judgements, targets.name) if by_name else judgements
@@ -136,4 +143,6 @@ def _rows(
             sources=dataset.groups[rated],
             systems=np.asarray([dataset[i].system_id for i in rated.tolist()]),
         ),
+        # Every judge scores criteria from 0 to 100.
+        scale=PERCENT if by_name else scale,
     )

@@ -33,6 +33,34 @@ def test_a_file_of_scores_agrees_as_the_judge_that_wrote_it(run, judge, data):
     assert "scores on file do not say which rows their judge was made from." in text
 
 
+def test_what_correlations_do_not_tell_stands_in_a_table_of_its_own(run, judge, data):
+    done = run("evaluate", judge.name, data.name)
+    assert "\nRows it has not seen, besides correlation\n" in done.out
+    table = done.out.split("besides correlation")[1]
+    lines = {line.split("  ")[0]: line for line in table.splitlines() if line}
+    found = run("evaluate", judge, data, "--json").json["besides"]
+    assert f"{found['pairs']['dataset']['value']:.3f}" in lines["pairs ordered as by people"]
+    assert str(found["scale_use"]["people"]["n_used"]) in lines["different scores"]
+    assert max(map(len, done.out.splitlines())) <= 80
+
+
+def test_levels_are_compared_where_people_gave_whole_points(run, data, sample_rows, folder):
+    whole = [row | {"human": {"overall": [row["human"]["overall"][0]]}} for row in sample_rows]
+    data.write_text("".join(json.dumps(row) + "\n" for row in whole))
+    ids = [{name: row[name] for name in ("source_id", "system_id")} for row in whole]
+    scores = [
+        one | {"score": row["human"]["overall"][0]} for one, row in zip(ids, whole, strict=True)
+    ]
+    (folder / "same.jsonl").write_text("".join(json.dumps(row) + "\n" for row in scores))
+    done = run("evaluate", "same.jsonl", data)
+    line = next(line for line in done.out.splitlines() if line.startswith("kappa, quadratic"))
+    assert line.split()[2] == "1.000"
+    assert "no kappa" not in done.out
+    found = run("evaluate", "same.jsonl", data, "--json").json["besides"]
+    assert found["confusion"]["levels"] == found["levels"] == [1, 2, 3, 4, 5]
+    assert sum(map(sum, found["confusion"]["counts"])) == 40
+
+
 def test_the_target_of_the_judge_is_taken_unless_told_otherwise(run, judge, data):
     assert run("evaluate", judge, data, "--json").json["target"] == "overall"
     assert run("evaluate", judge, data, "--json", "--target", "fluency").json["target"] == "fluency"
