@@ -59,7 +59,7 @@ def most_likely(wins: FloatArray) -> FloatArray:
     >>> most_likely(np.array([[0.0, 3.0], [1.0, 0.0]])).round(4).tolist()
     [0.5493, -0.5493]
     """
-    strengths = np.zeros(len(wins))
+    strengths: FloatArray = np.zeros(len(wins))
     for _ in range(_MOST_STEPS):
         lost = logistic(strengths - strengths[:, None])
         # Unexpected wins less unexpected losses: the few of either are not lost among the many.
@@ -71,7 +71,7 @@ def most_likely(wins: FloatArray) -> FloatArray:
         strengths += step / max(1.0, change)
         if change < _SMALLEST_CHANGE:
             break
-    return strengths - strengths.mean()
+    return np.asarray(strengths - strengths.mean())
 
 
 def clustered_covariance(
