@@ -27,6 +27,10 @@ PairsOfCounts = Callable[[FloatArray], tuple[FloatArray, FloatArray, FloatArray]
 _SMALL_SHARE = 1e-7
 # Up to this many rows, comparing every pair once is cheap in time and memory.
 _PAIRWISE_ROWS = 5000
+# Cells of the cross tables of all sources at most.
+_TABLE_CELLS = 2**24
+# Cells up to which multiplying a table is faster than gathering rows.
+_TALLY_CELLS = 2**18
 # Cells of the working arrays of one block of resamples: small enough for the processor's cache.
 _BLOCK_CELLS = 2**18
 
@@ -48,7 +52,7 @@ def of_counts(rows: ScoredRows, statistic: Statistic, level: Level) -> OfCounts:
         return _in_blocks(_mean_over_sources(rows, statistic), 2 * rows.n_sources)
     if level == "system":
         return _in_blocks(_over_system_means(rows, statistic), len(rows.sources))
-    return _in_blocks(_over_all_rows(rows, statistic), len(rows.sources))
+    return _over_all_rows(rows, statistic)
 
 
 def _in_blocks(function: OfCounts, width: int) -> OfCounts:
@@ -143,7 +147,7 @@ def _pearson(rows: ScoredRows) -> OfCounts:
             result[resample] = _repeated(rows, "pearson", counts[resample])
         return result
 
-    return pearson
+    return _in_blocks(pearson, len(products))
 
 
 def _concordance(rows: ScoredRows) -> OfCounts:
@@ -173,7 +177,7 @@ def _concordance(rows: ScoredRows) -> OfCounts:
             result[resample] = _repeated(rows, "concordance", counts[resample])
         return result
 
-    return concordance
+    return _in_blocks(concordance, sums.shape[1])
 
 
 def _standardised(values: FloatArray) -> FloatArray:
@@ -208,7 +212,7 @@ def _spearman(rows: ScoredRows) -> OfCounts:
         # Ranks are halves, their sums exact: a constant resample has a spread of exactly zero.
         return _ratio(np.einsum("nb,nb,nb->b", weights, *ranks), np.sqrt(spreads[0] * spreads[1]))
 
-    return spearman
+    return _in_blocks(spearman, len(rows.sources))
 
 
 class _LevelTally:
@@ -230,19 +234,20 @@ class _LevelTally:
 
 def _kendall(rows: ScoredRows) -> OfCounts:
     """Tau-b: divide by the geometric mean of the pairs that each list orders."""
-    pairs = _pairs(rows)
+    pairs, width = _pairs(rows)
 
     def kendall(counts: FloatArray) -> FloatArray:
         net, ordered_x, ordered_y = pairs(counts)
         return _ratio(net, np.sqrt(ordered_x * ordered_y))
 
-    return kendall
+    return _in_blocks(kendall, width)
 
 
 def _kendall_c(rows: ScoredRows) -> OfCounts:
     """Tau-c: divide by the most net pairs that tables with so many levels can have."""
-    pairs, size = _pairs(rows), _source_sizes(rows)
-    tallies = [_LevelTally(column.codes, rows.sources) for column in (rows.predicted, rows.human)]
+    pairs, width = _pairs(rows)
+    size = _source_sizes(rows)
+    tallies = [_tally(column, rows) for column in (rows.predicted, rows.human)]
 
     def kendall_c(counts: FloatArray) -> FloatArray:
         drawn = np.ascontiguousarray(counts.T)
@@ -250,16 +255,55 @@ def _kendall_c(rows: ScoredRows) -> OfCounts:
         share = 1 - 1 / np.maximum(np.minimum(*present), 1)
         return _ratio(pairs(counts)[0], (counts @ size) ** 2 * share)
 
-    return kendall_c
+    levels = max(rows.predicted.n_levels, rows.human.n_levels)
+    return _in_blocks(kendall_c, max(width, levels))
 
 
-def _pairs(rows: ScoredRows) -> PairsOfCounts:
-    """Choose the cheaper of two exact ways to count pairs under the counts."""
+def _tally(column: Column, rows: ScoredRows) -> Callable[[FloatArray], FloatArray]:
+    """Count drawn rows at each level, for few levels from a table and not from the rows."""
+    if column.n_levels * rows.n_sources > _TALLY_CELLS:
+        return _LevelTally(column.codes, rows.sources)
+    keys = column.codes * rows.n_sources + rows.sources
+    table = np.bincount(keys, minlength=column.n_levels * rows.n_sources).astype(np.float64)
+    by_level = table.reshape(column.n_levels, rows.n_sources)
+    return lambda drawn: by_level @ drawn
+
+
+def _pairs(rows: ScoredRows) -> tuple[PairsOfCounts, int]:
+    """Choose the cheapest of three exact ways to count pairs, with the width of its arrays."""
     n, k = len(rows.sources), rows.n_sources
+    cells = rows.predicted.n_levels * rows.human.n_levels
+    if cells <= 2 * k and cells * k <= _TABLE_CELLS:
+        return _pairs_by_table(rows), cells
     # Operations per resample: k * k fused ones, against a few dozen slower ones per row and bit.
     if n <= _PAIRWISE_ROWS and k * k <= 40 * n * max(n.bit_length(), 1):
-        return _pairs_by_comparing(rows)
-    return _pairs_by_inversions(rows)
+        return _pairs_by_comparing(rows), k
+    return _pairs_by_inversions(rows), n
+
+
+def _pairs_by_table(rows: ScoredRows) -> PairsOfCounts:
+    """Add up the cross tables of the sources drawn: a pair of levels stands for all its rows."""
+    shape = rows.predicted.n_levels, rows.human.n_levels
+    n_cells = shape[0] * shape[1]
+    cells = (rows.sources * shape[0] + rows.predicted.codes) * shape[1] + rows.human.codes
+    own = np.bincount(cells, minlength=rows.n_sources * n_cells).astype(np.float64)
+    tables = own.reshape(rows.n_sources, n_cells)
+
+    def pairs(counts: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        table = (counts @ tables).reshape(-1, *shape)
+        in_x, in_y = table.sum(axis=2), table.sum(axis=1)
+        up_to = np.cumsum(table, axis=2)
+        # In each row of x: how many have a smaller y, minus how many have a larger one.
+        balance = 2 * up_to - table - in_x[:, :, None]
+        smaller_x = np.cumsum(balance, axis=1) - balance
+        everything = in_x.sum(axis=1) ** 2
+        return (
+            2 * np.einsum("bxy,bxy->b", table, smaller_x),
+            everything - np.einsum("bx,bx->b", in_x, in_x),
+            everything - np.einsum("by,by->b", in_y, in_y),
+        )
+
+    return pairs
 
 
 def _pairs_by_comparing(rows: ScoredRows) -> PairsOfCounts:

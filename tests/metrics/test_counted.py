@@ -60,12 +60,12 @@ def test_equals_the_statistic_of_the_repeated_rows(statistic, level, levels, n, 
 
 
 @pytest.mark.parametrize("levels", [False, True])
-def test_both_ways_to_count_pairs_agree(levels):
+def test_all_ways_to_count_pairs_agree(levels):
     rows = scored_rows(*table(200, 40, levels=levels, seed=5), "dataset")
     counts = np.random.default_rng(0).multinomial(40, np.full(40, 1 / 40), size=50).astype(float)
-    np.testing.assert_array_equal(
-        counted._pairs_by_comparing(rows)(counts), counted._pairs_by_inversions(rows)(counts)
-    )
+    by_comparing = counted._pairs_by_comparing(rows)(counts)
+    np.testing.assert_array_equal(counted._pairs_by_inversions(rows)(counts), by_comparing)
+    np.testing.assert_array_equal(counted._pairs_by_table(rows)(counts), by_comparing)
 
 
 @pytest.mark.parametrize("statistic", [one for one in STATISTICS if one != "concordance"])
@@ -135,12 +135,18 @@ def test_intervals_hold_the_truth_about_as_often_as_they_claim(statistic):
 
 
 @pytest.mark.parametrize("statistic", ["kendall", "kendall_c"])
-def test_many_rows_are_counted_by_inversions(statistic, monkeypatch):
-    rows = scored_rows(*table(200, 40, levels=True, seed=7), "dataset")
-    counts = np.random.default_rng(0).multinomial(40, np.full(40, 1 / 40), size=20)
-    few = of_counts(rows, statistic, "dataset")(counts)
-    monkeypatch.setattr(counted, "_PAIRWISE_ROWS", 100)
-    np.testing.assert_allclose(of_counts(rows, statistic, "dataset")(counts), few, atol=1e-12)
+def test_the_way_to_count_pairs_depends_on_rows_and_levels_and_changes_nothing(
+    statistic, monkeypatch
+):
+    rows = scored_rows(*table(200, 100, levels=True, seed=7), "dataset")
+    counts = np.random.default_rng(0).multinomial(100, np.full(100, 1 / 100), size=20)
+    found = []
+    for name in (None, "_TABLE_CELLS", "_PAIRWISE_ROWS", "_TALLY_CELLS"):
+        if name:
+            monkeypatch.setattr(counted, name, 100)
+        found.append(of_counts(rows, statistic, "dataset")(counts))
+    for one in found[1:]:
+        np.testing.assert_allclose(one, found[0], atol=1e-12)
 
 
 @pytest.mark.parametrize("statistic", STATISTICS)
