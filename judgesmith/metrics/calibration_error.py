@@ -10,45 +10,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from judgesmith.metrics.checks import (
-    FloatArray,
-    IntArray,
-    fraction,
-    group_codes,
-    paired_scores,
-)
-from judgesmith.metrics.column import Column
+from judgesmith.metrics.calibration_cells import Cells
+from judgesmith.metrics.checks import fraction, paired_scores
 from judgesmith.metrics.estimate import Estimate
-from judgesmith.metrics.leave_one_out import left_out_interval, mean_over_sources
+from judgesmith.metrics.leave_one_out import left_out_interval
 from judgesmith.metrics.levels import Labels
+from judgesmith.metrics.reliability_table import equal_bins, scored_rows
 
-__all__ = [
-    "CalibrationError",
-    "ReliabilityBin",
-    "calibration_error",
-    "expected_calibration_error",
-    "reliability_table",
-]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReliabilityBin:
-    """Rows with neighbouring scores: one point of a reliability diagram.
-
-    Attributes
-    ----------
-    low, high : float
-        Smallest and largest predicted score in the bin.
-    predicted : float
-        Mean predicted score.
-    human : Estimate
-        Mean human score, with an interval over sources.
-    """
-
-    low: float
-    high: float
-    predicted: float
-    human: Estimate
+__all__ = ["CalibrationError", "calibration_error", "expected_calibration_error"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,7 +85,7 @@ def expected_calibration_error(
     0.5
     """
     p, h = paired_scores(predicted, human)
-    bins = _equal_bins(p, n_bins)
+    bins = equal_bins(p, n_bins)
     if not len(p):
         return math.nan
     return float(np.sum(np.abs(np.bincount(bins, weights=p - h))) / len(p))
@@ -180,10 +149,10 @@ def calibration_error(
     True
     """
     fraction(confidence, name="confidence")
-    p, h, codes = _scored(predicted, human, sources)
+    p, h, codes = scored_rows(predicted, human, sources)
     kept = ~np.isnan(p)
-    bins = _equal_bins(p[kept], n_bins)
-    cells = _Cells.of((h - p)[kept], bins, codes[kept])
+    bins = equal_bins(p[kept], n_bins)
+    cells = Cells.of((h - p)[kept], bins, codes[kept])
     expected = if_calibrated = squared = low = high = math.nan
     if len(bins):
         expected = float(np.sum(np.abs(cells.bin_sums[1])) / len(bins))
@@ -209,164 +178,3 @@ def calibration_error(
         n_bins=int(bins.max(initial=-1)) + 1,
         n_unscored=int(np.count_nonzero(~kept)),
     )
-
-
-def reliability_table(
-    predicted: ArrayLike,
-    human: ArrayLike,
-    *,
-    sources: Labels | None = None,
-    n_bins: int = 10,
-    confidence: float = 0.95,
-) -> tuple[ReliabilityBin, ...]:
-    """Return the points of a reliability diagram, from the lowest scores to the highest.
-
-    Parameters
-    ----------
-    predicted, human, sources, n_bins, confidence
-        As for :func:`calibration_error`.
-
-    Returns
-    -------
-    tuple of ReliabilityBin
-        A calibrated judge has ``predicted`` equal to the mean human score in each bin, but for
-        chance: of 20 intervals at 95 % one misses.
-
-    Raises
-    ------
-    ValueError
-        As for :func:`calibration_error`.
-
-    References
-    ----------
-    Murphy and Winkler (1977), "Reliability of subjective probability forecasts of precipitation
-    and temperature", Applied Statistics 26.
-
-    Examples
-    --------
-    >>> for point in reliability_table([1, 1, 2, 4, 4, 5], [1, 2, 3, 3, 3, 4], n_bins=2):
-    ...     print(point.low, point.high, round(point.predicted, 2), point.human.value)
-    1.0 2.0 1.33 2.0
-    4.0 5.0 4.33 3.3333333333333335
-    """
-    fraction(confidence, name="confidence")
-    p, h, codes = _scored(predicted, human, sources)
-    kept = ~np.isnan(p)
-    p, h, codes = p[kept], h[kept], codes[kept]
-    bins = _equal_bins(p, n_bins)
-    order = np.argsort(bins, kind="stable")
-    rows_of_bins = np.split(order, np.flatnonzero(np.diff(bins[order])) + 1) if len(p) else []
-    return tuple(
-        ReliabilityBin(
-            low=float(p[rows].min()),
-            high=float(p[rows].max()),
-            predicted=float(p[rows].mean()),
-            human=mean_over_sources(
-                h[rows], np.unique(codes[rows], return_inverse=True)[1], confidence
-            ),
-        )
-        for rows in rows_of_bins
-    )
-
-
-def _scored(
-    predicted: ArrayLike, human: ArrayLike, sources: Labels | None
-) -> tuple[FloatArray, FloatArray, IntArray]:
-    """Return both scores and a number for each row's source."""
-    p, h = paired_scores(predicted, human, allow_unscored=True)
-    labels = np.arange(len(p)) if sources is None else sources
-    return p, h, group_codes(labels, name="sources", n_items=len(p))[0]
-
-
-def _equal_bins(predicted: FloatArray, n_bins: int) -> IntArray:
-    """Return the bin of each row, numbered from 0 without gaps by predicted score.
-
-    A level of tied scores goes where its middle row would.
-    """
-    if n_bins < 1:
-        raise ValueError(f"n_bins must be 1 or more; got {n_bins}.")
-    column = Column.of(predicted)
-    size = np.bincount(column.codes, minlength=column.n_levels)
-    # Doubled, the rank of the middle row is a whole number.
-    middle = 2 * np.cumsum(size) - size
-    bins = middle * n_bins // (2 * max(len(predicted), 1))
-    dense: IntArray = np.unique(bins, return_inverse=True)[1]
-    return dense[column.codes]
-
-
-@dataclass(frozen=True, slots=True)
-class _Cells:
-    """Sums of residuals in each cell, the rows of one source in one bin.
-
-    Attributes
-    ----------
-    sums : float array, shape (5, n_cells)
-        Rows n, residuals r, and the products r * r, r * n and n * n of these sums.
-    bins, sources : int array, shape (n_cells,)
-        Where the cells belong.
-    bin_sums : float array, shape (5, n_bins)
-        The same summed over the cells of a bin.
-    sources_in : int array, shape (n_bins,)
-        How many cells a bin has.
-    """
-
-    sums: FloatArray
-    bins: IntArray
-    sources: IntArray
-    bin_sums: FloatArray
-    sources_in: IntArray
-
-    @classmethod
-    def of(cls, residuals: FloatArray, bins: IntArray, sources: IntArray) -> "_Cells":
-        """Sum the residuals."""
-        sources = np.unique(sources, return_inverse=True)[1]
-        width = int(sources.max(initial=0)) + 1
-        cells, which = np.unique(bins * width + sources, return_inverse=True)
-        n = np.bincount(which, minlength=len(cells)).astype(np.float64)
-        r = np.bincount(which, weights=residuals, minlength=len(cells))
-        sums = np.stack([n, r, r * r, r * n, n * n])
-        own_bins = cells // width
-        n_bins = int(own_bins.max(initial=-1)) + 1
-        return cls(
-            sums=sums,
-            bins=own_bins,
-            sources=cells % width,
-            bin_sums=np.stack(
-                [np.bincount(own_bins, weights=each, minlength=n_bins) for each in sums]
-            ),
-            sources_in=np.bincount(own_bins, minlength=n_bins),
-        )
-
-    def expected_if_calibrated(self) -> float:
-        """Return the mean distance from 0 of means that are 0 but for chance."""
-        n = self.bin_sums[0]
-        _, variance = _gap(self.bin_sums, self.sources_in)
-        return float(np.sum(n * np.sqrt(2 * variance / math.pi)) / n.sum())
-
-    def squared_error(self) -> tuple[float, FloatArray]:
-        """Return the mean squared gap without chance, of all rows and without each source."""
-        n_sources = int(self.sources.max()) + 1
-        whole = _excess(self.bin_sums, self.sources_in)
-        left = _excess(self.bin_sums[:, self.bins] - self.sums, self.sources_in[self.bins] - 1)
-        change = np.bincount(self.sources, weights=left - whole[self.bins], minlength=n_sources)
-        rows = np.bincount(self.sources, weights=self.sums[0], minlength=n_sources)
-        n, total = float(self.bin_sums[0].sum()), float(whole.sum())
-        without = np.full(n_sources, np.nan)
-        np.divide(total + change, n - rows, out=without, where=rows < n)
-        return total / n, without
-
-
-def _gap(sums: FloatArray, sources_in: IntArray) -> tuple[FloatArray, FloatArray]:
-    """Return the mean residual of bins and its variance, from the sums of their cells."""
-    n, r, rr, rn, nn = sums
-    gap, variance = np.zeros_like(n), np.full_like(n, np.nan)
-    np.divide(r, n, out=gap, where=sources_in > 0)
-    spread = np.maximum(rr - 2 * gap * rn + gap * gap * nn, 0.0) * sources_in
-    np.divide(spread, (sources_in - 1) * n * n, out=variance, where=sources_in > 1)
-    return gap, variance
-
-
-def _excess(sums: FloatArray, sources_in: IntArray) -> FloatArray:
-    """Return rows times squared gap beyond chance; an empty bin has none."""
-    gap, variance = _gap(sums, sources_in)
-    return np.where(sources_in > 0, sums[0] * (gap * gap - variance), 0.0)

@@ -8,13 +8,8 @@ from hypothesis import strategies as st
 from sklearn.isotonic import IsotonicRegression
 from sklearn.linear_model import LinearRegression
 
-from judgesmith.metrics.calibration import (
-    AffineMap,
-    IsotonicMap,
-    affine_map,
-    cross_calibrated,
-    isotonic_map,
-)
+from judgesmith.metrics.calibration import affine_map, cross_calibrated, isotonic_map
+from judgesmith.metrics.score_maps import AffineMap, IsotonicMap
 
 points = st.lists(
     st.tuples(st.integers(0, 9).map(lambda x: 0.7 * x), st.integers(1, 5)), min_size=1, max_size=30

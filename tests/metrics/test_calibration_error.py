@@ -4,11 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judgesmith.metrics.calibration_error import (
-    calibration_error,
-    expected_calibration_error,
-    reliability_table,
-)
+from judgesmith.metrics.calibration_error import calibration_error, expected_calibration_error
+from judgesmith.metrics.reliability_table import reliability_table
 
 rows = st.lists(
     st.tuples(st.integers(0, 8), st.integers(1, 5), st.integers(0, 4)), min_size=1, max_size=30
