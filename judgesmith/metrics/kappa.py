@@ -12,7 +12,15 @@ from numpy.typing import ArrayLike
 from judgesmith.metrics.checks import FloatArray, IntArray, paired_scores
 from judgesmith.metrics.rating_levels import checked_levels, level_codes
 
-__all__ = ["Weights", "check_weights", "kappa_of_tables", "table_cells", "weighted_kappa"]
+__all__ = [
+    "Weights",
+    "check_weights",
+    "disagreements",
+    "kappa_of_sums",
+    "kappa_of_tables",
+    "table_cells",
+    "weighted_kappa",
+]
 
 Weights = Literal["linear", "quadratic", "nominal"]
 
@@ -118,19 +126,48 @@ def kappa_of_tables(tables: FloatArray, n_levels: int, weights: Weights) -> Floa
     >>> kappa_of_tables(np.array([[2.0, 0, 0, 2], [1, 1, 1, 1], [3, 0, 0, 0]]), 2, "nominal")
     array([ 1.,  0., nan])
     """
-    apart = _apart(n_levels, weights)
+    apart = disagreements(n_levels, weights)
     square = tables.reshape(*tables.shape[:-1], n_levels, n_levels)
-    rows, columns = square.sum(axis=-1), square.sum(axis=-2)
-    # All of these are whole numbers, so what chance cannot disagree on is exactly zero.
+    observed = tables @ apart.ravel()
+    return kappa_of_sums(observed, square.sum(axis=-1), square.sum(axis=-2), apart)
+
+
+def kappa_of_sums(
+    observed: FloatArray, rows: FloatArray, columns: FloatArray, apart: FloatArray
+) -> FloatArray:
+    """Return the kappa of tables of which only sums are known, all of them whole numbers.
+
+    Parameters
+    ----------
+    observed : float array, shape (...)
+        What all items count as disagreements.
+    rows, columns : float arrays, shape (..., n_levels)
+        How often either side gave each level.
+    apart : float array, shape (n_levels, n_levels)
+        As :func:`disagreements` returns it.
+
+    Examples
+    --------
+    >>> kappa_of_sums(np.array(1.0), np.array([2.0, 2.0]), np.array([1.0, 3.0]), 1 - np.eye(2))
+    array(0.5)
+    """
+    # Sums of whole numbers are exact, so what chance cannot disagree on is exactly zero.
     expected = ((rows @ apart) * columns).sum(axis=-1)
-    observed = tables @ apart.ravel() * rows.sum(axis=-1)
     ratio = np.full(expected.shape, np.nan)
-    np.divide(observed, expected, out=ratio, where=expected > 0)
+    np.divide(observed * rows.sum(axis=-1), expected, out=ratio, where=expected > 0)
     return np.asarray(1 - ratio)
 
 
-def _apart(n_levels: int, weights: Weights) -> FloatArray:
-    """Return what each pair of levels counts as a disagreement."""
+def disagreements(n_levels: int, weights: Weights) -> FloatArray:
+    """Return what each pair of levels counts as a disagreement, shape (n_levels, n_levels).
+
+    Examples
+    --------
+    >>> disagreements(3, "linear")
+    array([[0., 1., 2.],
+           [1., 0., 1.],
+           [2., 1., 0.]])
+    """
     places = np.arange(n_levels, dtype=np.float64)
     steps = np.abs(places[:, None] - places)
     if weights == "linear":

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from judgesmith.metrics.checks import FloatArray, IntArray, group_codes
-from judgesmith.metrics.kappa import Weights, kappa_of_tables, table_cells
+from judgesmith.metrics.kappa import Weights, disagreements, kappa_of_sums, table_cells
 from judgesmith.metrics.levels import Labels
 from judgesmith.metrics.rating_levels import checked_levels, level_codes
 from judgesmith.metrics.source_draws import draws_of_sources
@@ -100,54 +100,77 @@ class RatedKinds:
     def values(self, weights: Weights) -> FloatArray:
         """Return the kappa of each table, shape (n_tables,)."""
         counts = np.bincount(self.kinds, minlength=len(self.cells)).astype(np.float64)
-        values: FloatArray = self._kappas(counts[None], weights)[0]
+        values: FloatArray = self._kappas(weights)(counts[None])[0]
         return values
 
     def resampled(self, weights: Weights, rng: np.random.Generator, n_resamples: int) -> FloatArray:
         """Return the kappa of each table in each resample, shape (n_resamples, n_tables)."""
-        draws = self._draws(rng, n_resamples)
-        return np.concatenate([self._kappas(counts, weights) for counts in draws])
+        kappas = self._kappas(weights)
+        return np.concatenate([kappas(counts) for counts in self._draws(rng, n_resamples)])
 
     def _draws(self, rng: np.random.Generator, n_resamples: int) -> Iterator[FloatArray]:
         """Yield, in blocks, how often each resample holds each kind of row."""
-        n_kinds = len(self.cells)
-        block = max(1, _BLOCK_CELLS // max(n_kinds, self.n_levels**2))
+        n_kinds, n_tables = self.cells.shape
+        block = max(1, _BLOCK_CELLS // max(n_kinds, n_tables * (2 * self.n_levels + 1)))
         if self.n_sources == len(self.kinds):
             shares = np.bincount(self.kinds) / len(self.kinds)
             for start in range(0, n_resamples, block):
                 size = min(block, n_resamples - start)
                 yield rng.multinomial(self.n_sources, shares, size=size).astype(np.float64)
             return
-        kinds_in = _counted(self.sources, self.kinds, self.n_sources, n_kinds)
+        ones = np.ones(len(self.kinds))
+        kinds_of = _sums_over((ones, self.kinds, self.sources), (n_kinds, self.n_sources))
         for counts in draws_of_sources(self.n_sources, n_resamples, rng):
             for start in range(0, len(counts), block):
-                yield kinds_in(counts[start : start + block])
+                yield kinds_of(counts[start : start + block])
 
-    def _kappas(self, counts: FloatArray, weights: Weights) -> FloatArray:
-        """Return the kappas of counts of kinds, shape (n_resamples, n_tables)."""
-        n_cells = self.n_levels**2
-        kappas = np.empty((len(counts), self.cells.shape[1]))
-        for table, cells in enumerate(self.cells.T):
-            inside = np.flatnonzero(cells >= 0)
-            cells_of = _counted(inside, cells[inside], len(cells), n_cells)
-            kappas[:, table] = kappa_of_tables(cells_of(counts), self.n_levels, weights)
+    def _kappas(self, weights: Weights) -> Callable[[FloatArray], FloatArray]:
+        """Return the map from counts of kinds to the kappas of each table in each resample."""
+        n_kinds, n_tables = self.cells.shape
+        apart, n_levels = disagreements(self.n_levels, weights), self.n_levels
+        kind, table = np.nonzero(self.cells >= 0)
+        row, column = np.divmod(self.cells[kind, table], max(n_levels, 1))
+        # Of each table: how often either side gave each level, and the sum of disagreements.
+        n_sums = 2 * n_levels + 1
+        places = [row, n_levels + column, np.full_like(row, 2 * n_levels)]
+        ones = np.ones(len(kind))
+        sums_of = _sums_over(
+            (
+                np.concatenate([ones, ones, apart[row, column]]),
+                np.concatenate([table * n_sums + place for place in places]),
+                np.tile(kind, 3),
+            ),
+            (n_tables * n_sums, n_kinds),
+        )
+
+        def kappas(counts: FloatArray) -> FloatArray:
+            sums = sums_of(counts).reshape(len(counts), n_tables, n_sums)
+            rows, columns = sums[..., :n_levels], sums[..., n_levels:-1]
+            return kappa_of_sums(sums[..., -1], rows, columns, apart)
+
         return kappas
 
 
-def _counted(
-    rows: IntArray, columns: IntArray, n_rows: int, n_columns: int
+def _sums_over(
+    entries: tuple[FloatArray, IntArray, IntArray], shape: tuple[int, int]
 ) -> Callable[[FloatArray], FloatArray]:
-    """Return the map from counts of rows, in each resample, to counts of columns.
+    """Return the map from counts in each resample to sums of weighted counts.
 
-    Each pair of a row and a column that is named is one occurrence of that column in that row.
+    Parameters
+    ----------
+    entries : (float array, int array, int array)
+        Weights, and for each of them the number of the sum and of what is counted. Those with
+        the same two numbers add up.
+    shape : (int, int)
+        How many sums there are, and how many things are counted.
     """
     from scipy.sparse import csr_array
 
-    ones = np.ones(len(rows))
-    # With columns first, the products run along the resamples, which lie side by side.
-    occurrences = csr_array((ones, (columns, rows)), shape=(n_columns, n_rows))
+    weights, sums, counted = entries
+    # With sums first, the products run along the resamples, which lie side by side.
+    matrix = csr_array((weights, (sums, counted)), shape=shape)
 
     def of(counts: FloatArray) -> FloatArray:
-        return np.asarray((occurrences @ np.ascontiguousarray(counts.T)).T)
+        return np.asarray((matrix @ np.ascontiguousarray(counts.T)).T)
 
     return of
