@@ -3,7 +3,7 @@ from typing import get_args
 import numpy as np
 import pytest
 
-from judgesmith.metrics import counted
+from judgesmith.metrics import counted, counted_pairs
 from judgesmith.metrics.counted import of_counts
 from judgesmith.metrics.groupwise import Statistic
 from judgesmith.metrics.levels import ScoredRows, agreement, level_value
@@ -63,9 +63,9 @@ def test_equals_the_statistic_of_the_repeated_rows(statistic, level, levels, n, 
 def test_all_ways_to_count_pairs_agree(levels):
     rows = scored_rows(*table(200, 40, levels=levels, seed=5), "dataset")
     counts = np.random.default_rng(0).multinomial(40, np.full(40, 1 / 40), size=50).astype(float)
-    by_comparing = counted._pairs_by_comparing(rows)(counts)
-    np.testing.assert_array_equal(counted._pairs_by_inversions(rows)(counts), by_comparing)
-    np.testing.assert_array_equal(counted._pairs_by_table(rows)(counts), by_comparing)
+    by_comparing = counted_pairs._pairs_by_comparing(rows)(counts)
+    np.testing.assert_array_equal(counted_pairs._pairs_by_inversions(rows)(counts), by_comparing)
+    np.testing.assert_array_equal(counted_pairs._pairs_by_table(rows)(counts), by_comparing)
 
 
 @pytest.mark.parametrize("statistic", [one for one in STATISTICS if one != "concordance"])
@@ -143,7 +143,7 @@ def test_the_way_to_count_pairs_depends_on_rows_and_levels_and_changes_nothing(
     found = []
     for name in (None, "_TABLE_CELLS", "_PAIRWISE_ROWS", "_TALLY_CELLS"):
         if name:
-            monkeypatch.setattr(counted, name, 100)
+            monkeypatch.setattr(counted_pairs, name, 100)
         found.append(of_counts(rows, statistic, "dataset")(counts))
     for one in found[1:]:
         np.testing.assert_allclose(one, found[0], atol=1e-12)
@@ -152,4 +152,17 @@ def test_the_way_to_count_pairs_depends_on_rows_and_levels_and_changes_nothing(
 @pytest.mark.parametrize("statistic", STATISTICS)
 def test_two_constant_lists_are_undefined_in_every_resample(statistic):
     rows = scored_rows(np.full(4, 3.0), np.full(4, 3.0), list("aabb"), None, "dataset")
+    assert np.isnan(of_counts(rows, statistic, "dataset")(np.array([[2, 0], [1, 1]]))).all()
+
+
+@pytest.mark.parametrize("statistic", STATISTICS)
+def test_without_a_scored_row_every_resample_is_undefined(statistic):
+    rows = ScoredRows.of(
+        np.full(3, np.nan),
+        np.arange(3.0),
+        sources=list("abb"),
+        systems=None,
+        level="dataset",
+        scored=np.zeros(3, bool),
+    )
     assert np.isnan(of_counts(rows, statistic, "dataset")(np.array([[2, 0], [1, 1]]))).all()
