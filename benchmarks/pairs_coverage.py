@@ -66,7 +66,7 @@ def agreeing(rows: Rows, n_sources: int) -> Estimate:
     """Return agreement of preferences."""
     judge, _, _, sources = compared(rows[0], n_sources)
     people, *_ = compared(rows[1], n_sources)
-    return preference_agreement(judge, people, sources=sources)
+    return preference_agreement(judge, people, sources=sources).accuracy
 
 
 def winning(first: int, second: int) -> Callable[[Rows, int], Estimate]:
