@@ -43,7 +43,8 @@ def print_compared(found: Comparison, *, name: str) -> None:
         without = {"A and B": without["A"]}
     for letters, text in without.items():
         say_under(f"of the rated rows, by {letters}", text)
-    say(f"{found.n_unrated} rows are unrated")
+    if found.n_unrated:
+        say(f"{found.n_unrated} more rows are unrated")
 
 
 def verdict(found: Comparison) -> str:
@@ -71,7 +72,7 @@ def verdict(found: Comparison) -> str:
     values = (gain.first, gain.second) if ahead else (gain.second, gain.first)
     ends = (gain.low, gain.high) if ahead else (-gain.high, -gain.low)
     sure = (
-        f"[{ends[0]:+.2f}, {ends[1]:+.2f}], p = {p_text(gain.p_value)}"
+        f"[{ends[0]:+.2f}, {ends[1]:+.2f}], p {_equals(gain.p_value)}"
         if gain.low == gain.low
         else "[no interval]"
     )
@@ -98,6 +99,11 @@ def p_text(p: float) -> str:
     if p != p:
         return "undefined"
     return f"{p:.3f}" if p >= 0.0005 else "<0.001"
+
+
+def _equals(p: float) -> str:
+    text = p_text(p)
+    return f"< {text[1:]}" if text.startswith("<") else f"= {text}"
 
 
 def _seen_by(found: Comparison) -> str:
@@ -146,7 +152,7 @@ def _say_tests(tests: ComparisonTests) -> None:
         f"permutation, where all scores of {what} change hands",
     )
     said = [
-        f"{level} level t({one.n - 3}) = {one.statistic:.2f}, p = {p_text(one.p_value)}"
+        f"{level} level t({one.n - 3}) = {one.statistic:.2f}, p {_equals(one.p_value)}"
         for level, one in tests.williams.items()
         if one.p_value == one.p_value
     ]

@@ -17,9 +17,11 @@ if TYPE_CHECKING:
     from judgesmith.experiments.describing import Description, describe
     from judgesmith.experiments.evaluating import Evaluation, evaluate_judge, evaluate_scores
     from judgesmith.experiments.inferring import InferenceRun, Inferred, infer_rubric
+    from judgesmith.experiments.preferring import PreferenceEvaluation, evaluate_preferences
     from judgesmith.experiments.problems import DataError, Problem
     from judgesmith.experiments.reading import read_items, stream_items
-    from judgesmith.experiments.score_files import read_scores
+    from judgesmith.experiments.recorded_pairs import PairedAnswers
+    from judgesmith.experiments.score_files import read_recorded, read_scores
     from judgesmith.experiments.scoring import score_file
     from judgesmith.experiments.settings import CompileSettings
     from judgesmith.experiments.targets import Targets, targets_of
@@ -36,6 +38,8 @@ __all__ = [
     "Evaluation",
     "InferenceRun",
     "Inferred",
+    "PairedAnswers",
+    "PreferenceEvaluation",
     "Problem",
     "Targets",
     "ablation",
@@ -43,9 +47,11 @@ __all__ = [
     "compile_judge",
     "describe",
     "evaluate_judge",
+    "evaluate_preferences",
     "evaluate_scores",
     "infer_rubric",
     "read_items",
+    "read_recorded",
     "read_scores",
     "score_file",
     "stream_items",
@@ -66,6 +72,8 @@ __getattr__ = front_door(
         "Evaluation": "judgesmith.experiments.evaluating:Evaluation",
         "InferenceRun": "judgesmith.experiments.inferring:InferenceRun",
         "Inferred": "judgesmith.experiments.inferring:Inferred",
+        "PairedAnswers": "judgesmith.experiments.recorded_pairs:PairedAnswers",
+        "PreferenceEvaluation": "judgesmith.experiments.preferring:PreferenceEvaluation",
         "Problem": "judgesmith.experiments.problems:Problem",
         "Targets": "judgesmith.experiments.targets:Targets",
         "ablation": "judgesmith.experiments.ablation_table:ablation",
@@ -73,9 +81,11 @@ __getattr__ = front_door(
         "compile_judge": "judgesmith.experiments.compiling:compile_judge",
         "describe": "judgesmith.experiments.describing:describe",
         "evaluate_judge": "judgesmith.experiments.evaluating:evaluate_judge",
+        "evaluate_preferences": "judgesmith.experiments.preferring:evaluate_preferences",
         "evaluate_scores": "judgesmith.experiments.evaluating:evaluate_scores",
         "infer_rubric": "judgesmith.experiments.inferring:infer_rubric",
         "read_items": "judgesmith.experiments.reading:read_items",
+        "read_recorded": "judgesmith.experiments.score_files:read_recorded",
         "read_scores": "judgesmith.experiments.score_files:read_scores",
         "score_file": "judgesmith.experiments.scoring:score_file",
         "stream_items": "judgesmith.experiments.reading:stream_items",

@@ -2,8 +2,6 @@ import json
 
 import pytest
 
-from judgesmith.cli.judged import scores_path
-
 
 def test_rows_that_the_judge_was_made_from_are_reported_apart(run, judge, data):
     found = run("evaluate", judge, data, "--json").json
@@ -165,27 +163,6 @@ def test_ids_and_reasons_cannot_move_the_cursor(run, data, sample_rows):
     assert done.status == 0
     assert "40 × \\x1b[31mno" in done.out
     assert "\x1b" not in done.out
-
-
-@pytest.mark.parametrize(
-    ("text", "found"),
-    [
-        ("s.jsonl", ("s.jsonl", None)),
-        ("s.jsonl:UniEval", ("s.jsonl", "UniEval")),
-        ("s.jsonl:metric:bleu", ("s.jsonl", "metric:bleu")),
-        ("a:b.jsonl", ("a:b.jsonl", None)),
-        ("a:b.jsonl:x", ("a:b.jsonl", "x")),
-        ("folder", None),
-        ("folder:x", None),
-        ("nothing:at:all", None),
-    ],
-)
-def test_a_file_is_told_from_the_judge_in_it(folder, text, found):
-    (folder / "s.jsonl").touch()
-    (folder / "a:b.jsonl").touch()
-    (folder / "folder").mkdir()
-    path, name = scores_path(text)
-    assert (None if path is None else (str(path), name)) == found
 
 
 STATISTICS = ("pearson", "spearman", "kendall")
