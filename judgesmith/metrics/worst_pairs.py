@@ -104,7 +104,7 @@ def worst_pairs(
     """
     if kind not in get_args(Kind):
         raise ValueError(f"kind must be one of {get_args(Kind)}; got {kind!r}.")
-    if not 1 <= n <= _MOST_PAIRS or int(n) != n:
+    if not isinstance(n, int | np.integer) or not 1 <= n <= _MOST_PAIRS:
         raise ValueError(f"n must be a whole number from 1 to {_MOST_PAIRS}; got {n!r}.")
     p, h = paired_scores(predicted, human, allow_unscored=True)
     groups, n_groups = np.zeros(len(p), np.int64), 1
@@ -121,13 +121,13 @@ def worst_pairs(
         groups, n_groups = x.cells(groups, n_groups)
         low, high = np.zeros(len(rows)), np.ones(len(rows))
         unit = np.std(y.values)
-    better = _extreme(groups, x.codes, y.codes, int(n))
-    worse = _extreme(groups, -x.codes, -y.codes, int(n))
+    better = _extreme(groups, x.codes, y.codes, n)
+    worse = _extreme(groups, -x.codes, -y.codes, n)
     products, firsts, seconds = _largest_products(
         _Edge.of(better, groups, low, y.values),
         _Edge.of(worse, groups, high, y.values),
         n_groups,
-        int(n),
+        n,
     )
     firsts, seconds = rows[firsts], rows[seconds]
     order = np.lexsort((seconds, firsts, -products))

@@ -110,6 +110,7 @@ def test_the_largest_numbers_do_not_overflow():
         ({"n": 0}, "n must be a whole number from 1 to 1000; got 0"),
         ({"n": 1001}, "from 1 to 1000; got 1001"),
         ({"n": 2.5}, "from 1 to 1000; got 2.5"),
+        ({"n": "3"}, "from 1 to 1000; got '3'"),
         ({"kind": "swapped"}, "kind must be one of .*'reversed', 'tied'.*'swapped'"),
         ({"sources": ["a"]}, "sources must hold one label per item"),
         ({"human": [1, np.nan]}, "human has no finite score"),
