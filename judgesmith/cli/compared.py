@@ -121,15 +121,19 @@ def _print_gain(title: str, gain: Gain, tests: ComparisonTests | None) -> None:
     rows = []
     for level in LEVELS:
         lines = []
-        for statistic, one in gain[level].items():  # type: ignore[index]
+        shown = dict(gain[level])  # type: ignore[index]
+        if tests is not None and level in tests.pairs:
+            shown["pairs"] = tests.pairs[level]  # type: ignore[index]
+        for name, one in shown.items():
             if one.value != one.value:
                 continue
-            values = [f"{one.first:.3f}", f"{one.second:.3f}", estimate_text(one, signed=True)]
-            p_values = [one.p_value]
+            line = [f"  {name}", f"{one.first:.3f}", f"{one.second:.3f}"]
+            line += [estimate_text(one, signed=True), p_text(one.p_value)]
             if tests is not None:
-                p_values.append(tests.holm[level][statistic])  # type: ignore[index]
-                p_values.append(tests.permutation[level][statistic].p_value)  # type: ignore[index]
-            lines.append([f"  {statistic}", *values, *map(p_text, p_values)])
+                permuted = tests.permutation[level].get(name)  # type: ignore[index]
+                line.append(p_text(tests.holm[level][name]))  # type: ignore[index]
+                line.append(p_text(permuted.p_value) if permuted else "")
+            lines.append(line)
         if lines:
             rows += [[level, *[""] * (len(lines[0]) - 1)], *lines]
     about = (
@@ -140,7 +144,9 @@ def _print_gain(title: str, gain: Gain, tests: ComparisonTests | None) -> None:
     if rows:
         print_table(about, rows, header=header)
     else:
-        say(f"\n{about}\nundefined: the scores of A or B are all the same there")
+        say(f"\n{about}")
+    if all(one.value != one.value for row in gain.values() for one in row.values()):
+        say_wrapped("correlations are undefined: the scores of A or B are all the same there")
 
 
 def _say_tests(tests: ComparisonTests) -> None:
@@ -149,7 +155,8 @@ def _say_tests(tests: ComparisonTests) -> None:
     say_under(
         "p",
         "of the interval, for one comparison; p Holm: adjusted for all in the table; p perm: by "
-        f"permutation, where all scores of {what} change hands",
+        f"permutation, where all scores of {what} change hands; pairs: the share that is ordered, "
+        "or tied, as by people",
     )
     said = [
         f"{level} level t({one.n - 3}) = {one.statistic:.2f}, p {_equals(one.p_value)}"

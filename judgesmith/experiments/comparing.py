@@ -259,7 +259,9 @@ def compare_rows(
             confidence=confidence,
         )
         gains.append(gain)
-        tests = tests or comparison_tests(*tables, gain, rng=np.random.default_rng(seeds[1]))
+        tests = tests or comparison_tests(
+            *tables, gain, rng=np.random.default_rng(seeds[1]), confidence=confidence
+        )
     assert tests is not None
     return Comparison(
         a=_side(first),

@@ -10,12 +10,24 @@ from typing import Any
 import numpy as np
 
 from judgesmith.experiments.agreeing import Gain
-from judgesmith.metrics import Level, Statistic
-from judgesmith.metrics.multiplicity import holm
-from judgesmith.metrics.permutation import Swap, permutation_test
-from judgesmith.metrics.significance import SignificanceTest
-from judgesmith.metrics.williams import williams_test
+from judgesmith.metrics import (
+    Level,
+    PairedEstimate,
+    PairLevel,
+    SignificanceTest,
+    Statistic,
+    Swap,
+    holm,
+    permutation_test,
+    tie_accuracy_difference,
+    williams_test,
+)
 from judgesmith.optimizers.table import JudgedTable
+
+PAIRS = "pairs"
+"""What the share of pairs is called beside correlations."""
+
+PAIR_LEVELS: tuple[PairLevel, ...] = ("dataset", "sample")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -24,8 +36,12 @@ class ComparisonTests:
 
     Attributes
     ----------
-    holm : dict of Level to dict of Statistic to float
-        The p-values of the intervals, adjusted by Holm's method for being so many.
+    pairs : dict of str to PairedEstimate
+        By how much larger a share of pairs of rows the first orders, or ties, as people do: of all
+        pairs (``dataset``), and of those within a source (``sample``).
+    holm : dict of Level to dict of str to float
+        The p-values of the intervals, those of ``pairs`` included, adjusted by Holm's method for
+        being so many.
     permutation : dict of Level to dict of Statistic to SignificanceTest
         Scores change hands between the judges.
     swap : {"both", "inputs"}
@@ -36,7 +52,8 @@ class ComparisonTests:
         independent, and over the systems' means at system level.
     """
 
-    holm: Mapping[Level, Mapping[Statistic, float]]
+    pairs: Mapping[PairLevel, PairedEstimate]
+    holm: Mapping[Level, Mapping[str, float]]
     permutation: Mapping[Level, Mapping[Statistic, SignificanceTest]]
     swap: Swap
     williams: Mapping[Level, SignificanceTest]
@@ -44,6 +61,7 @@ class ComparisonTests:
     def to_dict(self) -> dict[str, Any]:
         """Return everything ready for JSON."""
         return {
+            "pairs": {level: one.to_dict() for level, one in self.pairs.items()},
             "holm": {
                 level: {statistic: _defined(p) for statistic, p in row.items()}
                 for level, row in self.holm.items()
@@ -58,7 +76,12 @@ class ComparisonTests:
 
 
 def comparison_tests(
-    first: JudgedTable, second: JudgedTable, gain: Gain, *, rng: np.random.Generator
+    first: JudgedTable,
+    second: JudgedTable,
+    gain: Gain,
+    *,
+    rng: np.random.Generator,
+    confidence: float = 0.95,
 ) -> ComparisonTests:
     """Return the tests of the differences in ``gain``, of the same rows.
 
@@ -70,6 +93,8 @@ def comparison_tests(
         As ``gain_report`` returns it; what is in it is tested.
     rng : Generator
         Draws the permutations.
+    confidence : float, between 0 and 1
+        Of the intervals of ``pairs``.
     """
     scored = np.flatnonzero(~(np.isnan(first.predicted) | np.isnan(second.predicted)))
     one, other = first.take(scored), second.take(scored)
@@ -97,14 +122,34 @@ def comparison_tests(
         "dataset": williams_test(one.predicted, other.predicted, one.human),
         "system": williams_test(*_system_means(one, other)),
     }
-    return ComparisonTests(holm=_holm(gain), permutation=tested, swap=swap, williams=williams)
+    pairs = {
+        level: tie_accuracy_difference(
+            one.predicted,
+            other.predicted,
+            one.human,
+            sources=one.sources.tolist(),
+            level=level,
+            confidence=confidence,
+        )
+        for level in PAIR_LEVELS
+    }
+    return ComparisonTests(
+        pairs=pairs, holm=_holm(gain, pairs), permutation=tested, swap=swap, williams=williams
+    )
 
 
-def _holm(gain: Gain) -> dict[Level, dict[Statistic, float]]:
-    """Return all p-values of a gain, adjusted together."""
-    adjusted = holm([one.p_value for row in gain.values() for one in row.values()]).tolist()
-    in_order = iter(adjusted)
-    return {level: {statistic: next(in_order) for statistic in row} for level, row in gain.items()}
+def _holm(gain: Gain, pairs: Mapping[PairLevel, PairedEstimate]) -> dict[Level, dict[str, float]]:
+    """Return all p-values of a gain and of pairs, adjusted together."""
+    given: dict[tuple[Level, str], float] = {
+        (level, statistic): one.p_value
+        for level, row in gain.items()
+        for statistic, one in row.items()
+    }
+    given |= {(level, PAIRS): one.p_value for level, one in pairs.items()}
+    found: dict[Level, dict[str, float]] = {level: {} for level in gain}
+    for (level, name), p in zip(given, holm(list(given.values())).tolist(), strict=True):
+        found[level][name] = p
+    return found
 
 
 def _system_means(first: JudgedTable, second: JudgedTable) -> list[np.ndarray]:

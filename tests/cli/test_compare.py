@@ -2,6 +2,8 @@ import json
 
 import pytest
 
+from judgesmith.cli.compared import p_text
+
 JUDGES = ("gpt-4-0314 rts", "gpt-3.5-turbo-0301 rts")
 
 
@@ -37,7 +39,9 @@ def test_further_tests_stand_beside_the_interval(run, data, recorded):
     assert "by permutation, where all scores of systems and sources change hands" in told
     assert "Williams' test of Pearson: dataset level t(37) = " in told
     tests = run(*call, "--json").json["tests"]
-    assert list(tests) == ["holm", "swap", "permutation", "williams"]
+    assert list(tests) == ["pairs", "holm", "swap", "permutation", "williams"]
+    pairs = next(line for line in out.splitlines() if line.startswith("  pairs"))
+    assert pairs.split()[-1] == p_text(tests["holm"]["dataset"]["pairs"])
     row = next(line for line in out.splitlines() if line.startswith("  kendall"))
     assert row.split()[-2] == f"{tests['holm']['dataset']['kendall']:.3f}"
     assert row.split()[-1] == f"{tests['permutation']['dataset']['kendall']['p_value']:.3f}"
@@ -101,7 +105,8 @@ def test_what_cannot_be_told_is_said(run, data, recorded, folder):
     assert first == (
         "Which agrees better with people cannot be told: Spearman is undefined for letters."
     )
-    assert "undefined: the scores of A or B are all the same there" in done.out
+    assert "correlations are undefined: the scores of A or B are all the same there" in done.out
+    assert "\n  pairs " in done.out
 
 
 def test_the_objective_and_the_confidence_may_be_chosen(run, data, recorded):

@@ -5,9 +5,7 @@ import pytest
 
 from judgesmith.experiments.agreeing import LEVELS, STATISTICS, gain_report
 from judgesmith.experiments.comparison_tests import comparison_tests
-from judgesmith.metrics.multiplicity import holm
-from judgesmith.metrics.permutation import permutation_test
-from judgesmith.metrics.williams import williams_test
+from judgesmith.metrics import holm, permutation_test, tie_aware_accuracy, williams_test
 from judgesmith.optimizers.table import JudgedTable
 
 SOURCES, SYSTEMS = np.repeat(np.arange(12), 5), np.tile(list("abcde"), 12)
@@ -38,8 +36,21 @@ def all_tests(first, second):
 def test_all_p_values_are_adjusted_together():
     gain, found = all_tests(*tables())
     plain = [gain[level][statistic].p_value for level in LEVELS for statistic in STATISTICS]
+    plain += [one.p_value for one in found.pairs.values()]
     adjusted = [found.holm[level][statistic] for level in LEVELS for statistic in STATISTICS]
+    adjusted += [found.holm[level]["pairs"] for level in found.pairs]
     assert adjusted == holm(plain).tolist()
+
+
+def test_pairs_are_compared_within_sources_and_over_all():
+    first, second = tables(missing=range(7))
+    _, found = all_tests(first, second)
+    kept = slice(7, None)
+    human = first.human[kept]
+    values = [tie_aware_accuracy(one.predicted[kept], human) for one in (first, second)]
+    assert found.pairs["dataset"].value == pytest.approx(values[0] - values[1])
+    assert list(found.pairs) == ["dataset", "sample"]
+    assert "pairs" not in found.holm["system"]
 
 
 def test_systems_and_sources_change_hands_where_systems_are_named():
