@@ -180,7 +180,8 @@ def print_agreement(
             (report["dataset"]["pearson"].n for report in columns.values() if report), default=0
         )
         because = ": undefined, because no two rows have different scores" if n else ""
-        say(f"\n{title}{because}")
+        say()
+        say_wrapped(f"{title}{because}")
         return
     names = [*columns, *(["gain"] if gain is not None else [])]
     print_table(title, rows, header=["", *names])

@@ -155,9 +155,10 @@ def _holm(gain: Gain, pairs: Mapping[PairLevel, PairedEstimate]) -> dict[Level, 
 def _system_means(first: JudgedTable, second: JudgedTable) -> list[np.ndarray]:
     """Return each system's mean by the first, by the second, and by people."""
     systems, codes = np.unique(first.systems, return_inverse=True)
-    sizes = np.bincount(codes, minlength=len(systems))
+    sizes = np.bincount(codes, minlength=len(systems))[codes]
+    # Dividing first keeps sums of huge scores finite.
     return [
-        np.bincount(codes, weights=values, minlength=len(systems)) / sizes
+        np.bincount(codes, weights=values / sizes, minlength=len(systems))
         for values in (first.predicted, second.predicted, first.human)
     ]
 
