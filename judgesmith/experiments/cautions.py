@@ -30,7 +30,15 @@ def cautions(found: Description) -> tuple[str, ...]:
         for trait in _traits(one):
             names.setdefault(trait, []).append(one.name)
     on_ratings = [f"{', '.join(those)}: {trait}" for trait, those in names.items()]
-    return (*on_ratings, *_on_target(found), *_on_texts(found))
+    return (*on_ratings, *_on_preferences(found), *_on_target(found), *_on_texts(found))
+
+
+def _on_preferences(found: Description) -> Iterator[str]:
+    if found.mirrored:
+        yield (
+            f"{', '.join(found.mirrored)}: the ratings of every source's two texts mirror each "
+            "other: these are preferences between the two, and say nothing across sources."
+        )
 
 
 def _traits(one: RatingSummary) -> Iterator[str]:

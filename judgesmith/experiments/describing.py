@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from judgesmith.experiments.cautions import cautions
 from judgesmith.experiments.dataset import DataSet
+from judgesmith.experiments.mirrored import mirrored_criteria
 from judgesmith.experiments.rater_columns import rater_names
 from judgesmith.experiments.rating_summary import RatingSummary, rating_summary
 from judgesmith.experiments.ratings import Aggregate, rating_value
@@ -26,8 +27,7 @@ from judgesmith.experiments.targets import (
     targets_of,
 )
 from judgesmith.experiments.text_summary import TextSummary, text_summary
-from judgesmith.metrics.correlation import spearman
-from judgesmith.metrics.planning import labels_needed
+from judgesmith.metrics import labels_needed, spearman
 from judgesmith.signatures.scale import Scale
 
 HALF_WIDTH = 0.05
@@ -73,6 +73,8 @@ class Description:
         To what the rated items there are pin it down likewise; nan below 4.
     texts : TextSummary
         Lengths, empty texts, repetitions.
+    mirrored : tuple of str
+        Criteria that are preferences between two texts, in the form of ratings.
     warnings : tuple of str
         What to mind, in sentences.
     notes : tuple of str
@@ -91,6 +93,7 @@ class Description:
     labels_needed: int
     half_width: float
     texts: TextSummary
+    mirrored: tuple[str, ...]
     warnings: tuple[str, ...]
     notes: tuple[str, ...]
 
@@ -230,6 +233,7 @@ def describe(
         labels_needed=labels_needed(HALF_WIDTH, EXPECTED_CORRELATION),
         half_width=_half_width(0 if targets is None else len(targets.rated)),
         texts=text_summary(dataset),
+        mirrored=mirrored_criteria(dataset),
         warnings=tuple(trouble),
         notes=dataset.notes,
     )

@@ -116,3 +116,14 @@ def test_empty_and_repeated_texts_are_told():
         "share them.",
         "1 source text under several ids; splits keep them together.",
     )
+
+
+def test_preferences_in_the_form_of_ratings_are_told():
+    items = [
+        item(n, {"overall": (value, value)}, source=f"s{n // 2}", source_id=f"s{n // 2}")
+        for n, value in enumerate([1, 5, 5, 1, 2, 4] * 10)
+    ]
+    assert (
+        "overall: the ratings of every source's two texts mirror each other: these are preferences "
+        "between the two, and say nothing across sources."
+    ) in warnings(items)
