@@ -15,9 +15,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from judgesmith.metrics import Estimate
-from judgesmith.metrics.jackknife import alpha_interval
-from judgesmith.metrics.shares import share_interval
+from judgesmith.metrics import Estimate, alpha_interval, share_interval
 
 N_RATERS = 3
 

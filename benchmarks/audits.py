@@ -14,11 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
-from judgesmith.metrics.estimate import Estimate
-from judgesmith.metrics.group_gaps import group_gaps
-from judgesmith.metrics.length_bias import length_bias
-from judgesmith.metrics.position import position_bias
-from judgesmith.metrics.scale_use import scale_use
+from judgesmith.metrics import Estimate, group_gaps, length_bias, position_bias, scale_use
 
 CRITERIA = ("coherence", "consistency", "fluency", "relevance")
 JUDGES = ("gpt-4-0314 rts", "gpt-3.5-turbo-0301 rts")

@@ -15,14 +15,18 @@ from collections.abc import Callable
 
 import numpy as np
 
-from judgesmith.metrics.abstention import risk_coverage, risk_coverage_error
-from judgesmith.metrics.calibration import cross_calibrated, isotonic_map
-from judgesmith.metrics.calibration_error import calibration_error
-from judgesmith.metrics.certified_threshold import certified_threshold
-from judgesmith.metrics.conformal import conformal_margin
-from judgesmith.metrics.span_difference import span_difference
-from judgesmith.metrics.span_matching import matched_span_agreement
-from judgesmith.metrics.spans import span_character_agreement
+from judgesmith.metrics import (
+    calibration_error,
+    certified_threshold,
+    conformal_margin,
+    cross_calibrated,
+    isotonic_map,
+    matched_span_agreement,
+    risk_coverage,
+    risk_coverage_error,
+    span_character_agreement,
+    span_difference,
+)
 
 
 def line(name: str, intervals: list[tuple[float, float]], truth: float) -> None:

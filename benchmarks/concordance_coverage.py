@@ -12,8 +12,7 @@ import itertools
 
 import numpy as np
 
-from judgesmith.metrics.levels import agreement
-from judgesmith.metrics.resampling import agreement_interval
+from judgesmith.metrics import agreement, agreement_interval
 
 SIZES = ((15, 8), (50, 6), (100, 12))
 N_TRUE_SOURCES = 20_000

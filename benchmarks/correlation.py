@@ -16,11 +16,9 @@ from collections.abc import Callable
 import numpy as np
 import scipy.stats
 
-from judgesmith.metrics import agreement, kendall
-from judgesmith.metrics.column import Column
-from judgesmith.metrics.contributions import contributions
-from judgesmith.metrics.groupwise import group_correlations
-from judgesmith.metrics.worst_pairs import worst_pairs
+from judgesmith.metrics import agreement, contributions, kendall, worst_pairs
+from judgesmith.metrics.correlations.column import Column
+from judgesmith.metrics.correlations.groupwise import group_correlations
 
 N_SOURCES, PER_SOURCE = 100, 16
 SCIPY = {

@@ -28,10 +28,9 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
-from judgesmith.metrics.discerning import discernment
-from judgesmith.metrics.discernment_estimates import resampled_log_p
-from judgesmith.metrics.estimate import Estimate
-from judgesmith.metrics.wilcoxon import steps_between, wilcoxon_log_p
+from judgesmith.metrics import Estimate, discernment
+from judgesmith.metrics.perturbations.discernment_estimates import resampled_log_p
+from judgesmith.metrics.perturbations.wilcoxon import steps_between, wilcoxon_log_p
 
 
 def rows(name: str) -> list[dict[str, Any]]:

@@ -22,12 +22,10 @@ import itertools
 
 import numpy as np
 
-from judgesmith.metrics.discernment_estimates import Scores, resampled_log_p
-from judgesmith.metrics.discernment_power import items_needed
-from judgesmith.metrics.discernment_scores import discernment_score
-from judgesmith.metrics.harmonic import HarmonicForm, harmonic_mean_log_p
-from judgesmith.metrics.source_draws import percentile_interval
-from judgesmith.metrics.wilcoxon import steps_between, wilcoxon_log_p
+from judgesmith.metrics import HarmonicForm, discernment_score, harmonic_mean_log_p, items_needed
+from judgesmith.metrics.perturbations.discernment_estimates import Scores, resampled_log_p
+from judgesmith.metrics.perturbations.wilcoxon import steps_between, wilcoxon_log_p
+from judgesmith.metrics.resampling.source_draws import percentile_interval
 
 KINDS = ("continuous", "five samples", "one sample")
 N_TRUE_SETS = 2000

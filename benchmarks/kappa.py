@@ -13,8 +13,7 @@ from collections.abc import Callable
 import numpy as np
 from sklearn.metrics import cohen_kappa_score
 
-from judgesmith.metrics.kappa import weighted_kappa
-from judgesmith.metrics.kappa_resampling import kappa_interval
+from judgesmith.metrics import kappa_interval, weighted_kappa
 
 LEVELS = (1, 2, 3, 4, 5)
 

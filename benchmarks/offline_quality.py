@@ -23,7 +23,7 @@ from sklearn.linear_model import RidgeCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from judgesmith.metrics.correlation import kendall, pearson, spearman
+from judgesmith.metrics import kendall, pearson, spearman
 from judgesmith.programs import ActiveCritic
 from judgesmith.programs.critic_questions import assessments_text
 from judgesmith.programs.features import lexical_features

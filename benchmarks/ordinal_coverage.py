@@ -14,12 +14,15 @@ from collections.abc import Callable
 
 import numpy as np
 
-from judgesmith.metrics.estimate import Estimate
-from judgesmith.metrics.intraclass import intraclass_correlation
-from judgesmith.metrics.intraclass_ends import intraclass_interval
-from judgesmith.metrics.kappa import weighted_kappa
-from judgesmith.metrics.kappa_resampling import kappa_interval
-from judgesmith.metrics.rater_agreement import pairwise_rater_agreement, rater_vs_rest
+from judgesmith.metrics import (
+    Estimate,
+    intraclass_correlation,
+    intraclass_interval,
+    kappa_interval,
+    pairwise_rater_agreement,
+    rater_vs_rest,
+    weighted_kappa,
+)
 
 LEVELS = (1, 2, 3, 4, 5)
 MIDDLE = {"middle": 3.0, "top": 5.0}

@@ -10,11 +10,14 @@ from collections.abc import Callable
 
 import numpy as np
 
-from judgesmith.metrics.adjacent import adjacent_accuracy
-from judgesmith.metrics.bradley_terry import bradley_terry
-from judgesmith.metrics.preferences import preference_agreement
-from judgesmith.metrics.tie_accuracy import tie_accuracy_interval, tie_aware_accuracy
-from judgesmith.metrics.tie_calibration import calibrate_ties
+from judgesmith.metrics import (
+    adjacent_accuracy,
+    bradley_terry,
+    calibrate_ties,
+    preference_agreement,
+    tie_accuracy_interval,
+    tie_aware_accuracy,
+)
 
 SIZES = (1_000, 100_000, 1_000_000)
 

@@ -12,12 +12,14 @@ from collections.abc import Callable
 
 import numpy as np
 
-from judgesmith.metrics.adjacent import adjacent_accuracy
-from judgesmith.metrics.bradley_terry import bradley_terry
-from judgesmith.metrics.estimate import Estimate
-from judgesmith.metrics.pair_votes import preferences_from_scores
-from judgesmith.metrics.preferences import preference_agreement
-from judgesmith.metrics.tie_accuracy import tie_accuracy_interval
+from judgesmith.metrics import (
+    Estimate,
+    adjacent_accuracy,
+    bradley_terry,
+    preference_agreement,
+    preferences_from_scores,
+    tie_accuracy_interval,
+)
 
 SOURCES = (10, 15, 30, 60)
 N_SYSTEMS = 6

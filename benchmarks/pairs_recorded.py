@@ -15,14 +15,18 @@ from typing import Any
 
 import numpy as np
 
-from judgesmith.metrics.adjacent import adjacent_accuracy
-from judgesmith.metrics.bradley_terry import bradley_terry
-from judgesmith.metrics.correlation import kendall
-from judgesmith.metrics.estimate import Estimate
-from judgesmith.metrics.pair_votes import majority_preference, preferences_from_scores
-from judgesmith.metrics.preferences import order_consistency, preference_agreement
-from judgesmith.metrics.tie_accuracy import tie_accuracy_interval
-from judgesmith.metrics.tie_calibration import calibrate_ties
+from judgesmith.metrics import (
+    Estimate,
+    adjacent_accuracy,
+    bradley_terry,
+    calibrate_ties,
+    kendall,
+    majority_preference,
+    order_consistency,
+    preference_agreement,
+    preferences_from_scores,
+    tie_accuracy_interval,
+)
 
 CALIBRATED = (
     ("topical_chat", "unieval", "UniEval", "naturalness", "naturalness"),

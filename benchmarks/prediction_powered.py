@@ -21,8 +21,7 @@ from pathlib import Path
 
 import numpy as np
 
-from judgesmith.metrics.prediction_powered import prediction_powered_mean
-from judgesmith.metrics.system_means import system_difference, system_means
+from judgesmith.metrics import prediction_powered_mean, system_difference, system_means
 
 SIZES = ((6, 60), (10, 100), (20, 200), (50, 500), (50, 10))
 NOISE = {"useless": np.inf, "fair": 1.0, "good": 0.3}

@@ -20,8 +20,7 @@ from collections.abc import Callable
 import numpy as np
 from scipy import stats
 
-from judgesmith.metrics.permutation import permutation_test
-from judgesmith.metrics.resampling import agreement_interval
+from judgesmith.metrics import agreement_interval, permutation_test
 
 N_DRAWS = 10_000
 STATISTICS = ("pearson", "spearman", "kendall")

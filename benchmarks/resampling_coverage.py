@@ -16,10 +16,13 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from judgesmith.metrics.levels import agreement
-from judgesmith.metrics.permutation import permutation_test
-from judgesmith.metrics.resampling import agreement_interval, paired_interval
-from judgesmith.metrics.williams import williams_test
+from judgesmith.metrics import (
+    agreement,
+    agreement_interval,
+    paired_interval,
+    permutation_test,
+    williams_test,
+)
 
 N_SOURCES, N_SYSTEMS, N_RESAMPLES = 40, 16, 500
 LEVELS = ("system", "sample", "dataset")

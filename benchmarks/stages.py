@@ -34,8 +34,8 @@ from judgesmith.experiments.rubric_choice import better_start
 from judgesmith.experiments.rubrics import rubric_for
 from judgesmith.experiments.tuning import Tuning
 from judgesmith.metrics import agreement
-from judgesmith.metrics.counted import of_counts
-from judgesmith.metrics.levels import ScoredRows
+from judgesmith.metrics.correlations.levels import ScoredRows
+from judgesmith.metrics.resampling.counted import of_counts
 from judgesmith.optimizers import FitAggregation, RandomDemonstrationSearch
 from judgesmith.optimizers.drawing import Pool, kept_runs
 from judgesmith.optimizers.rows import Rows

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import ast
+import sys
 from collections.abc import Callable, Mapping
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 
@@ -34,3 +37,41 @@ def front_door(package: str, places: Mapping[str, str]) -> Callable[[str], Any]:
         return getattr(import_module(module), attribute)
 
     return load
+
+
+def stub_door(
+    package: str, file: str
+) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
+    """Return ``__getattr__``, ``__dir__`` and ``__all__`` for the names that a stub lists.
+
+    The stub stands beside the package's ``__init__.py`` and says ``from module import name``, for
+    type checkers and for this alike, so that every name is listed once.
+
+    Parameters
+    ----------
+    package, file : str
+        The package's ``__name__`` and ``__file__``.
+
+    Examples
+    --------
+    >>> import judgesmith.metrics as metrics
+    >>> load, _, names = stub_door(metrics.__name__, metrics.__file__)
+    >>> load("kendall")([1, 2, 3], [1, 2, 3]), "kendall" in names
+    (1.0, True)
+    """
+    stub = Path(file).with_suffix(".pyi")
+    imports = [
+        line
+        for line in ast.parse(stub.read_text(encoding="utf-8")).body
+        if isinstance(line, ast.ImportFrom)
+    ]
+    places = {name.name: f"{line.module}:{name.name}" for line in imports for name in line.names}
+    find = front_door(package, places)
+
+    def load(name: str) -> Any:
+        found = find(name)
+        setattr(sys.modules[package], name, found)  # found once, it needs no door
+        return found
+
+    names = sorted(places)
+    return load, lambda: names, names

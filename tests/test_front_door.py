@@ -34,6 +34,16 @@ def test_type_checkers_see_the_same_names():
     assert sorted(seen) == judgesmith.__all__
 
 
+def test_a_stub_lists_each_name_once_and_all_of_them_are_there_and_documented():
+    from judgesmith import metrics
+
+    stub = ast.parse(Path(metrics.__file__).with_suffix(".pyi").read_text(encoding="utf-8"))
+    listed = next(line.value for line in stub.body if isinstance(line, ast.Assign))
+    assert sorted(ast.literal_eval(listed)) == metrics.__all__ == dir(metrics)
+    functions = [getattr(metrics, name) for name in metrics.__all__]
+    assert [one.__name__ for one in functions if callable(one) and not one.__doc__] == []
+
+
 def test_another_name_is_refused_with_those_there_are():
     with pytest.raises(AttributeError, match="judgesmith has no 'jugde'; it has ActiveCritic,"):
         _ = judgesmith.jugde

@@ -8,7 +8,7 @@ from judgesmith.cli.printing import estimate_text, print_table, say_under
 
 if TYPE_CHECKING:
     from judgesmith.experiments.besides import Besides
-    from judgesmith.metrics.scale_use import ScaleUse
+    from judgesmith.metrics import ScaleUse
 
 _OFTEN = 0.05
 """A score that fewer rows have is the most used one by accident."""

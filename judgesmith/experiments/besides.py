@@ -15,16 +15,21 @@ from judgesmith.experiments.dataset import DataSet
 from judgesmith.experiments.judged_rows import JudgedRows
 from judgesmith.experiments.rater_columns import rater_table
 from judgesmith.experiments.targets import Targets, ratings_behind
-from judgesmith.metrics.confusion import ConfusionMatrix, confusion_matrix
-from judgesmith.metrics.estimate import Estimate
-from judgesmith.metrics.intraclass import intraclass_correlation
-from judgesmith.metrics.kappa import Weights
-from judgesmith.metrics.kappa_resampling import kappa_interval
-from judgesmith.metrics.length_bias import LengthBias, length_bias
-from judgesmith.metrics.one_level import nearest_levels
-from judgesmith.metrics.scale_use import ScaleUse, scale_use
-from judgesmith.metrics.tie_accuracy import tie_accuracy_interval
-from judgesmith.metrics.tie_shares import PairLevel
+from judgesmith.metrics import (
+    ConfusionMatrix,
+    Estimate,
+    LengthBias,
+    PairLevel,
+    ScaleUse,
+    Weights,
+    confusion_matrix,
+    intraclass_correlation,
+    kappa_interval,
+    length_bias,
+    nearest_levels,
+    scale_use,
+    tie_accuracy_interval,
+)
 from judgesmith.optimizers.table import JudgedTable
 from judgesmith.signatures.scale import Scale
 

@@ -17,9 +17,13 @@ from judgesmith.experiments.explanation_answers import (
     read_filled,
 )
 from judgesmith.experiments.explanation_form import OVERALL_PART, QUESTIONS, Question, RowId
-from judgesmith.metrics.estimate import Estimate
-from judgesmith.metrics.jackknife import alpha_interval, jackknife_interval
-from judgesmith.metrics.shares import raw_agreement, share_interval
+from judgesmith.metrics import (
+    Estimate,
+    alpha_interval,
+    jackknife_interval,
+    raw_agreement,
+    share_interval,
+)
 
 FloatArray = NDArray[np.float64]
 

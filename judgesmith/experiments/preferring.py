@@ -13,12 +13,12 @@ from judgesmith.experiments.agreeing import Unscored, oriented
 from judgesmith.experiments.dataset import DataSet, check_dataset
 from judgesmith.experiments.recorded_pairs import PairedAnswers
 from judgesmith.experiments.targets import Targets
-from judgesmith.metrics.pair_votes import preferences_from_scores
-from judgesmith.metrics.preferences import (
+from judgesmith.metrics import (
     OrderConsistency,
     PreferenceAgreement,
     order_consistency,
     preference_agreement,
+    preferences_from_scores,
 )
 
 ANSWERS = ("second", "neither", "first")

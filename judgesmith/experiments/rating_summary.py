@@ -11,11 +11,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from judgesmith.experiments.rater_columns import Names, Who, rater_table
-from judgesmith.metrics.alpha import krippendorff_alpha
-from judgesmith.metrics.ceiling import HumanCeiling, human_ceiling
-from judgesmith.metrics.estimate import Estimate
-from judgesmith.metrics.intraclass import intraclass_correlation
-from judgesmith.metrics.rater_agreement import rater_vs_rest
+from judgesmith.metrics import (
+    Estimate,
+    HumanCeiling,
+    human_ceiling,
+    intraclass_correlation,
+    krippendorff_alpha,
+    rater_vs_rest,
+)
 from judgesmith.signatures.scale import Scale
 
 FloatArray = NDArray[np.float64]

@@ -22,7 +22,7 @@ from judgesmith.experiments.score_rows import (
     number_in,
     pair_in,
 )
-from judgesmith.metrics.pair_votes import majority_preference
+from judgesmith.metrics import majority_preference
 from judgesmith.optimizers.table import FloatArray
 
 SWAPPED = " order swapped"

@@ -5,8 +5,7 @@ import pytest
 
 from judgesmith.experiments import DataSet, evaluate_judge, evaluate_scores, read_items, targets_of
 from judgesmith.experiments.score_files import Scores
-from judgesmith.metrics.kappa import weighted_kappa
-from judgesmith.metrics.tie_accuracy import tie_aware_accuracy
+from judgesmith.metrics import tie_aware_accuracy, weighted_kappa
 from judgesmith.programs import ActiveCritic
 from judgesmith.signatures import RatedItem, Scale
 

@@ -7,8 +7,7 @@ import pytest
 from judgesmith.experiments.explanation_form import COLUMNS, QUESTIONS, RowId, blank_cells
 from judgesmith.experiments.explanation_ratings import read_sheets
 from judgesmith.experiments.problems import DataError
-from judgesmith.metrics import krippendorff_alpha
-from judgesmith.metrics.shares import share_interval
+from judgesmith.metrics import krippendorff_alpha, share_interval
 
 PARTS = ("fluency", "coverage", "overall")
 N_ITEMS = 8

@@ -6,7 +6,7 @@ import pytest
 from judgesmith.experiments import DataSet, targets_of
 from judgesmith.experiments.preferring import evaluate_preferences
 from judgesmith.experiments.recorded_pairs import PairedAnswers
-from judgesmith.metrics.preferences import order_consistency, preference_agreement
+from judgesmith.metrics import order_consistency, preference_agreement
 from judgesmith.signatures import RatedItem, Scale
 
 NAN = float("nan")

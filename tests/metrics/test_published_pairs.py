@@ -8,9 +8,9 @@ import pytest
 from sklearn.metrics import cohen_kappa_score
 
 from judgesmith.metrics import kendall
-from judgesmith.metrics.bradley_terry import bradley_terry
-from judgesmith.metrics.pair_votes import majority_preference, preferences_from_scores
-from judgesmith.metrics.preferences import order_consistency, preference_agreement
+from judgesmith.metrics.pairs.bradley_terry import bradley_terry
+from judgesmith.metrics.pairs.pair_votes import majority_preference, preferences_from_scores
+from judgesmith.metrics.pairs.preferences import order_consistency, preference_agreement
 
 pytestmark = pytest.mark.data
 

@@ -8,12 +8,12 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from judgesmith.metrics.intraclass import intraclass_correlation
-from judgesmith.metrics.kappa import weighted_kappa
-from judgesmith.metrics.kappa_resampling import pairwise_kappa
-from judgesmith.metrics.one_level import modes
-from judgesmith.metrics.rater_agreement import pairwise_rater_agreement
-from judgesmith.metrics.unanimity import unanimous_counts
+from judgesmith.metrics.ratings.intraclass import intraclass_correlation
+from judgesmith.metrics.ratings.kappa import weighted_kappa
+from judgesmith.metrics.ratings.kappa_resampling import pairwise_kappa
+from judgesmith.metrics.ratings.one_level import modes
+from judgesmith.metrics.ratings.rater_agreement import pairwise_rater_agreement
+from judgesmith.metrics.ratings.unanimity import unanimous_counts
 
 pytestmark = pytest.mark.data
 

@@ -1,0 +1,1 @@
+"""What a judge favours besides quality: a place, length, its family, some points, groups."""

@@ -1,0 +1,215 @@
+"""How many ratings to collect before an agreement, or a difference of two, is known well enough."""
+
+import math
+from collections.abc import Callable
+from statistics import NormalDist
+
+from judgesmith.metrics.checks import fraction
+from judgesmith.metrics.estimate import Estimate, PairedEstimate
+from judgesmith.metrics.resampling.source_draws import widened_quantile
+
+__all__ = ["labels_needed", "sources_needed", "sources_to_compare"]
+
+# No more sources than this are proposed: past it the answer is that it cannot be done.
+_MOST_SOURCES = 10**9
+
+
+def labels_needed(
+    half_width: float,
+    correlation: float,
+    *,
+    confidence: float = 0.95,
+    cluster_size: float = 1.0,
+    intraclass: float = 0.0,
+) -> int:
+    """Return how many rated items pin a Pearson correlation down to a half width.
+
+    The interval is Fisher's, ``tanh(artanh(r) -+ z / sqrt(n - 3))``. Its half width is at most
+    ``h`` from ``n = 3 + (2 z / u)**2`` on, where
+    ``u = artanh(h) + arsinh(h cosh(2 artanh(r)) / sqrt(1 - h**2))``. Items that come in clusters
+    of ``m`` are worth less by the design effect ``1 + (m - 1) * intraclass``.
+
+    Parameters
+    ----------
+    half_width : float, between 0 and 1
+        Half the length of the interval, in units of the correlation.
+    correlation : float, between -1 and 1
+        What is expected; 0 is the most cautious, for it needs the most items.
+    confidence : float, between 0 and 1
+        Nominal coverage.
+    cluster_size : float, at least 1
+        Rated items per source.
+    intraclass : float, from 0 to 1
+        How alike the items of one source are in their contributions to the correlation (the
+        products of standardised scores), not in the scores alone. 0 is not at all.
+
+    Returns
+    -------
+    int
+        Rated items, at least 4. Exact for normal scores; ratings on a few points need about
+        as many.
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside its range.
+
+    References
+    ----------
+    Fisher (1921), "On the probable error of a coefficient of correlation deduced from a small
+    sample", Metron 1. Kish (1965), "Survey Sampling", for the design effect.
+
+    Examples
+    --------
+    >>> labels_needed(0.05, 0.5)
+    867
+    >>> labels_needed(0.05, 0.5, cluster_size=4, intraclass=0.1)
+    1127
+    """
+    fraction(half_width, name="half_width")
+    fraction(confidence, name="confidence")
+    if not -1 < correlation < 1:
+        raise ValueError(f"correlation must be strictly between -1 and 1; got {correlation}.")
+    if not (cluster_size >= 1 and math.isfinite(cluster_size)):
+        raise ValueError(f"cluster_size must be at least 1 item per source; got {cluster_size}.")
+    if not 0 <= intraclass <= 1:
+        raise ValueError(f"intraclass must be from 0 to 1; got {intraclass}.")
+    quantile = NormalDist().inv_cdf((1 + confidence) / 2)
+    spread = math.cosh(2 * math.atanh(correlation)) / math.sqrt(1 - half_width**2)
+    width = math.atanh(half_width) + math.asinh(half_width * spread)
+    independent = max(4.0, 3 + (2 * quantile / width) ** 2)
+    return math.ceil(independent * (1 + (cluster_size - 1) * intraclass))
+
+
+def sources_needed(pilot: Estimate, half_width: float) -> int:
+    """Return how many sources like those of a pilot pin its statistic down to a half width.
+
+    The interval of a mean over ``K`` sources is ``w(K) / sqrt(K)`` times their spread, where
+    ``w`` is the quantile, widened for few sources; every statistic here behaves so once there are
+    a few dozen sources. The pilot gives the spread, with whatever likeness of rows, ties and
+    noise its sources have, for any statistic and level.
+
+    Parameters
+    ----------
+    pilot : Estimate
+        With an interval over sources, from :func:`~judgesmith.metrics.agreement_interval`. Below
+        some 20 sources its own length is a rough guess, and so is the answer. Where ``systems``
+        or ``both`` were drawn the rule is about units of which there were fewer; more sources
+        alone do not shorten such an interval without end.
+    half_width : float, above 0
+        Half the length of the interval that is wished for, in the unit of the statistic.
+
+    Returns
+    -------
+    int
+        Sources in all, the pilot's included, 2 or more, each with as many rows as in the pilot.
+
+    Raises
+    ------
+    ValueError
+        If ``half_width`` is not above 0, or the pilot has no interval or one of no length.
+
+    References
+    ----------
+    Cochran (1977), "Sampling Techniques", chapter 4, for sizes from a pilot.
+
+    Examples
+    --------
+    >>> pilot = Estimate(
+    ...     value=0.5, low=0.4, high=0.6, confidence=0.95, n=240, n_groups=40, n_undefined=0
+    ... )
+    >>> sources_needed(pilot, 0.05)
+    150
+    """
+    spread = _spread(pilot)
+    if not half_width > 0:
+        raise ValueError(f"half_width must be above 0, such as 0.05; got {half_width}.")
+
+    def is_enough(n_sources: int) -> bool:
+        quantile = -widened_quantile(n_sources, pilot.confidence)
+        return quantile * spread <= half_width * math.sqrt(n_sources)
+
+    return _fewest(is_enough, f"a half width of {half_width}")
+
+
+def sources_to_compare(
+    pilot: PairedEstimate, *, difference: float | None = None, power: float = 0.8
+) -> int:
+    """Return how many sources like those of a pilot tell two judges apart.
+
+    They are told apart if the interval of the difference, of the pilot's confidence, leaves out 0.
+    With ``K`` sources that happens with the wished probability if the difference is
+    ``(w(K) + z) / sqrt(K)`` times the spread, ``z`` the normal quantile of ``power``.
+
+    Parameters
+    ----------
+    pilot : PairedEstimate
+        From :func:`~judgesmith.metrics.paired_interval` over sources. Judges that err alike need
+        fewer.
+    difference : float or None, not 0
+        The smallest difference worth finding, in the unit of the statistic; None takes that of
+        the pilot, which is too large on average if the pilot was looked at because of it.
+    power : float, between 0 and 1
+        The wished probability.
+
+    Returns
+    -------
+    int
+        Sources in all, 2 or more, each with as many rows as in the pilot.
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside its range or the pilot has no interval or one of no length.
+
+    References
+    ----------
+    Cohen (1988), "Statistical Power Analysis for the Behavioral Sciences", chapter 2.
+
+    Examples
+    --------
+    >>> pilot = PairedEstimate(
+    ...     value=0.1, low=-0.1, high=0.3, confidence=0.95, n=240, n_groups=40, n_undefined=0,
+    ...     first=0.6, second=0.5, p_value=0.3,
+    ... )
+    >>> sources_to_compare(pilot), sources_to_compare(pilot, difference=0.05)
+    (302, 1200)
+    """
+    spread = _spread(pilot)
+    wished = abs(pilot.value if difference is None else difference)
+    if not (wished > 0 and math.isfinite(wished)):
+        raise ValueError(
+            f"difference must be a number other than 0; got {difference}, with {pilot.value} in "
+            "the pilot. No number of sources tells equally good judges apart."
+        )
+    surplus = NormalDist().inv_cdf(fraction(power, name="power"))
+
+    def is_enough(n_sources: int) -> bool:
+        quantile = -widened_quantile(n_sources, pilot.confidence)
+        return (quantile + surplus) * spread <= wished * math.sqrt(n_sources)
+
+    return _fewest(is_enough, f"a difference of {wished}")
+
+
+def _spread(pilot: Estimate) -> float:
+    """Return the standard deviation of what one source contributes."""
+    half = (pilot.high - pilot.low) / 2
+    if not half > 0:
+        raise ValueError(
+            f"the pilot must have an interval of some length; got {pilot.low} to {pilot.high}. "
+            "Rate more sources first."
+        )
+    return half * math.sqrt(pilot.n_groups) / -widened_quantile(pilot.n_groups, pilot.confidence)
+
+
+def _fewest(is_enough: Callable[[int], bool], goal: str) -> int:
+    """Return the smallest number from 2 on that is enough, where every larger one is too."""
+    too_few, enough = 1, 2
+    while not is_enough(enough):
+        if enough > _MOST_SOURCES:
+            raise ValueError(f"{goal} would take more than {_MOST_SOURCES} sources; ask for less.")
+        too_few, enough = enough, 2 * enough
+    while enough - too_few > 1:
+        middle = (too_few + enough) // 2
+        too_few, enough = (too_few, middle) if is_enough(middle) else (middle, enough)
+    return enough

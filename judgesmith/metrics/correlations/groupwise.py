@@ -1,0 +1,169 @@
+"""Correlations within groups of rows, all groups in one pass; a plain list is one group.
+
+Ties, constancy and scale are settled once, in :class:`Column`; every count below is exact.
+"""
+
+from typing import Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from judgesmith.metrics.checks import FloatArray, IntArray
+from judgesmith.metrics.correlations.column import TIE_TOLERANCE, Column
+from judgesmith.metrics.correlations.pair_counts import PairCounts, pair_counts
+from judgesmith.metrics.correlations.within import centred, centred_ranks, n_levels, sums, varies
+
+__all__ = [
+    "Q_PARTS",
+    "TIE_TOLERANCE",
+    "Column",
+    "Statistic",
+    "check_statistic",
+    "deviations",
+    "group_correlations",
+    "on_one_scale",
+    "tau_scale",
+    "unrelated_distance",
+]
+
+Statistic = Literal["pearson", "spearman", "kendall", "kendall_c", "concordance", "q"]
+
+Q_PARTS: tuple[Statistic, ...] = ("pearson", "spearman", "kendall")
+"""The three correlations that ``q`` is the sum of."""
+
+
+def check_statistic(statistic: str) -> None:
+    """Raise a ``ValueError`` if there is no such statistic."""
+    if statistic not in get_args(Statistic):
+        raise ValueError(f"statistic must be one of {get_args(Statistic)}; got {statistic!r}.")
+
+
+def group_correlations(
+    statistic: Statistic, x: Column, y: Column, groups: IntArray, n_groups: int
+) -> FloatArray:
+    """Return the statistic within each group, nan where it is undefined.
+
+    Parameters
+    ----------
+    statistic : {"pearson", "spearman", "kendall", "kendall_c", "concordance", "q"}
+        What to compute.
+    x, y : Column
+        Aligned scores; for ``concordance`` in the same unit.
+    groups : int array, shape (n_rows,)
+        Group of each row, 0 to ``n_groups - 1``; groups may differ in size or be empty.
+    n_groups : int
+        Number of groups.
+
+    Returns
+    -------
+    float array, shape (n_groups,)
+        Between -1 and 1, for ``q`` between -3 and 3. nan in a group where either list is
+        constant (``concordance``: where both are, at one value), or that has fewer than two
+        rows (``q``: three).
+    """
+    if statistic == "q":
+        total = sum(
+            (_within(part, x, y, groups, n_groups) for part in Q_PARTS), start=np.zeros(n_groups)
+        )
+        return np.where(np.bincount(groups, minlength=n_groups) < 3, np.nan, total)
+    return _within(statistic, x, y, groups, n_groups)
+
+
+def on_one_scale(x: Column, y: Column) -> tuple[FloatArray, FloatArray]:
+    """Return the scores of both columns divided by one power of two, so that 1 is the largest.
+
+    Examples
+    --------
+    >>> on_one_scale(Column.of(np.array([4.0])), Column.of(np.array([1.0])))
+    (array([0.5]), array([0.125]))
+    """
+    largest = max(x.exponent, y.exponent)
+    return np.ldexp(x.values, x.exponent - largest), np.ldexp(y.values, y.exponent - largest)
+
+
+def _within(
+    statistic: Statistic, x: Column, y: Column, groups: IntArray, n_groups: int
+) -> FloatArray:
+    """Return one of the correlations within each group."""
+    if statistic == "concordance":
+        return _concordance(x, y, groups, n_groups)
+    if statistic in ("kendall", "kendall_c"):
+        return _tau(statistic, x, y, groups, n_groups)
+    dx, dy, defined = deviations(statistic, x, y, groups, n_groups)
+    sxx, syy, sxy = (sums(product, groups, n_groups) for product in (dx * dx, dy * dy, dx * dy))
+    return _ratio(sxy, np.where(defined, np.sqrt(sxx * syy), 0.0))
+
+
+def deviations(
+    statistic: Statistic, x: Column, y: Column, groups: IntArray, n_groups: int
+) -> tuple[FloatArray, FloatArray, NDArray[np.bool_]]:
+    """Return each row's deviations from its group's means, of scores or, for Spearman, of ranks.
+
+    Third comes for each group whether both lists vary; rounding of means may hide that they do
+    not.
+    """
+    if statistic == "spearman":
+        dx, dy = (centred_ranks(column, groups, n_groups) for column in (x, y))
+        # Centred ranks are exact: those of a constant group are zero, and so is their spread.
+        return dx, dy, np.ones(n_groups, bool)
+    dx, dy = (centred(column.values, groups, n_groups) for column in (x, y))
+    return dx, dy, varies(x, groups, n_groups) & varies(y, groups, n_groups)
+
+
+def _tau(statistic: Statistic, x: Column, y: Column, groups: IntArray, n_groups: int) -> FloatArray:
+    """Return tau-b or tau-c within each group."""
+    counts = pair_counts(x, y, groups, n_groups)
+    return _ratio(
+        counts.net.astype(np.float64), tau_scale(statistic, counts, x, y, groups, n_groups)
+    )
+
+
+def tau_scale(
+    statistic: Statistic,
+    counts: PairCounts,
+    x: Column,
+    y: Column,
+    groups: IntArray,
+    n_groups: int,
+) -> FloatArray:
+    """Return what tau divides its net ordered pairs by in each group, 0 where it is undefined."""
+    ordered_x, ordered_y = (
+        each.astype(np.float64) for each in (counts.ordered_x, counts.ordered_y)
+    )
+    if statistic == "kendall":
+        return np.sqrt(ordered_x * ordered_y)
+    size = np.bincount(groups, minlength=n_groups)
+    fewer = np.minimum(*(n_levels(column, groups, n_groups) for column in (x, y)))
+    return size * size * (1 - 1 / np.maximum(fewer, 1))
+
+
+def _concordance(x: Column, y: Column, groups: IntArray, n_groups: int) -> FloatArray:
+    """Return twice the covariance over the mean squared distance of unrelated scores."""
+    first, second = on_one_scale(x, y)
+    dx, dy = centred(first, groups, n_groups), centred(second, groups, n_groups)
+    both_vary = varies(x, groups, n_groups) & varies(y, groups, n_groups)
+    covariance = np.where(both_vary, sums(dx * dy, groups, n_groups), 0.0)
+    return _ratio(2 * covariance, unrelated_distance(x, y, groups, n_groups))
+
+
+def unrelated_distance(x: Column, y: Column, groups: IntArray, n_groups: int) -> FloatArray:
+    """Return the summed squared distance to expect in each group if scores were shuffled.
+
+    On one scale; 0 where concordance is undefined.
+    """
+    first, second = on_one_scale(x, y)
+    dx, dy = centred(first, groups, n_groups), centred(second, groups, n_groups)
+    size = np.bincount(groups, minlength=n_groups)
+    gap = sums(first - second, groups, n_groups) / np.maximum(size, 1)
+    spread = sums(dx * dx, groups, n_groups) + sums(dy * dy, groups, n_groups)
+    some_vary = varies(x, groups, n_groups) | varies(y, groups, n_groups)
+    defined = (size > 1) & (some_vary | (np.abs(gap) > TIE_TOLERANCE))
+    return np.where(defined, spread + size * gap * gap, 0.0)
+
+
+def _ratio(part: FloatArray, whole: FloatArray) -> FloatArray:
+    """Divide what lies within -1 and 1 up to rounding; nan where the whole is zero."""
+    result = np.full(len(whole), np.nan)
+    np.divide(part, whole, out=result, where=whole > 0)
+    np.clip(result, -1.0, 1.0, out=result)
+    return result

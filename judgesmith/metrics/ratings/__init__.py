@@ -1,0 +1,1 @@
+"""Ratings on levels and who gives them: agreement beyond chance, reliability, ceilings."""

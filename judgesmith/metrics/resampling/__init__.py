@@ -1,0 +1,1 @@
+"""How far an agreement can be trusted: what might have been drawn instead."""

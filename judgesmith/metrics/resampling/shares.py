@@ -1,0 +1,142 @@
+"""Shares of yes among answers about items, and of pairs of answers that are equal.
+
+Answers about one item are alike, whoever gave them, so an interval counts items, not answers.
+"""
+
+import math
+from statistics import NormalDist
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from judgesmith.metrics.checks import FloatArray, IntArray, fraction, group_codes, rating_table
+from judgesmith.metrics.correlations.levels import Labels
+from judgesmith.metrics.estimate import Estimate
+
+__all__ = ["raw_agreement", "share_interval"]
+
+
+def share_interval(yes: ArrayLike, *, items: Labels, confidence: float = 0.95) -> Estimate:
+    """Return the share of answers that are yes, with an interval over items.
+
+    Wilson's interval for as many independent answers as the answers to clustered questions are
+    worth: their variance over items says how many (at most as many as there are answers), and
+    Student's t with one degree of freedom fewer than items makes it fewer still. The interval
+    stays within 0 to 1 and has a length also where every answer is the same; there, each item
+    counts as one answer.
+
+    In simulations with 15 to 150 items of 1 to 21 answers (``benchmarks/answer_coverage.py``, 400
+    repetitions each), nominal 95 % intervals covered 89 to 99 % of shares from .75 to .95, and 84
+    to 99 % of a share of .99: lowest where the few answers that are no fall on few items.
+
+    Parameters
+    ----------
+    yes : array-like of bool or 0 and 1, shape (n_answers,)
+        Answers, without those that were left blank.
+    items : sequence of labels, one per answer
+        What each answer is about.
+    confidence : float, between 0 and 1
+        Nominal coverage.
+
+    Returns
+    -------
+    Estimate
+        A fraction from 0 to 1; nan without answers. ``low`` and ``high`` are nan with fewer
+        than two items.
+
+    Raises
+    ------
+    ValueError
+        If an answer is neither 0 nor 1, there is not one label per answer, or ``confidence`` is
+        not between 0 and 1.
+
+    References
+    ----------
+    Korn and Graubard (1998), "Confidence intervals for proportions with small expected number
+    of positive counts estimated from survey data", Survey Methodology 24, for the effective
+    number of answers. Dean and Pagano (2015), "Evaluating confidence interval methods for
+    binomial proportions in clustered surveys", Journal of Survey Statistics and Methodology 3,
+    for Wilson's interval with it.
+
+    Examples
+    --------
+    >>> found = share_interval([1, 1, 0, 1, 1, 1, 1, 0], items=[0, 0, 1, 1, 2, 2, 3, 3])
+    >>> found.value, round(found.low, 2), round(found.high, 2), found.n_groups
+    (0.75, 0.26, 0.96, 4)
+    """
+    fraction(confidence, name="confidence")
+    given = np.asarray(yes, dtype=np.float64)
+    if given.ndim != 1 or not np.isin(given, (0, 1)).all():
+        raise ValueError(
+            "answers must be a vector of 0 and 1; leave out the blank ones, and count them."
+        )
+    codes, n_items = group_codes(items, name="items", n_items=len(given))
+    share = float(np.mean(given)) if given.size else math.nan
+    low = high = math.nan
+    if n_items > 1:
+        low, high = _wilson(share, _effective(given - share, codes, n_items), n_items, confidence)
+    return Estimate(
+        value=share,
+        low=low,
+        high=high,
+        confidence=confidence,
+        n=len(given),
+        n_groups=n_items,
+        n_undefined=0,
+    )
+
+
+def _effective(residuals: FloatArray, codes: IntArray, n_items: int) -> float:
+    """Return how many independent answers would vary as these do over items."""
+    n = len(residuals)
+    one = float(np.mean(residuals**2))
+    if one == 0:
+        return n_items
+    totals = np.bincount(codes, weights=residuals)
+    variance = n_items / (n_items - 1) * float(np.sum(totals**2)) / n**2
+    return min(n, one / variance) if variance > 0 else n
+
+
+def _wilson(share: float, n: float, n_items: int, confidence: float) -> tuple[float, float]:
+    """Return Wilson's interval for ``n`` answers, shortened to what ``n_items`` can tell."""
+    from scipy.special import stdtrit
+
+    z = NormalDist().inv_cdf((1 + confidence) / 2)
+    n *= (z / float(stdtrit(n_items - 1, (1 + confidence) / 2))) ** 2
+    middle = (share + z**2 / (2 * n)) / (1 + z**2 / n)
+    reach = z / (1 + z**2 / n) * math.sqrt(share * (1 - share) / n + z**2 / (4 * n**2))
+    # Rounding must not leave the share itself outside.
+    return max(0.0, min(share, middle - reach)), min(1.0, max(share, middle + reach))
+
+
+def raw_agreement(ratings: ArrayLike) -> float:
+    """Return the share of pairs of ratings of the same row that are equal.
+
+    Alpha asks how much of it is more than chance: where nearly all ratings are the same, alpha
+    can be near 0 while nearly all pairs agree.
+
+    Parameters
+    ----------
+    ratings : array-like, shape (n_rows, n_raters)
+        nan (or None) where a rating is missing.
+
+    Returns
+    -------
+    float
+        A fraction from 0 to 1; nan if no row has two ratings.
+
+    Raises
+    ------
+    ValueError
+        If ``ratings`` is not such a table or holds an infinite rating.
+
+    Examples
+    --------
+    >>> raw_agreement([[1, 1, 1], [1, 0, None]])
+    0.75
+    """
+    table = rating_table(ratings)
+    first, second = np.triu_indices(table.shape[1], k=1)
+    pairs = ~np.isnan(table[:, first]) & ~np.isnan(table[:, second])
+    equal = table[:, first] == table[:, second]
+    return float(np.mean(equal[pairs])) if pairs.any() else math.nan

@@ -1,0 +1,1 @@
+"""Whether a judge points where people point: spans of characters."""

@@ -1,0 +1,1 @@
+"""How good systems are, from few human ratings and many judge scores."""

@@ -1,0 +1,99 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from judgesmith.metrics import krippendorff_alpha
+from judgesmith.metrics.resampling.jackknife import alpha_interval, jackknife_interval
+
+tables = st.lists(
+    st.lists(st.sampled_from([0.0, 1.0, np.nan]), min_size=3, max_size=3), min_size=1, max_size=12
+)
+
+
+def test_the_jackknife_of_a_mean_is_students_interval():
+    # SciPy 1.17.1: scipy.stats.t.interval(0.95, 4, loc=np.mean(x), scale=scipy.stats.sem(x))
+    x = np.array([4.0, 5.0, 3.0, 5.0, 2.0])
+    found = jackknife_interval(lambda kept: float(x[kept].mean()), items=range(5), n=5)
+    assert (found.low, found.high) == pytest.approx((2.181068, 5.418932), abs=1e-6)
+
+
+def test_the_jackknife_leaves_out_whole_items():
+    rng = np.random.default_rng(0)
+    x, items = rng.normal(size=30), np.repeat(np.arange(10), 3)
+    found = jackknife_interval(lambda kept: float(x[kept].mean()), items=items, n=30)
+    means = x.reshape(10, 3).mean(axis=1)
+    once = jackknife_interval(lambda kept: float(means[kept].mean()), items=range(10), n=10)
+    assert (found.low, found.high) == pytest.approx((once.low, once.high))
+
+
+def test_bounds_end_the_interval():
+    x = np.array([5.0, 5.0, 5.0, 4.0])
+    found = jackknife_interval(
+        lambda kept: float(x[kept].mean()), items=range(4), n=4, bounds=(1, 5)
+    )
+    assert found.high == 5
+
+
+def test_a_statistic_that_is_the_same_whatever_is_left_out_has_no_interval():
+    found = jackknife_interval(lambda kept: 3.0, items=range(5), n=5)
+    assert found.value == 3
+    assert np.isnan(found.low)
+    assert np.isnan(found.high)
+
+
+def test_settings_that_cannot_be_are_refused():
+    with pytest.raises(ValueError, match="confidence"):
+        jackknife_interval(lambda kept: 3.0, items=range(5), n=5, confidence=95)
+    with pytest.raises(ValueError, match="one label per item"):
+        alpha_interval([[1, 1]], items=[1, 2], measurement="nominal")
+    with pytest.raises(ValueError, match="measurement must be one of"):
+        alpha_interval([[1, 1]], items=[1], measurement="ratio")
+
+
+@given(tables, st.sampled_from(["nominal", "ordinal"]))
+def test_the_value_is_alpha_and_rows_with_one_rating_take_no_part(rows, measurement):
+    table = np.array(rows)
+    items = np.arange(len(table)) // 2
+    found = alpha_interval(table, items=items, measurement=measurement)
+    several = np.count_nonzero(~np.isnan(table), axis=1) > 1
+    alpha = krippendorff_alpha(table, measurement=measurement)
+    assert found.value == pytest.approx(alpha, nan_ok=True)
+    assert found.n == np.count_nonzero(~np.isnan(table[several]))
+    assert found.n_groups == len(set(items[several]))
+    assert np.isnan(found.low) or found.low <= found.value <= found.high <= 1
+
+
+@pytest.mark.parametrize("table", [[[1, 1], [1, 1], [0, 0]], [[1, 1], [1, 1]], [[1, 0]], []])
+def test_no_interval_is_given_where_nothing_says_how_alpha_varies(table):
+    rows = np.array(table, dtype=float).reshape(-1, 2)
+    found = alpha_interval(rows, items=range(len(rows)), measurement="nominal")
+    assert np.isnan(found.low)
+    assert np.isnan(found.high)
+
+
+def test_no_interval_is_given_where_no_two_raters_gave_the_rarer_answer():
+    table = np.ones((40, 3))
+    table[::4, 0] = 0
+    apart = alpha_interval(table, items=range(40), measurement="nominal")
+    assert apart.value < 0
+    assert np.isnan(apart.low)
+    table[:8:4, 1] = 0
+    met = alpha_interval(table, items=range(40), measurement="nominal")
+    assert met.low < met.value < met.high
+
+
+@pytest.mark.parametrize(("share", "likeness"), [(0.75, 0.3), (0.9, 0.01)])
+def test_the_interval_of_alpha_covers_the_truth_about_as_often_as_it_claims(share, likeness):
+    rng = np.random.default_rng(0)
+    spread = (1 - likeness) / likeness
+    covered, n = 0, 0
+    for _ in range(150):
+        # The correlation of two answers by the same chance is the likeness, and so is alpha.
+        own = rng.beta(share * spread, (1 - share) * spread, size=210)
+        table = (rng.random((210, 3)) < own[:, None]).astype(float)
+        found = alpha_interval(table, items=np.repeat(np.arange(30), 7), measurement="nominal")
+        n += not np.isnan(found.low)
+        covered += found.low <= likeness <= found.high
+    assert n > 140
+    assert 0.9 <= covered / n <= 0.99
