@@ -20,7 +20,8 @@ class Estimate:
     n : int
         Rows that entered, all of them scored.
     n_groups : int
-        Independent units among these rows, the ones that were resampled: sources.
+        Independent units among these rows, the ones that were resampled: sources, unless the
+        function says otherwise.
     n_undefined : int
         Groups left out of ``value`` because nothing could be computed on them, counted as in
         :class:`~judgesmith.metrics.LevelValue`. Resamples are never counted here.
