@@ -127,7 +127,7 @@ from judgesmith.metrics.spans.span_agreement import SpanAgreement
 from judgesmith.metrics.spans.span_characters import span_character_agreement
 from judgesmith.metrics.spans.span_difference import SpanStatistic, span_difference
 from judgesmith.metrics.spans.span_matching import matched_span_agreement
-from judgesmith.metrics.spans.span_table import Span
+from judgesmith.metrics.spans.span_side import Span
 from judgesmith.metrics.systems.prediction_powered import (
     PredictionPoweredMean,
     prediction_powered_mean,

@@ -15,7 +15,17 @@ from judgesmith.metrics.resampling.source_draws import (
 )
 from judgesmith.metrics.spans.span_table import SpanTable
 
-__all__ = ["SPAN_STATISTICS", "SpanAgreement", "agreement_of_matches", "source_sums", "summary"]
+__all__ = [
+    "DUST",
+    "SPAN_STATISTICS",
+    "SpanAgreement",
+    "agreement_of_matches",
+    "source_sums",
+    "summary",
+]
+
+DUST = 1e-12
+"""Shares that are no further apart differ by rounding."""
 
 SPAN_STATISTICS = ("precision", "recall", "f1", "macro_f1")
 """What :func:`summary` returns, in this order."""
@@ -103,7 +113,7 @@ def agreement_of_matches(
         )
         for place in np.flatnonzero(~np.isnan(values)):
             # Resamples that never vary do not show how sure the value is.
-            if np.nanmin(drawn[:, place]) < np.nanmax(drawn[:, place]):
+            if np.nanmax(drawn[:, place]) - np.nanmin(drawn[:, place]) > DUST:
                 intervals[place] = percentile_interval(drawn[:, place], len(units), confidence)
     estimates = [
         Estimate(

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from judgesmith.metrics.checks import FloatArray, IntArray
 from judgesmith.metrics.correlations.levels import Labels
 from judgesmith.metrics.spans.span_agreement import SpanAgreement, agreement_of_matches
-from judgesmith.metrics.spans.span_table import SpanTable, TextSpans
+from judgesmith.metrics.spans.span_side import TextSpans
+from judgesmith.metrics.spans.span_table import SpanTable
 
 __all__ = ["check_credit", "span_character_agreement"]
 

@@ -8,7 +8,8 @@ from judgesmith.metrics.checks import FloatArray, IntArray
 from judgesmith.metrics.correlations.levels import Labels
 from judgesmith.metrics.spans.span_agreement import SpanAgreement, agreement_of_matches
 from judgesmith.metrics.spans.span_characters import check_credit
-from judgesmith.metrics.spans.span_table import SpanSide, SpanTable, TextSpans
+from judgesmith.metrics.spans.span_side import SpanSide, TextSpans
+from judgesmith.metrics.spans.span_table import SpanTable
 
 __all__ = ["matched_span_agreement"]
 

@@ -1,68 +1,17 @@
-"""Spans of characters in many texts, checked and laid end to end on one line of characters."""
+"""Spans of two sides in many texts, laid end to end on one line of characters."""
 
 import math
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
 
 import numpy as np
 
-from judgesmith.metrics.checks import FloatArray, IntArray
+from judgesmith.metrics.checks import IntArray
+from judgesmith.metrics.spans.span_side import SpanSide, TextSpans, read_side
 
-__all__ = ["Span", "SpanSide", "SpanTable", "TextSpans"]
+__all__ = ["SpanTable"]
 
 _LONGEST_LINE = 2**62
-
-
-class Span(NamedTuple):
-    """A stretch of a text, with how bad it is and of what kind.
-
-    Attributes
-    ----------
-    start, end : int or None
-        Character offsets, ``end`` excluded. None together, or equal, where the error has no
-        place in the text, such as an omission: it is left out and counted.
-    severity : float, above 0
-        How bad it is, for example 1 for minor and 5 for major.
-    label : hashable
-        Its kind, where kinds are told apart.
-
-    Examples
-    --------
-    >>> Span(0, 4, severity=5.0)
-    Span(start=0, end=4, severity=5.0, label=None)
-    """
-
-    start: int | None
-    end: int | None
-    severity: float = 1.0
-    label: Hashable = None
-
-
-TextSpans = Iterable[Sequence[Any]]
-"""The spans of one text: a :class:`Span` each, or ``(start, end[, severity[, label]])``."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SpanSide:
-    """The located spans of one side, one array entry each.
-
-    Attributes
-    ----------
-    texts, starts, ends, labels : int array, shape (n_spans,)
-        Number of the text, offsets within it, and number of the label.
-    severities : float array, shape (n_spans,)
-        As given.
-    n_unlocated : int
-        Spans without a place, left out.
-    """
-
-    texts: IntArray
-    starts: IntArray
-    ends: IntArray
-    severities: FloatArray
-    labels: IntArray
-    n_unlocated: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,7 +62,7 @@ class SpanTable:
         kept = [index for index, spans in enumerate(sides[0]) if not _is_missing(spans)]
         labels: dict[Hashable, int] = {}
         first, second = (
-            _side([(index, side[index]) for index in kept], name, labels)
+            read_side([(index, side[index]) for index in kept], name, labels)
             for side, name in zip(sides, ("predicted", "gold"), strict=True)
         )
         return cls(
@@ -174,85 +123,3 @@ def _texts(given: Iterable[TextSpans | None], name: str) -> list[TextSpans | Non
 def _is_missing(spans: object) -> bool:
     """Say whether a text has no list of spans: None, or the nan of a data frame."""
     return spans is None or (isinstance(spans, float) and math.isnan(spans))
-
-
-def _side(
-    texts: list[tuple[int, TextSpans | None]], name: str, labels: dict[Hashable, int]
-) -> SpanSide:
-    """Read one side into arrays."""
-    owners, starts, ends, severities, codes = [], [], [], [], []
-    n_unlocated = 0
-    for number, (index, spans) in enumerate(texts):
-        if isinstance(spans, (str, bytes)) or not isinstance(spans, Iterable):
-            raise ValueError(
-                f"{name} must hold a list of spans for each text; text {index} has {spans!r}."
-            )
-        for given in spans:
-            try:
-                span = Span(*given)
-            except TypeError as error:
-                raise ValueError(
-                    f"a span must be (start, end[, severity[, label]]); text {index} of {name} has "
-                    f"{given!r}. Every text needs a list of its own spans."
-                ) from error
-            if span.start == span.end:
-                n_unlocated += 1
-                continue
-            owners.append(number)
-            starts.append(span.start)
-            ends.append(span.end)
-            severities.append(span.severity)
-            codes.append(labels.setdefault(span.label, len(labels)))
-    where = np.array(owners, dtype=np.int64)
-    first, last = (_offsets(each, name) for each in (starts, ends))
-    wrong = (first < 0) | (first > last)
-    if wrong.any():
-        at = int(np.flatnonzero(wrong)[0])
-        raise ValueError(
-            f"a span must have 0 <= start <= end; text {texts[where[at]][0]} of {name} has "
-            f"({first[at]}, {last[at]})."
-        )
-    return SpanSide(
-        texts=where,
-        starts=first,
-        ends=last,
-        severities=_severities(severities, name),
-        labels=np.array(codes, dtype=np.int64),
-        n_unlocated=n_unlocated,
-    )
-
-
-def _offsets(given: list[int | None], name: str) -> IntArray:
-    """Return offsets as integers, or say that they are none."""
-    try:
-        offsets = np.array(given, dtype=None if given else np.int64)
-    except ValueError:
-        offsets = np.array([None])
-    if offsets.dtype.kind != "i":
-        odd = next(
-            (
-                one
-                for one in given
-                if isinstance(one, bool) or not isinstance(one, (int, np.integer))
-            ),
-            None,
-        )
-        raise ValueError(
-            f"start and end of a span in {name} must both be whole numbers of characters, or both "
-            f"None; got {odd!r} among them."
-        )
-    return offsets.astype(np.int64)
-
-
-def _severities(given: list[float], name: str) -> FloatArray:
-    """Return positive weights."""
-    try:
-        severities = np.array(given, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"severities in {name} must be numbers above 0; {error}.") from error
-    if not (np.isfinite(severities) & (severities > 0)).all():
-        raise ValueError(
-            f"severities in {name} must be finite numbers above 0, such as 1 for minor and 5 for "
-            f"major; got {severities[~(np.isfinite(severities) & (severities > 0))][0]}."
-        )
-    return severities

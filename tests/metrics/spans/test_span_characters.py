@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from judgesmith.metrics.spans.span_characters import span_character_agreement
-from judgesmith.metrics.spans.span_table import Span
+from judgesmith.metrics.spans.span_side import Span
 
 LENGTH = 16
 spans = st.tuples(
@@ -166,6 +166,12 @@ def test_texts_nobody_judged_and_spans_without_a_place_are_left_out_and_counted(
     assert np.isnan(found.f1.low)
 
 
+def test_offsets_of_any_whole_kind_and_labels_that_are_missing_are_read():
+    spans = [[(np.uint64(0), 4, 1, np.nan), (np.int32(6), np.int64(8), 1, float("nan"))]]
+    found = agreement(spans, [[(0, 4), (6, 8)]], same_label=True)
+    assert found.f1.value == 1
+
+
 def test_no_texts_have_no_value():
     found = agreement([], [])
     values = [found.precision.value, found.recall.value, found.f1.value, found.macro_f1.value]
@@ -200,7 +206,14 @@ def test_arrays_and_columns_of_data_frames_are_read():
         ([None, [(-1, 3)]], [[], []], r"text 1 of predicted has \(-1, 3\)"),
         ([[(0, 3, 0)]], [[]], "above 0, such as"),
         ([[(0, 3, np.nan)]], [[]], "above 0, such as"),
-        ([[(0, 3, "major")]], [[]], "must be numbers above 0"),
+        ([[(0, 3, "major")]], [[]], "severities in predicted must be a vector of numbers"),
+        ([[(0, 3, "5")]], [[]], "severities in predicted must be a vector of numbers"),
+        ([[(0, 3, 1e308)]], [[]], "finite numbers above 0"),
+        ([[("a", "a")]], [[]], "got 'a' among them"),
+        ([[(True, 2)]], [[]], "got True among them"),
+        ([[(0, 2**70)]], [[]], "got 1180591620717411303424 among them"),
+        ([[(-3, -3)]], [[]], "0 <= start <= end"),
+        ([[(0, 3, 1, [1])]], [[]], "must be one value"),
         ([[(0, 2**62)], [(0, 2**62)]], [[], []], "too long"),
     ],
 )

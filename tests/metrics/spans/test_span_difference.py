@@ -95,3 +95,15 @@ def test_equal_judges_are_told_apart_no_more_often_than_they_may():
         found = span_difference(*ours, rng=generator, n_resamples=200)
         wrong += found.p_value <= 0.05
     assert 0.015 <= wrong / 300 <= 0.085
+
+
+def test_severities_that_are_no_whole_numbers_are_one_gold_however_spans_cut_it():
+    gold = [[(0, 7, 0.1)], [(2, 9, 0.1)], [(0, 3, 0.3)]]
+    whole = [[(0, 7, 0.1)], [(3, 8, 0.1)], [(1, 4, 0.1)]]
+    parts = [[(0, 3, 0.1), (3, 5, 0.1), (5, 7, 0.1)], [(3, 8, 0.1)], [(1, 2, 0.1), (2, 4, 0.1)]]
+    one, other = (
+        span_character_agreement(spans, gold, weighted=True, rng=rng()) for spans in (whole, parts)
+    )
+    found = span_difference(one, other, rng=rng())
+    assert found.value == pytest.approx(0, abs=1e-12)
+    assert np.isnan([found.low, found.high, found.p_value]).all()
