@@ -18,8 +18,8 @@ class SignificanceTest:
         What was tested: of a permutation test the difference of the agreements, of Williams'
         test ``t``. nan if it is undefined.
     p_value : float
-        From above 0 to 1; nan if the test is undefined. It holds for one comparison that was
-        planned; several are adjusted by :func:`~judgesmith.metrics.holm` or
+        From 0 to 1, of a permutation test never 0; nan if the test is undefined. It holds for
+        one comparison that was planned; several are adjusted by :func:`~judgesmith.metrics.holm` or
         :func:`~judgesmith.metrics.benjamini_hochberg`.
     first, second : float
         The agreement of either judge.

@@ -19,6 +19,8 @@ from judgesmith.metrics.correlations.correlation import pearson
 __all__ = ["williams_of_correlations", "williams_test"]
 
 _EQUAL = 1e-12
+# Correlations are rounded: judges this close to -1 with each other are one and its mirror image.
+_MIRRORED = 1e-9
 
 
 def williams_test(
@@ -47,7 +49,8 @@ def williams_test(
     -------
     SignificanceTest
         With ``t`` of ``n - 3`` degrees of freedom; undefined with fewer than four rows or where
-        a list is constant.
+        a list is constant. It is infinite, and the p-value 0, where the three lists are linear
+        combinations of each other that leave no noise.
 
     Raises
     ------
@@ -146,6 +149,12 @@ def _t(first: float, second: float, between: float, determinant: float, n: int) 
     difference = first - second
     if abs(difference) <= _EQUAL:
         return 0.0
+    if 1 + between <= _MIRRORED:
+        # Numerator and spread both vanish: the limit is Student's t of one correlation.
+        own = difference / 2
+        if abs(own) >= 1:
+            return math.copysign(math.inf, own)
+        return own * math.sqrt((n - 3) / (1 - own**2))
     mean = (first + second) / 2
     spread = 2 * determinant * (n - 1) / (n - 3) + mean**2 * (1 - between) ** 3
     if spread <= 0:

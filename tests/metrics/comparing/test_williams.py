@@ -123,3 +123,26 @@ def test_equally_good_judges_differ_significantly_in_one_test_of_twenty(n):
     first, second = human + rng.normal(size=(2, 1500, n))
     p = [williams_test(*each).p_value for each in zip(first, second, human, strict=True)]
     assert np.mean(np.less_equal(p, 0.05)) == pytest.approx(0.05, abs=0.02)
+
+
+@pytest.mark.parametrize("turned", [lambda x: -x, lambda x: 3 - 2 * x])
+def test_a_judge_beside_its_mirror_image_is_tested_as_one_correlation(turned):
+    # Numerator and denominator of t vanish; what remains is Student's t of the correlation.
+    rng = np.random.default_rng(3)
+    judge, human = rng.normal(size=(2, 20))
+    r = stats.pearsonr(judge, human)[0]
+    t = r * math.sqrt(17 / (1 - r**2))
+    found = williams_test(judge, turned(judge), human)
+    assert found.statistic == pytest.approx(t)
+    assert found.p_value == pytest.approx(2 * stats.t.sf(abs(t), 17))
+    near = williams_of_correlations(r, -r, -1 + 1e-7, n=20)
+    assert near.statistic == pytest.approx(t, rel=1e-6)
+
+
+def test_lists_without_noise_are_beyond_doubt():
+    first, second = np.array([[2.0, 1, 3, 5, 4], [1.0, 4, 2, 5, 3]])
+    first, second = stats.zscore(first), stats.zscore(second)
+    found = williams_of_correlations(0.5, -0.5, 0.5, n=10)
+    assert found.statistic == math.inf
+    assert found.p_value == 0
+    assert williams_test(first, second, first - second).p_value < 1e-6
