@@ -123,13 +123,17 @@ class Bca:
         return float(low), float(high)
 
     def p_value(self) -> float:
-        """Return the two-sided p-value for a value of zero, whose threshold is the interval's."""
+        """Return the two-sided p-value for a value of zero, whose threshold is the interval's.
+
+        The corrections cannot tell more than the resamples do: it is ``2 / (n + 1)`` or more.
+        """
         if np.isnan([self.bias, self.acceleration]).any():
             return float("nan")
         n = len(self.resampled)
         at_most = (np.count_nonzero(self.resampled <= 0) + 1) / (n + 1)
         at_least = (np.count_nonzero(self.resampled >= 0) + 1) / (n + 1)
-        return float(min(1.0, 2 * min(self._tail(at_most, 1), self._tail(at_least, -1))))
+        tail = min(self._tail(at_most, 1), self._tail(at_least, -1))
+        return float(min(1.0, 2 * max(tail, 1 / (n + 1))))
 
     def _share(self, quantile: float) -> float:
         """Return the share of resamples at which one end of the interval lies."""

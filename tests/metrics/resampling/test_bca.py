@@ -153,3 +153,30 @@ def test_every_unit_and_level_has_an_interval_and_a_p_value(level, resample):
     assert paired.low <= paired.value <= paired.high
     if abs(paired.p_value - 0.05) > 0.01:
         assert (paired.p_value < 0.05) == (paired.low > 0 or paired.high < 0)
+
+
+@pytest.mark.parametrize("value", [0.02, 3.0])
+def test_no_p_value_is_smaller_than_the_resamples_can_tell(value):
+    resampled = np.linspace(0.01, 4, 99)
+    bca = Bca.of(value, resampled, acceleration=0.2, n_units=10**6)
+    assert bca.p_value() >= 2 / 100
+
+
+def test_without_an_interval_there_is_no_p_value():
+    # One source alone carries the skewness: the correction for it cannot be used.
+    rng = np.random.default_rng(0)
+    for seed in range(30):
+        human = np.random.default_rng(seed).exponential(size=5) ** 6
+        found = paired_interval(
+            human + 0.1,
+            human[::-1],
+            human,
+            sources=range(5),
+            statistic="pearson",
+            level="dataset",
+            rng=rng,
+            n_resamples=50,
+            confidence=0.999,
+            method="bca",
+        )
+        assert np.isnan(found.low) == np.isnan(found.p_value)
