@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from judgesmith.metrics.checks import FloatArray, IntArray, paired_scores
+from judgesmith.metrics.comparing.shared_rows import with_gaps_shared
 from judgesmith.metrics.correlations.groupwise import Statistic, check_statistic
 from judgesmith.metrics.correlations.levels import (
     Labels,
@@ -186,14 +187,22 @@ def _places(labels: Iterable[Any]) -> dict[Any, int]:
 
 
 def scored_by_both(first: RatedPart, second: RatedPart) -> tuple[RatedPart, RatedPart]:
-    """Return the parts without rows that either leaves unscored."""
-    p, q = (
-        paired_scores(one.predicted, one.human, allow_unscored=True)[0] for one in (first, second)
-    )
-    if p.shape != q.shape:
-        raise ValueError(f"rows must pair up; got {p.shape} and {q.shape} of one part.")
-    unscored = np.isnan(p) | np.isnan(q)
-    return (
-        replace(first, predicted=np.where(unscored, np.nan, p)),
-        replace(second, predicted=np.where(unscored, np.nan, q)),
-    )
+    """Return the parts without rows that either leaves unscored.
+
+    Raises
+    ------
+    ValueError
+        If the parts are not about the same rows.
+    """
+    for name in ("human", "sources", "systems"):
+        if not _same(getattr(first, name), getattr(second, name)):
+            raise ValueError(f"rows must pair up; {name} of one part differ between predictors.")
+    p, q, _ = with_gaps_shared(first.predicted, second.predicted, first.human)
+    return replace(first, predicted=p), replace(second, predicted=q)
+
+
+def _same(one: Iterable[Any] | None, other: Iterable[Any] | None) -> bool:
+    """Say whether two lists, or two that are left out, hold the same."""
+    if one is other:
+        return True
+    return one is not None and other is not None and list(one) == list(other)

@@ -162,8 +162,9 @@ def averaged_paired_interval(
             p_value = bca.p_value()
         else:
             low, high = percentile_interval(resampled, n_units, confidence)
-            if not np.isnan(low):
-                p_value = two_sided_p(resampled, n_units)
+            p_value = two_sided_p(resampled, n_units)
+        if np.isnan(low):
+            p_value = float("nan")
     return PairedEstimate(
         value=difference,
         low=low,

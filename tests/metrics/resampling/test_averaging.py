@@ -120,6 +120,17 @@ def test_the_interval_covers_the_truth_about_as_often_as_it_claims():
         ([], [], "no parts to average over"),
         ([part(0)], [], "parts must pair up; got 1 and 0"),
         ([part(0)], [part(0, n_sources=3)], "rows must pair up"),
+        ([part(0)], [part(1)], "human of one part differ"),
+        (
+            [part(0)],
+            [dataclasses.replace(part(0), sources=np.arange(120) % 30)],
+            "sources of one part differ",
+        ),
+        (
+            [part(0)],
+            [dataclasses.replace(part(0), systems=["s"] * 120)],
+            "systems of one part differ",
+        ),
     ],
 )
 def test_what_does_not_pair_up_is_refused(first, second, said):
