@@ -14,6 +14,7 @@ from judgesmith.metrics.checks import FloatArray, fraction, group_codes, rating_
 from judgesmith.metrics.correlations.levels import Labels
 from judgesmith.metrics.estimate import Estimate
 from judgesmith.metrics.ratings.alpha import Measurement, krippendorff_alpha
+from judgesmith.metrics.resampling.leave_one_out import left_out_interval
 
 __all__ = ["alpha_interval", "jackknife_interval"]
 
@@ -28,7 +29,8 @@ def jackknife_interval(
 ) -> Estimate:
     """Return a statistic of rows with an interval from leaving out one item at a time.
 
-    It is Student's interval for the jackknife's standard error: a closed form, without a seed.
+    It is Student's interval for the jackknife's standard error: a closed form, without a seed. The
+    statistic is computed once per item.
 
     Parameters
     ----------
@@ -48,7 +50,8 @@ def jackknife_interval(
     Estimate
         ``value`` is the statistic of all rows, not corrected for bias. ``low`` and ``high`` are
         nan if there are fewer than two items, if leaving one of them out makes the statistic
-        undefined, or if it is the same whichever is left out: nothing then says how it varies.
+        undefined, or if it is the same up to rounding whichever is left out: nothing then says how
+        it varies.
 
     Raises
     ------
@@ -68,20 +71,14 @@ def jackknife_interval(
     >>> found.value, round(found.low, 2), round(found.high, 2)
     (4.25, 2.73, 5.77)
     """
-    from scipy.special import stdtrit
-
     fraction(confidence, name="confidence")
     labels = list(items)
     codes, n_items = group_codes(labels, name="items", n_items=len(labels))
     value = statistic(np.ones(len(labels), bool)) if labels else math.nan
     low = high = math.nan
     if n_items > 1 and not math.isnan(value):
-        without = np.array([statistic(codes != item) for item in range(n_items)])
-        spread = float(np.sum((without - without.mean()) ** 2))
-        error = math.sqrt((n_items - 1) / n_items * spread)
-        if error > 0:
-            reach = float(stdtrit(n_items - 1, (1 + confidence) / 2)) * error
-            low, high = max(bounds[0], value - reach), min(bounds[1], value + reach)
+        without = np.array([statistic(codes != item) for item in range(n_items)], dtype=np.float64)
+        low, high = left_out_interval(value, without, confidence, bounds)
     return Estimate(
         value=float(value),
         low=float(low),

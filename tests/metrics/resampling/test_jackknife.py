@@ -97,3 +97,21 @@ def test_the_interval_of_alpha_covers_the_truth_about_as_often_as_it_claims(shar
         covered += found.low <= likeness <= found.high
     assert n > 140
     assert 0.9 <= covered / n <= 0.99
+
+
+def test_rounding_is_no_variation():
+    points = np.array([0.1] * 6 + [0.3] * 4)
+    found = jackknife_interval(
+        lambda rows: 7.3 + np.mean(points[rows]) - points[rows].sum() / rows.sum(),
+        items=range(10),
+        n=10,
+    )
+    assert found.value == pytest.approx(7.3)
+    assert np.isnan([found.low, found.high]).all()
+
+
+def test_an_infinite_statistic_has_no_interval():
+    points = np.array([1.0, np.inf, 2.0])
+    found = jackknife_interval(lambda rows: points[rows].sum(), items=range(3), n=3)
+    assert found.value == np.inf
+    assert np.isnan([found.low, found.high]).all()
