@@ -9,7 +9,14 @@ from statistics import NormalDist
 import numpy as np
 from numpy.typing import ArrayLike
 
-from judgesmith.metrics.checks import FloatArray, IntArray, fraction, group_codes, rating_table
+from judgesmith.metrics.checks import (
+    FloatArray,
+    IntArray,
+    fraction,
+    group_codes,
+    number_array,
+    rating_table,
+)
 from judgesmith.metrics.correlations.levels import Labels
 from judgesmith.metrics.estimate import Estimate
 
@@ -65,10 +72,10 @@ def share_interval(yes: ArrayLike, *, items: Labels, confidence: float = 0.95) -
     (0.75, 0.26, 0.96, 4)
     """
     fraction(confidence, name="confidence")
-    given = np.asarray(yes, dtype=np.float64)
+    given = number_array(yes, name="yes")
     if given.ndim != 1 or not np.isin(given, (0, 1)).all():
         raise ValueError(
-            "answers must be a vector of 0 and 1; leave out the blank ones, and count them."
+            "yes must be a vector of 0 and 1; leave out the blank ones, and count them."
         )
     codes, n_items = group_codes(items, name="items", n_items=len(given))
     share = float(np.mean(given)) if given.size else math.nan
@@ -136,7 +143,10 @@ def raw_agreement(ratings: ArrayLike) -> float:
     0.75
     """
     table = rating_table(ratings)
-    first, second = np.triu_indices(table.shape[1], k=1)
-    pairs = ~np.isnan(table[:, first]) & ~np.isnan(table[:, second])
-    equal = table[:, first] == table[:, second]
-    return float(np.mean(equal[pairs])) if pairs.any() else math.nan
+    rated = ~np.isnan(table)
+    levels, codes = np.unique(table[rated], return_inverse=True)
+    cells = np.nonzero(rated)[0] * len(levels) + codes
+    equal = np.unique(cells, return_counts=True)[1]
+    given = np.count_nonzero(rated, axis=1)
+    n_pairs = int(np.sum(given * (given - 1)))
+    return int(np.sum(equal * (equal - 1))) / n_pairs if n_pairs else math.nan

@@ -98,3 +98,9 @@ def test_raw_agreement_counts_pairs(rows):
     ]
     found = raw_agreement(rows)
     assert found == pytest.approx(np.mean(pairs)) if pairs else np.isnan(found)
+
+
+@pytest.mark.parametrize("yes", [["1", "0"], [1j, 0], [{}, {}]])
+def test_what_is_no_number_is_no_answer(yes):
+    with pytest.raises(ValueError, match="yes must be an array of numbers"):
+        share_interval(yes, items=range(len(yes)))
