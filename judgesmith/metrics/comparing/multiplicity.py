@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import ArrayLike
 
-from judgesmith.metrics.checks import FloatArray
+from judgesmith.metrics.checks import FloatArray, number_array
 
 __all__ = ["benjamini_hochberg", "holm"]
 
@@ -94,10 +94,7 @@ def _step_up(ordered: FloatArray) -> FloatArray:
 
 def _adjusted(p_values: ArrayLike, step: Callable[[FloatArray], FloatArray]) -> FloatArray:
     """Check the values and adjust the defined ones in ascending order."""
-    try:
-        given = np.asarray(p_values, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"p_values must be a vector of numbers from 0 to 1; {error}.") from error
+    given = number_array(p_values, name="p_values")
     if given.ndim != 1:
         raise ValueError(f"p_values must be a vector; got shape {given.shape}.")
     outside = np.flatnonzero((given < 0) | (given > 1))

@@ -24,7 +24,7 @@ from judgesmith.metrics.comparing.swapped_scores import (
 )
 from judgesmith.metrics.correlations.groupwise import Statistic, check_statistic
 from judgesmith.metrics.correlations.levels import Labels, Level, ScoredRows, level_value
-from judgesmith.metrics.resampling.source_draws import MOST_UNDEFINED
+from judgesmith.metrics.resampling.source_draws import MOST_UNDEFINED, check_draws
 
 __all__ = ["Swap", "permutation_test"]
 
@@ -97,7 +97,7 @@ def permutation_test(
         As for :func:`~judgesmith.metrics.agreement`; if systems are needed and there are none,
         ``n_permutations`` is below 20, or there is no such ``swap`` or ``alternative``.
     TypeError
-        If ``rng`` is not a generator.
+        If ``rng`` is not a generator or ``n_permutations`` no whole number.
 
     References
     ----------
@@ -156,10 +156,7 @@ def permutation_test(
 
 def _check_settings(rng: object, n_permutations: int, swap: str, *, has_systems: bool) -> None:
     """Refuse settings that cannot give a test."""
-    if not isinstance(rng, np.random.Generator):
-        raise TypeError(f"rng must be a numpy.random.Generator; got {type(rng).__name__}.")
-    if n_permutations < 20:
-        raise ValueError(f"need at least 20 permutations, better 1000; got {n_permutations}.")
+    check_draws(rng, n_permutations, name="permutations")
     if swap not in get_args(Swap):
         raise ValueError(f"swap must be one of {get_args(Swap)}; got {swap!r}.")
     if swap != "inputs" and not has_systems:

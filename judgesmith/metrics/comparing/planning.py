@@ -193,11 +193,15 @@ def sources_to_compare(
 
 def _spread(pilot: Estimate) -> float:
     """Return the standard deviation of what one source contributes."""
+    if not isinstance(pilot, Estimate):
+        raise TypeError(
+            f"pilot must be an Estimate, such as agreement_interval gives; got {pilot!r}."
+        )
     half = (pilot.high - pilot.low) / 2
-    if not half > 0:
+    if not half > 0 or pilot.n_groups < 2:
         raise ValueError(
-            f"the pilot must have an interval of some length; got {pilot.low} to {pilot.high}. "
-            "Rate more sources first."
+            "the pilot must have an interval of some length from two sources or more; got "
+            f"{pilot.low} to {pilot.high} from {pilot.n_groups}. Rate more sources first."
         )
     return half * math.sqrt(pilot.n_groups) / -widened_quantile(pilot.n_groups, pilot.confidence)
 

@@ -14,6 +14,7 @@ from judgesmith.metrics.checks import FloatArray
 from judgesmith.metrics.correlations.column import Column
 from judgesmith.metrics.correlations.groupwise import Statistic, on_one_scale
 from judgesmith.metrics.correlations.levels import Level, ScoredRows
+from judgesmith.metrics.correlations.within import standardised
 from judgesmith.metrics.resampling.counted import OfCounts, of_counts
 from judgesmith.metrics.resampling.drawn_units import OfUnits, mean_of_drawn, of_units
 from judgesmith.metrics.resampling.within_sources import within_sources
@@ -40,7 +41,7 @@ def both_judges(first: ScoredRows, second: ScoredRows, *, keep_scale: bool) -> S
         scores = on_one_scale(*columns)
         exponent = max(column.exponent for column in columns)
     else:
-        scores, exponent = (_standardised(columns[0]), _standardised(columns[1])), 0
+        scores, exponent = (standardised(columns[0].values), standardised(columns[1].values)), 0
     return replace(
         first,
         predicted=Column.of(np.concatenate(scores), exponent),
@@ -50,15 +51,6 @@ def both_judges(first: ScoredRows, second: ScoredRows, *, keep_scale: bool) -> S
         n_sources=len(sources[0]),
         n_systems=len(systems[0]),
     )
-
-
-def _standardised(column: Column) -> FloatArray:
-    """Return scores of mean 0 and variance 1, all 0 if they are tied."""
-    if column.n_levels < 2:
-        return np.zeros(len(column.values))
-    centred = column.values - column.values.mean()
-    result: FloatArray = centred / np.sqrt(np.mean(centred**2))
-    return result
 
 
 def swapped_units(rows: ScoredRows, swap: Swap) -> tuple[int, ...]:

@@ -6,7 +6,21 @@ from numpy.typing import NDArray
 from judgesmith.metrics.checks import FloatArray, IntArray
 from judgesmith.metrics.correlations.column import Column
 
-__all__ = ["centred", "centred_ranks", "n_levels", "sums", "varies"]
+__all__ = ["centred", "centred_ranks", "n_levels", "standardised", "sums", "varies"]
+
+
+def standardised(values: FloatArray) -> FloatArray:
+    """Centre a whole list and scale it to unit variance; a constant one becomes zero.
+
+    Examples
+    --------
+    >>> standardised(np.array([1.0, 3.0])), standardised(np.array([0.1, 0.1, 0.1]))
+    (array([-1.,  1.]), array([0., 0., 0.]))
+    """
+    if not values.size or np.ptp(values) == 0:
+        return np.zeros_like(values)
+    deviations = values - values.mean()
+    return np.asarray(deviations / np.sqrt(np.mean(deviations**2)))
 
 
 def sums(values: FloatArray, groups: IntArray, n_groups: int) -> FloatArray:

@@ -18,6 +18,7 @@ from judgesmith.metrics.correlations.groupwise import (
     on_one_scale,
 )
 from judgesmith.metrics.correlations.levels import Level, ScoredRows
+from judgesmith.metrics.correlations.within import standardised
 from judgesmith.metrics.resampling.counted_pairs import LevelTally, level_tally, pairs_of_counts
 
 __all__ = ["OfCounts", "of_counts"]
@@ -125,7 +126,7 @@ def _source_sizes(rows: ScoredRows) -> FloatArray:
 
 def _pearson(rows: ScoredRows) -> OfCounts:
     """Build Pearson's correlation from each source's sums of products."""
-    x, y = (_standardised(column.values) for column in (rows.predicted, rows.human))
+    x, y = (standardised(column.values) for column in (rows.predicted, rows.human))
     products = (np.ones_like(x), x, y, x * x, y * y, x * y)
     sums = np.stack(
         [np.bincount(rows.sources, weights=each, minlength=rows.n_sources) for each in products],
@@ -174,13 +175,6 @@ def _concordance(rows: ScoredRows) -> OfCounts:
         return result
 
     return _in_blocks(concordance, sums.shape[1])
-
-
-def _standardised(values: FloatArray) -> FloatArray:
-    """Centre and scale to unit variance; a constant list becomes zero."""
-    centred = values - values.mean() if values.size else values
-    spread = centred.std() if values.size else 0.0
-    return centred / spread if spread > 0 else np.zeros_like(values)
 
 
 def _repeated(rows: ScoredRows, statistic: Statistic, counts: FloatArray) -> float:

@@ -87,7 +87,8 @@ def agreement_interval(
         is undefined are left out. ``low`` and ``high`` are nan if these are more than 5 %, if
         ``value`` is undefined, or with fewer than two units (sources at sample level: two with a
         value); with ``bca`` also if all resamples lie on one side of the value, or leaving out
-        one unit leaves nothing defined.
+        one unit leaves nothing defined. An interval of no length is one that no resample left,
+        as where agreement is perfect: nothing then says how it varies.
 
     Raises
     ------
@@ -97,7 +98,7 @@ def agreement_interval(
         systems are to be drawn and ``systems`` is None, or there are more than 20,000 units
         for ``bca``.
     TypeError
-        If ``rng`` is not a generator.
+        If ``rng`` is not a generator or ``n_resamples`` no whole number.
 
     References
     ----------

@@ -13,20 +13,25 @@ MOST_UNDEFINED = 0.05
 The rest would describe only the resamples in which both lists happened to vary.
 """
 
-_FEWEST_RESAMPLES = 20
+_FEWEST_DRAWS = 20
 # Counts of one batch of resamples, at 8 bytes each.
 _BATCH_CELLS = 2**22
 
 
 def check_settings(rng: object, n_resamples: int, confidence: float) -> None:
     """Refuse settings that cannot give an interval."""
+    check_draws(rng, n_resamples, name="resamples")
+    fraction(confidence, name="confidence")
+
+
+def check_draws(rng: object, n_draws: int, *, name: str) -> None:
+    """Refuse what cannot draw, or too few draws of what ``name`` says."""
     if not isinstance(rng, np.random.Generator):
         raise TypeError(f"rng must be a numpy.random.Generator; got {type(rng).__name__}.")
-    if n_resamples < _FEWEST_RESAMPLES:
-        raise ValueError(
-            f"need at least {_FEWEST_RESAMPLES} resamples, better 1000; got {n_resamples}."
-        )
-    fraction(confidence, name="confidence")
+    if not isinstance(n_draws, int | np.integer):
+        raise TypeError(f"the number of {name} must be a whole number; got {n_draws!r}.")
+    if n_draws < _FEWEST_DRAWS:
+        raise ValueError(f"need at least {_FEWEST_DRAWS} {name}, better 1000; got {n_draws}.")
 
 
 def draws_of_sources(

@@ -63,7 +63,8 @@ class TestBoth:
             ([float("inf")], "got inf at index 0"),
             ([[0.1]], "must be a vector; got shape"),
             (0.1, "must be a vector; got shape"),
-            (["a"], "vector of numbers from 0 to 1"),
+            (["a"], "must be an array of numbers"),
+            (["0.01"], "must be an array of numbers"),
         ],
     )
     def test_what_is_no_p_value_is_refused(self, adjust, given_values, message):

@@ -314,6 +314,7 @@ def test_many_undefined_permutations_leave_no_p_value():
     [
         ({"rng": 0}, TypeError, "rng must be a numpy.random.Generator; got int"),
         ({"n_permutations": 5}, ValueError, "at least 20 permutations.*got 5"),
+        ({"n_permutations": 1e3}, TypeError, "number of permutations must be a whole number"),
         ({"swap": "items"}, ValueError, "swap must be one of"),
         ({"swap": "both"}, ValueError, "swap='both' needs systems="),
         ({"alternative": "less"}, ValueError, "change the places of the judges"),

@@ -147,6 +147,7 @@ def test_smaller_differences_and_more_power_need_more_sources(difference, power)
         (lambda: sources_needed(pilot_of(), math.nan), "half_width must be above 0"),
         (lambda: sources_needed(pilot_of(half=0.0), 0.1), "interval of some length"),
         (lambda: sources_needed(pilot_of(half=math.nan), 0.1), "interval of some length"),
+        (lambda: sources_needed(pilot_of(n_groups=1), 0.1), "two sources or more.*from 1"),
         (lambda: sources_needed(pilot_of(), 1e-7), "more than 1000000000 sources"),
         (lambda: sources_to_compare(paired_pilot_of(value=0.0)), "other than 0; got None"),
         (lambda: sources_to_compare(paired_pilot_of(), difference=0), "other than 0; got 0"),
@@ -156,3 +157,9 @@ def test_smaller_differences_and_more_power_need_more_sources(difference, power)
 def test_pilots_and_goals_that_say_nothing_are_refused(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+@pytest.mark.parametrize("plan", [lambda pilot: sources_needed(pilot, 0.1), sources_to_compare])
+def test_what_is_no_pilot_is_refused(plan):
+    with pytest.raises(TypeError, match="pilot must be an Estimate"):
+        plan(0.2)

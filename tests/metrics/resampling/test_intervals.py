@@ -244,6 +244,8 @@ def test_rows_unscored_by_either_judge_are_left_out_for_both():
     [
         ({"rng": 0}, TypeError, "rng must be a numpy.random.Generator; got int"),
         ({"n_resamples": 5}, ValueError, "at least 20 resamples.*got 5"),
+        ({"n_resamples": 99.5}, TypeError, "number of resamples must be a whole number; got 99.5"),
+        ({"n_resamples": "99"}, TypeError, "number of resamples must be a whole number; got '99'"),
         ({"confidence": 95}, ValueError, "confidence must be strictly between 0 and 1"),
         ({"statistic": "r"}, ValueError, "statistic must be one of"),
         ({"level": "item"}, ValueError, "level must be one of"),
