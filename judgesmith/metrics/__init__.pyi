@@ -1,4 +1,5 @@
-from judgesmith.metrics.audits.group_gaps import GroupGap, GroupGaps, group_gaps
+from judgesmith.metrics.audits.group_gap_report import GroupGap, GroupGaps
+from judgesmith.metrics.audits.group_gaps import group_gaps
 from judgesmith.metrics.audits.length_bias import LengthBias, length_bias
 from judgesmith.metrics.audits.position import (
     PlaceEffects,

@@ -11,6 +11,7 @@ __all__ = [
     "IntArray",
     "fraction",
     "group_codes",
+    "label_list",
     "number_array",
     "paired_scores",
     "rating_table",
@@ -82,11 +83,9 @@ def group_codes(labels: Iterable[object], *, name: str, n_items: int) -> tuple[I
     >>> group_codes(["b", "a", "b"], name="sources", n_items=3)
     (array([0, 1, 0]), 2)
     """
-    if not isinstance(labels, Iterable):
-        raise TypeError(f"{name} must be a sequence of labels, one per item; got {labels!r}.")
     if type(labels) is np.ndarray and labels.dtype.kind in "iu" and labels.shape == (n_items,):
         return _integer_codes(labels)
-    given = labels.tolist() if isinstance(labels, np.ndarray) else list(labels)
+    given = label_list(labels, name=name)
     if len(given) != n_items:
         raise ValueError(f"{name} must hold one label per item; got {len(given)} for {n_items}.")
     seen: dict[object, int] = {}
@@ -104,6 +103,24 @@ def group_codes(labels: Iterable[object], *, name: str, n_items: int) -> tuple[I
                 f"{np.flatnonzero(codes == seen[label])[0]}; give every item one."
             )
     return codes, len(seen)
+
+
+def label_list(labels: Iterable[object], *, name: str) -> list[object]:
+    """Return labels as a list of plain values, for what reads them more than once.
+
+    Raises
+    ------
+    TypeError
+        If this is no sequence.
+
+    Examples
+    --------
+    >>> label_list(np.array([3, 3, 5]), name="systems")
+    [3, 3, 5]
+    """
+    if not isinstance(labels, Iterable):
+        raise TypeError(f"{name} must be a sequence of labels, one per item; got {labels!r}.")
+    return labels.tolist() if isinstance(labels, np.ndarray) else list(labels)
 
 
 def rating_table(ratings: ArrayLike) -> FloatArray:

@@ -5,83 +5,39 @@ in one domain and not in another. The first shifts comparisons across groups, th
 judge useless in some.
 """
 
-from dataclasses import dataclass
 from statistics import NormalDist
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from judgesmith.metrics.audits.source_sums import ratio, source_codes, sums_by_source
-from judgesmith.metrics.checks import FloatArray, group_codes, paired_scores
+from judgesmith.metrics.audits.group_gap_report import GroupGap, GroupGaps
+from judgesmith.metrics.audits.source_sums import (
+    ratio,
+    source_codes,
+    sums_by_group,
+    varying_interval,
+)
+from judgesmith.metrics.checks import FloatArray, group_codes, label_list, paired_scores
 from judgesmith.metrics.correlations.column import Column
 from judgesmith.metrics.correlations.groupwise import Statistic, check_statistic
 from judgesmith.metrics.correlations.levels import Labels
 from judgesmith.metrics.estimate import Estimate
+from judgesmith.metrics.limits import squarable
 from judgesmith.metrics.resampling.intervals import agreement_interval
 from judgesmith.metrics.resampling.source_draws import (
     check_settings,
     defined_resamples,
     draws_of_sources,
-    percentile_interval,
     two_sided_p,
     widened_quantile,
 )
 
-__all__ = ["GroupGap", "GroupGaps", "group_gaps"]
+__all__ = ["group_gaps"]
 
 # What every row adds to its group, in this order.
 _N, _JUDGE, _HUMAN, _HUMAN_SQUARE, _PRODUCT = range(5)
 # Below this share of the variance over all rows, human scores within groups are constant.
 _SMALL = 1e-10
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GroupGap:
-    """How a judge treats one group.
-
-    Attributes
-    ----------
-    group : object
-        Its label.
-    gap : Estimate
-        Points that the judge gives the group above what it gives all groups for the same human
-        score; below 0 it is put at a disadvantage.
-    p_value : float
-        Two-sided, for the hypothesis of no gap, not corrected for the number of groups.
-    agreement : Estimate
-        Correlation of judge and people over the rows of the group.
-    """
-
-    group: object
-    gap: Estimate
-    p_value: float
-    agreement: Estimate
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GroupGaps:
-    """How a judge treats all groups.
-
-    Attributes
-    ----------
-    groups : tuple of GroupGap
-        In order of first appearance.
-    largest : Estimate
-        The highest gap minus the lowest, in the judge's points. Chance alone makes it larger than
-        0; its interval holds all such differences at once, and starts at 0 where chance suffices.
-    p_value : float
-        For the hypothesis that no group differs from another.
-    slope : float
-        Points of the judge for one of people, within groups.
-    n_unscored : int
-        Rows left out because the judge gave no score.
-    """
-
-    groups: tuple[GroupGap, ...]
-    largest: Estimate
-    p_value: float
-    slope: float
-    n_unscored: int
 
 
 def group_gaps(
@@ -126,14 +82,16 @@ def group_gaps(
     GroupGaps
         All gaps are nan if human scores are constant within every group. The gap of a group
         without a scored row is nan; ``largest`` is that of the others and counts it in
-        ``n_undefined``. A group with rows of fewer than two sources, or undefined on more than
-        5 % of the resamples, has no interval, and then ``largest`` has none.
+        ``n_undefined``. A group with rows of fewer than two sources, undefined on more than 5 % of
+        the resamples, or with the same gap on all of them, has no interval, and then ``largest``
+        has none.
 
     Raises
     ------
     ValueError
-        If scores and labels do not fit together, there are fewer than two groups, there is no
-        such statistic, or a setting is out of range.
+        If scores and labels do not fit together, there are fewer than two groups or sources
+        times groups are more than 20 million, there is no such statistic, or a setting is out of
+        range.
     TypeError
         If ``rng`` is no generator.
 
@@ -156,7 +114,9 @@ def group_gaps(
     check_settings(rng, n_resamples, confidence)
     check_statistic(statistic)
     p, h = paired_scores(predicted, human, allow_unscored=True)
-    labels = list(groups)
+    squarable(p, name="predicted")
+    squarable(h, name="human")
+    labels = label_list(groups, name="groups")
     group_of, n_groups = group_codes(labels, name="groups", n_items=len(p))
     if n_groups < 2:
         raise ValueError(f"groups must be two or more, to be compared; got {n_groups}.")
@@ -165,13 +125,11 @@ def group_gaps(
     p, h, group_of = p[scored], h[scored], group_of[scored]
     x = h - h.mean() if Column.of(h).n_levels > 1 else np.zeros(len(h))
     centre = float(p.mean()) if p.size else 0.0
-    columns = []
-    for group in range(n_groups):
-        here = (group_of == group).astype(np.float64)
-        y = (p - centre) * here
-        columns += [here, y, x * here, x * x * here, x * y]
-    sums = sums_by_source(columns, codes)
+    y = p - centre
+    columns = [np.ones(len(x)), y, x, x * x, x * y]
+    sums = sums_by_group(columns, codes, group_of, n_groups)
     scale = float(np.mean(x**2)) if x.size else 0.0
+    points = float(np.max(np.abs(y), initial=0.0))
     gaps, slopes = _gaps(sums.sum(axis=0)[None], n_groups, scale)
     value, slope = gaps[0], float(slopes[0])
     resampled = np.full((0, n_groups), np.nan)
@@ -185,7 +143,7 @@ def group_gaps(
         low = high = p_value = float("nan")
         if n_units[group] > 1 and not np.isnan(value[group]):
             units = int(n_units[group])
-            low, high = percentile_interval(resampled[:, group], units, confidence)
+            low, high = varying_interval(resampled[:, group], units, confidence, points)
             if not np.isnan(low):
                 p_value = two_sided_p(resampled[:, group], units)
         gap = Estimate(

@@ -91,8 +91,9 @@ def length_bias(
     Returns
     -------
     LengthBias
-        A slope is nan if judge or length is constant, or length and human scores are on a line.
-        Ranks are those among all rows, also in the intervals.
+        A slope is nan if judge, people or lengths are constant, if length and human scores are on
+        a line, or if they correlate as much as ``reliability`` allows or more. Ranks are those
+        among all rows, also in the intervals; these are nan if all sources are alike.
 
     Raises
     ------

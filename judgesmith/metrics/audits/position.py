@@ -1,15 +1,24 @@
 """Whether a judge favours a place: the text shown first, or items early in a list."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from judgesmith.metrics.audits.source_sums import estimates, ratio, source_codes, sums_by_source
+from judgesmith.metrics.audits.source_sums import (
+    estimates,
+    ratio,
+    source_codes,
+    sums_by_group,
+    sums_by_source,
+)
 from judgesmith.metrics.checks import FloatArray, score_vector
+from judgesmith.metrics.correlations.column import Column
 from judgesmith.metrics.correlations.levels import Labels
 from judgesmith.metrics.estimate import Estimate
+from judgesmith.metrics.limits import squarable
+from judgesmith.metrics.resampling.shares import share_interval
 
 __all__ = ["PlaceEffects", "PositionBias", "place_effects", "position_bias"]
 
@@ -24,12 +33,12 @@ class PositionBias:
         How often the first place won, a tie as half, minus .5: from -.5 (always the second) to
         .5 (always the first); 0 is none.
     among_inconsistent : Estimate
-        The same among pairs whose answer changed with the order: the share of them that moved
-        towards the first place, minus .5.
+        The same among pairs whose answer changed with the order, which ``n`` counts: the share of
+        them that moved towards the first place, minus .5.
     inconsistent : Estimate
         The share of pairs whose answer changed, from 0 to 1.
     n_unscored : int
-        Pairs left out because a answer is missing.
+        Pairs left out because an answer is missing.
     """
 
     bias: Estimate
@@ -89,7 +98,9 @@ def position_bias(
     Returns
     -------
     PositionBias
-        ``among_inconsistent`` is nan if no answer changed; all are nan without pairs.
+        ``among_inconsistent`` is nan if no answer changed; all are nan without pairs. The bias has
+        a percentile interval, nan if all sources are alike; the two shares have that of
+        :func:`~judgesmith.metrics.share_interval`, which also holds where all answers are one.
 
     Raises
     ------
@@ -117,27 +128,22 @@ def position_bias(
     judged = ~(np.isnan(a) | np.isnan(b))
     codes = source_codes(sources, len(a), judged)
     gain = a[judged] - b[judged]
-    columns = [np.ones(len(gain)), gain, (gain > 0).astype(float), (gain != 0).astype(float)]
-
-    def shares(sums: FloatArray) -> FloatArray:
-        """Return the three shares."""
-        n, total, towards, changed = sums.T
-        return np.stack(
-            [ratio(total, 2 * n), ratio(towards, changed) - 0.5, ratio(changed, n)], axis=1
-        )
-
-    found = estimates(
-        sums_by_source(columns, codes),
-        shares,
+    changed = gain != 0
+    (bias,) = estimates(
+        sums_by_source([np.ones(len(gain)), gain], codes),
+        lambda sums: ratio(sums[:, 1:], 2 * sums[:, :1]),
         n=len(gain),
         rng=rng,
         n_resamples=n_resamples,
         confidence=confidence,
     )
+    towards = share_interval(gain[changed] > 0, items=codes[changed], confidence=confidence)
     return PositionBias(
-        bias=found[0],
-        among_inconsistent=found[1],
-        inconsistent=found[2],
+        bias=bias,
+        among_inconsistent=replace(
+            towards, value=towards.value - 0.5, low=towards.low - 0.5, high=towards.high - 0.5
+        ),
+        inconsistent=share_interval(changed, items=codes, confidence=confidence),
         n_unscored=int(np.count_nonzero(~judged)),
     )
 
@@ -171,12 +177,14 @@ def place_effects(
     -------
     PlaceEffects
         The effects of places are not simultaneous: of twenty places without an effect one has an
-        interval that leaves 0 out. The slope is nan if all rows stood at one place.
+        interval that leaves 0 out. The slope is nan if all rows stood at one place; intervals are
+        nan if all sources are alike.
 
     Raises
     ------
     ValueError
-        If scores, places and labels do not fit together or a setting is out of range.
+        If scores, places and labels do not fit together, sources times places are more than 20
+        million, or a setting is out of range.
     TypeError
         If ``rng`` is no generator.
 
@@ -189,18 +197,17 @@ def place_effects(
     >>> [round(effect.value, 2) for effect in found.effects], round(found.slope.value, 2)
     ([1.0, 0.0, -1.0], -1.0)
     """
-    p = score_vector(predicted, name="predicted", allow_missing=True)
-    at = score_vector(np.asarray(places), name="places", n_items=len(p))
+    p = squarable(score_vector(predicted, name="predicted", allow_missing=True), name="predicted")
+    at = squarable(score_vector(np.asarray(places), name="places", n_items=len(p)), name="places")
     scored = ~np.isnan(p)
     codes = source_codes(sources, len(p), scored)
     p, at = p[scored], at[scored]
     known, which = np.unique(at, return_inverse=True)
-    centre, middle = (float(each.mean()) if each.size else 0.0 for each in (p, known))
-    score, step = p - centre, at - middle
-    columns = [np.ones(len(p)), score, step, score * step, step * step]
-    for place in range(len(known)):
-        here = which == place
-        columns += [here.astype(float), score * here]
+    score = p - p.mean() if Column.of(p).n_levels > 1 else np.zeros(len(p))
+    step = at - known.mean() if known.size else at
+    ones = np.ones(len(p))
+    everywhere = sums_by_source([ones, score, step, score * step, step * step], codes)
+    by_place = sums_by_group([ones, score], codes, which, len(known))
 
     def effects(sums: FloatArray) -> FloatArray:
         """Return the effect of each place, and the slope."""
@@ -210,12 +217,13 @@ def place_effects(
         return np.concatenate([gaps, slope[:, None]], axis=1)
 
     found = estimates(
-        sums_by_source(columns, codes),
+        np.concatenate([everywhere, by_place], axis=1),
         effects,
         n=len(p),
         rng=rng,
         n_resamples=n_resamples,
         confidence=confidence,
+        scale=float(np.max(np.abs(score), initial=0.0)),
     )
     return PlaceEffects(
         places=tuple(float(place) for place in known),

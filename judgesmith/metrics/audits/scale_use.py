@@ -6,24 +6,24 @@ apart no agreement will show, so look at this first, and at people beside it.
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from judgesmith.metrics.audits.source_sums import ratio, source_codes
-from judgesmith.metrics.checks import FloatArray, IntArray, fraction, score_vector
+from judgesmith.metrics.audits import level_counts
+from judgesmith.metrics.audits.source_sums import source_codes
+from judgesmith.metrics.checks import FloatArray, fraction, score_vector
 from judgesmith.metrics.correlations.column import Column
 from judgesmith.metrics.correlations.levels import Labels
 from judgesmith.metrics.estimate import Estimate
-from judgesmith.metrics.resampling.leave_one_out import left_out_interval
+from judgesmith.metrics.limits import squarable
 from judgesmith.metrics.resampling.shares import share_interval
 
 __all__ = ["ScaleUse", "scale_use"]
 
 # Scores this close to a point, for their size, are on it.
 _SAME = 1e-9
-_NO_ENTROPY = 1e-12
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,7 +121,7 @@ def scale_use(
     fraction(confidence, name="confidence")
     if round_to is not None and not (round_to > 0 and math.isfinite(round_to)):
         raise ValueError(f"round_to must be above 0, such as 5; got {round_to}.")
-    given = score_vector(scores, name="scores", allow_missing=True)
+    given = squarable(score_vector(scores, name="scores", allow_missing=True), name="scores")
     scored = ~np.isnan(given)
     codes = source_codes(sources, len(given), scored)
     given = given[scored]
@@ -135,7 +135,7 @@ def scale_use(
         return share_interval(rows, items=codes, confidence=confidence)
 
     if round_to is None:
-        round_share = _estimate(
+        round_share = level_counts.jackknifed(
             math.nan, np.zeros(int(codes.max(initial=-1)) + 1), len(given), confidence
         )
     else:
@@ -150,9 +150,9 @@ def scale_use(
         floor_share=share(given <= np.min(known, initial=math.inf) + reach),
         ceiling_share=share(given >= np.max(known, initial=-math.inf) - reach),
         round_share=round_share,
-        tied_pairs=_ties(column.codes, codes, confidence),
-        tied_pairs_within=_ties_within(column.codes, codes, confidence),
-        entropy=_entropy(nearest.astype(np.int64), len(known), codes, confidence),
+        tied_pairs=level_counts.tied_pairs(column.codes, codes, confidence),
+        tied_pairs_within=level_counts.tied_pairs_within(column.codes, codes, confidence),
+        entropy=level_counts.entropy(nearest.astype(np.int64), len(known), codes, confidence),
         n_used=column.n_levels,
         n_unscored=int(np.count_nonzero(~scored)),
     )
@@ -162,101 +162,14 @@ def _levels(levels: Sequence[float] | None, given: FloatArray, column: Column) -
     """Return the points of the scale, in order."""
     if levels is None:
         return given[np.unique(column.codes, return_index=True)[1]]
-    known = np.unique(score_vector(np.asarray(levels), name="levels"))
+    known = np.unique(squarable(score_vector(np.asarray(levels), name="levels"), name="levels"))
     if len(known) < 2:
         raise ValueError(f"levels must be two points or more; got {known.tolist()}.")
-    outside = (given < known[0]) | (given > known[-1])
+    reach = _SAME * (known[-1] - known[0])
+    outside = (given < known[0] - reach) | (given > known[-1] + reach)
     if outside.any():
         raise ValueError(
             f"scores must lie within levels, {known[0]:g} to {known[-1]:g}; got "
             f"{given[outside][0]:g}, and {np.count_nonzero(outside)} such in all."
         )
     return known
-
-
-@dataclass(frozen=True, slots=True)
-class _Cells:
-    """How many rows of each source have each code; a cell that has none is left out."""
-
-    counts: FloatArray
-    sources: IntArray
-    codes: IntArray
-    n_sources: int
-
-    @classmethod
-    def of(cls, codes: IntArray, sources: IntArray) -> "_Cells":
-        width = int(codes.max()) + 1 if codes.size else 1
-        cells, counts = np.unique(sources * width + codes, return_counts=True)
-        n_sources = int(sources.max()) + 1 if sources.size else 0
-        return cls(counts.astype(float), cells // width, cells % width, n_sources)
-
-    def by_source(self, values: FloatArray) -> FloatArray:
-        """Sum over the cells of each source."""
-        found = np.bincount(self.sources, weights=values, minlength=self.n_sources)
-        return found.astype(np.float64)
-
-    def totals(self) -> FloatArray:
-        """Return how many rows have the code of each cell."""
-        return np.bincount(self.codes, weights=self.counts).astype(np.float64)[self.codes]
-
-
-def _ties(codes: IntArray, sources: IntArray, confidence: float) -> Estimate:
-    """Return the share of tied pairs among all."""
-    cells = _Cells.of(codes, sources)
-    n, own, all_of = float(len(codes)), cells.counts, cells.totals()
-    size = cells.by_source(own)
-    # Ordered pairs, as everywhere below.
-    tied = float(np.sum(own * (all_of - 1)))
-    lost = cells.by_source(own * (2 * all_of - own - 1))
-    without = ratio(tied - lost, (n - size) * (n - size - 1))
-    value = ratio(np.array([tied]), np.array([n * (n - 1)]))[0]
-    return _estimate(float(value), without, len(codes), confidence)
-
-
-def _ties_within(codes: IntArray, sources: IntArray, confidence: float) -> Estimate:
-    """Return the share of tied pairs among those within sources."""
-    cells = _Cells.of(codes, sources)
-    size = cells.by_source(cells.counts)
-    tied, pairs = cells.by_source(cells.counts * (cells.counts - 1)), size * (size - 1)
-    value = ratio(np.array([tied.sum()]), np.array([pairs.sum()]))[0]
-    several = pairs > 0
-    without = ratio(tied.sum() - tied[several], pairs.sum() - pairs[several])
-    found = _estimate(float(value), without, len(codes), confidence)
-    return replace(found, n_groups=cells.n_sources, n_undefined=int(np.sum(~several)))
-
-
-def _entropy(codes: IntArray, n_levels: int, sources: IntArray, confidence: float) -> Estimate:
-    """Return the entropy as a share of the greatest there can be; nan with one level."""
-    from scipy.special import xlogy
-
-    cells = _Cells.of(codes, sources)
-    if n_levels < 2 or not codes.size:
-        return _estimate(math.nan, np.zeros(cells.n_sources), len(codes), confidence)
-    n, own, all_of = float(len(codes)), cells.counts, cells.totals()
-    size = cells.by_source(own)
-    counts = np.bincount(codes).astype(float)
-    total = float(np.sum(xlogy(counts, counts)))
-    rest = all_of - own
-    moved = np.asarray(xlogy(rest, rest) - xlogy(all_of, all_of), dtype=np.float64)
-    left = total + cells.by_source(moved)
-    remaining = n - size
-    without = ratio(xlogy(remaining, remaining) - left, remaining * math.log(n_levels))
-    value = (math.log(n) - total / n) / math.log(n_levels)
-    # One odd row in a billion gives more than this: anything less is rounding.
-    without[np.abs(without) < _NO_ENTROPY] = 0.0
-    value = value if value > _NO_ENTROPY else 0.0
-    return _estimate(value, without, len(codes), confidence)
-
-
-def _estimate(value: float, without: FloatArray, n: int, confidence: float) -> Estimate:
-    """Return a share with the jackknife's interval."""
-    low, high = left_out_interval(value, without, confidence, (0.0, 1.0))
-    return Estimate(
-        value=value,
-        low=low,
-        high=high,
-        confidence=confidence,
-        n=n,
-        n_groups=len(without),
-        n_undefined=0,
-    )

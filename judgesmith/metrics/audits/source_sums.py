@@ -17,6 +17,7 @@ from judgesmith.metrics.correlations.levels import Labels
 from judgesmith.metrics.estimate import Estimate
 from judgesmith.metrics.resampling.source_draws import (
     check_settings,
+    defined_resamples,
     draws_of_sources,
     percentile_interval,
 )
@@ -29,7 +30,9 @@ __all__ = [
     "ratio",
     "source_codes",
     "standardised",
+    "sums_by_group",
     "sums_by_source",
+    "varying_interval",
 ]
 
 OfSums = Callable[[FloatArray], FloatArray]
@@ -37,6 +40,10 @@ OfSums = Callable[[FloatArray], FloatArray]
 
 # A variance below this share of the one over all rows is rounding.
 _SMALL = 1e-10
+# What resamples differ by if only rounding makes them differ, for their scale.
+_DUST = 1e-12
+# Sources times groups: a table of 800 megabytes for five columns.
+_MOST_CELLS = 20_000_000
 
 
 def source_codes(sources: Labels | None, n_rows: int, kept: ArrayLike) -> IntArray:
@@ -131,6 +138,38 @@ def sums_by_source(columns: Sequence[FloatArray], sources: IntArray) -> FloatArr
     return np.stack(found, axis=1).astype(np.float64)
 
 
+def sums_by_group(
+    columns: Sequence[FloatArray], sources: IntArray, groups: IntArray, n_groups: int
+) -> FloatArray:
+    """Return what each source adds to each column within each group.
+
+    Returns
+    -------
+    float array, shape (n_sources, n_groups * n_columns)
+        The columns of the first group, then those of the second.
+
+    Raises
+    ------
+    ValueError
+        If there are too many sources and groups for a table of both.
+
+    Examples
+    --------
+    >>> sums_by_group([np.array([1.0, 2.0, 4.0])], np.array([0, 1, 0]), np.array([0, 1, 1]), 2)
+    array([[1., 4.],
+           [0., 2.]])
+    """
+    n_sources = int(sources.max()) + 1 if sources.size else 0
+    if n_sources * n_groups > _MOST_CELLS:
+        raise ValueError(
+            f"{n_sources} sources times {n_groups} groups or places are more than {_MOST_CELLS} "
+            "cells; join groups or places, or give the sources that rows share."
+        )
+    cells, n_cells = sources * n_groups + groups, n_sources * n_groups
+    found = [np.bincount(cells, weights=column, minlength=n_cells) for column in columns]
+    return np.stack(found, axis=1).astype(np.float64).reshape(n_sources, n_groups * len(columns))
+
+
 def estimates(
     sums: FloatArray,
     statistic: OfSums,
@@ -139,6 +178,7 @@ def estimates(
     rng: np.random.Generator,
     n_resamples: int,
     confidence: float,
+    scale: float = 1.0,
 ) -> list[Estimate]:
     """Return the values of all sources together, with intervals from one set of resamples.
 
@@ -152,13 +192,15 @@ def estimates(
         Rows, for the record.
     rng, n_resamples, confidence
         As for intervals of agreement.
+    scale : float, 0 or more
+        What the values are of the order of, beside which rounding is small.
 
     Returns
     -------
     list of Estimate
         One per value. Intervals are the percentiles over sources drawn with replacement, widened
-        for few sources; nan with fewer than two sources, if the value is undefined, or if it is
-        on more than 5 % of the resamples.
+        for few sources; nan with fewer than two sources, if the value is undefined or is on more
+        than 5 % of the resamples, or if it is the same on all: nothing shows then how it varies.
 
     Raises
     ------
@@ -182,7 +224,7 @@ def estimates(
         draws = draws_of_sources(n_sources, n_resamples, rng)
         resampled = np.concatenate([statistic(counts @ sums) for counts in draws])
         intervals = [
-            percentile_interval(resampled[:, at], n_sources, confidence)
+            varying_interval(resampled[:, at], n_sources, confidence, scale)
             if not np.isnan(values[at])
             else (float("nan"), float("nan"))
             for at in range(len(values))
@@ -199,3 +241,19 @@ def estimates(
         )
         for value, (low, high) in zip(values, intervals, strict=True)
     ]
+
+
+def varying_interval(
+    resampled: FloatArray, n_units: int, confidence: float, scale: float
+) -> tuple[float, float]:
+    """Return the percentile interval, nan if all resamples are the same but for rounding.
+
+    Examples
+    --------
+    >>> varying_interval(np.array([0.1, 0.3 - 0.2]), 10, 0.95, 1.0)
+    (nan, nan)
+    """
+    defined = defined_resamples(resampled)
+    if not defined.size or np.ptp(defined) <= _DUST * scale:
+        return float("nan"), float("nan")
+    return percentile_interval(resampled, n_units, confidence)

@@ -14,6 +14,7 @@ from judgesmith.metrics.calibration.score_maps import AffineMap, IsotonicMap, Sc
 from judgesmith.metrics.checks import FloatArray, group_codes, paired_scores
 from judgesmith.metrics.correlations.column import Column
 from judgesmith.metrics.correlations.levels import Labels
+from judgesmith.metrics.limits import squarable, whole_number
 
 __all__ = ["affine_map", "cross_calibrated", "isotonic_map"]
 
@@ -53,6 +54,7 @@ def affine_map(
     [2.5, 5.0, 5.0, nan]
     """
     p, h = paired_scores(predicted, human, allow_unscored=True)
+    squarable(h, name="human")
     scored = ~np.isnan(p)
     x, y = p[scored], h[scored]
     if Column.of(x).n_levels < 2:
@@ -198,7 +200,7 @@ def cross_calibrated(
     p, h = paired_scores(predicted, human, allow_unscored=True)
     labels = np.arange(len(p)) if sources is None else sources
     codes, n_sources = group_codes(labels, name="sources", n_items=len(p))
-    if not 2 <= n_folds <= n_sources:
+    if whole_number(n_folds, name="n_folds", least=2) > n_sources:
         raise ValueError(
             f"n_folds must be from 2 to the number of sources, {n_sources}; got {n_folds}."
         )

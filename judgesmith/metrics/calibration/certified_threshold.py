@@ -10,6 +10,7 @@ from judgesmith.metrics.calibration.abstention import checked_losses
 from judgesmith.metrics.checks import FloatArray, IntArray, fraction, group_codes
 from judgesmith.metrics.correlations.column import Column
 from judgesmith.metrics.correlations.levels import Labels
+from judgesmith.metrics.limits import whole_number
 
 __all__ = ["CertifiedThreshold", "certified_threshold"]
 
@@ -135,8 +136,7 @@ def certified_threshold(
             "wished must be between 0 and largest_loss, both in units of the loss; got "
             f"{wished} and {largest_loss}."
         )
-    if n_candidates < 1:
-        raise ValueError(f"n_candidates must be 1 or more; got {n_candidates}.")
+    whole_number(n_candidates, name="n_candidates", least=1)
     loss, sure = checked_losses(losses, certainty, allow_unscored=True)
     labels = np.arange(len(loss)) if sources is None else sources
     codes, _ = group_codes(labels, name="sources", n_items=len(loss))

@@ -15,6 +15,7 @@ from judgesmith.metrics.checks import (
 from judgesmith.metrics.correlations.column import Column
 from judgesmith.metrics.correlations.levels import Labels
 from judgesmith.metrics.estimate import Estimate
+from judgesmith.metrics.limits import squarable, whole_number
 from judgesmith.metrics.resampling.leave_one_out import mean_over_sources
 
 __all__ = ["ReliabilityBin", "equal_bins", "reliability_table", "scored_rows"]
@@ -104,7 +105,8 @@ def scored_rows(
     """Return both scores and a number for each row's source."""
     p, h = paired_scores(predicted, human, allow_unscored=True)
     labels = np.arange(len(p)) if sources is None else sources
-    return p, h, group_codes(labels, name="sources", n_items=len(p))[0]
+    codes, _ = group_codes(labels, name="sources", n_items=len(p))
+    return squarable(p, name="predicted"), squarable(h, name="human"), codes
 
 
 def equal_bins(predicted: FloatArray, n_bins: int) -> IntArray:
@@ -112,8 +114,7 @@ def equal_bins(predicted: FloatArray, n_bins: int) -> IntArray:
 
     A level of tied scores goes where its middle row would.
     """
-    if n_bins < 1:
-        raise ValueError(f"n_bins must be 1 or more; got {n_bins}.")
+    n_bins = whole_number(n_bins, name="n_bins", least=1)
     column = Column.of(predicted)
     size = np.bincount(column.codes, minlength=column.n_levels)
     # Doubled, the rank of the middle row is a whole number.

@@ -16,11 +16,13 @@ from judgesmith.metrics.checks import (
     IntArray,
     fraction,
     group_codes,
+    label_list,
     paired_scores,
     score_vector,
 )
 from judgesmith.metrics.correlations.levels import Labels
 from judgesmith.metrics.estimate import Estimate
+from judgesmith.metrics.limits import squarable
 from judgesmith.metrics.systems.rectified_sums import Part, Rectified, rectified
 
 __all__ = ["PredictionPoweredMean", "prediction_powered_mean"]
@@ -130,10 +132,11 @@ def prediction_powered_mean(
     if sources is None or sources_unlabelled is None:
         codes: IntArray = np.arange(len(p) + len(others))
     else:
-        labels = [list(sources), list(sources_unlabelled)]
-        group_codes(labels[0], name="sources", n_items=len(p))
-        group_codes(labels[1], name="sources_unlabelled", n_items=len(others))
-        codes, _ = group_codes(labels[0] + labels[1], name="sources", n_items=len(p) + len(others))
+        rated = label_list(sources, name="sources")
+        unrated = label_list(sources_unlabelled, name="sources_unlabelled")
+        group_codes(rated, name="sources", n_items=len(p))
+        group_codes(unrated, name="sources_unlabelled", n_items=len(others))
+        codes, _ = group_codes(rated + unrated, name="sources", n_items=len(p) + len(others))
     return powered_mean(
         np.concatenate([p, others]),
         np.concatenate([h, np.full(len(others), np.nan)]),
@@ -154,6 +157,8 @@ def powered_mean(
     """Return the mean of rows of which those with a human score of nan are unrated."""
     check_weight(weight)
     fraction(confidence, name="confidence")
+    squarable(predicted, name="predicted")
+    squarable(human, name="human")
     scored = ~np.isnan(predicted)
     part = Part(predicted=predicted[scored], human=human[scored], sources=sources[scored])
     corrected = rectified([part], [1.0], weight)

@@ -8,9 +8,17 @@ from dataclasses import dataclass, fields
 import numpy as np
 from numpy.typing import ArrayLike
 
-from judgesmith.metrics.checks import IntArray, fraction, group_codes, score_vector
+from judgesmith.metrics.checks import (
+    FloatArray,
+    IntArray,
+    fraction,
+    group_codes,
+    label_list,
+    score_vector,
+)
 from judgesmith.metrics.correlations.levels import Labels
 from judgesmith.metrics.estimate import PairedEstimate
+from judgesmith.metrics.limits import squarable
 from judgesmith.metrics.systems.prediction_powered import (
     PredictionPoweredMean,
     check_weight,
@@ -109,15 +117,11 @@ def system_means(
     new 3 3 4.27
     old 5 1 2.07
     """
-    p = score_vector(predicted, name="predicted", allow_missing=True)
-    h = score_vector(human, name="human", n_items=len(p), allow_missing=True)
-    codes = _sources(sources, len(p))
-    labels = list(systems)
-    system_codes, _ = group_codes(labels, name="systems", n_items=len(p))
+    p, h, codes, system_codes, known = _table(predicted, human, systems, sources)
     check_weight(weight)
     fraction(confidence, name="confidence")
     found = []
-    for code, system in enumerate(dict.fromkeys(labels)):
+    for system, code in known.items():
         own = system_codes == code
         mean = powered_mean(p[own], h[own], codes[own], weight=weight, confidence=confidence)
         given = {field.name: getattr(mean, field.name) for field in fields(mean)}
@@ -171,14 +175,9 @@ def system_difference(
     >>> found.classical.value, round(found.estimate.value, 2), found.n_shared
     (1.25, 1.15, 4)
     """
-    p = score_vector(predicted, name="predicted", allow_missing=True)
-    h = score_vector(human, name="human", n_items=len(p), allow_missing=True)
-    codes = _sources(sources, len(p))
-    labels = list(systems)
-    system_codes, _ = group_codes(labels, name="systems", n_items=len(p))
+    p, h, codes, system_codes, known = _table(predicted, human, systems, sources)
     check_weight(weight)
     fraction(confidence, name="confidence")
-    known = {system: code for code, system in enumerate(dict.fromkeys(labels))}
     for name, system in (("first", first), ("second", second)):
         if system not in known:
             raise ValueError(f"{name} must be one of the systems; no row has {system!r}.")
@@ -203,11 +202,18 @@ def system_difference(
     )
 
 
-def _sources(sources: Labels | None, n_rows: int) -> IntArray:
-    """Return codes of sources; without labels each row has its own."""
-    if sources is None:
-        return np.arange(n_rows)
-    return group_codes(sources, name="sources", n_items=n_rows)[0]
+def _table(
+    predicted: ArrayLike, human: ArrayLike, systems: Labels, sources: Labels | None
+) -> tuple[FloatArray, FloatArray, IntArray, IntArray, dict[object, int]]:
+    """Return scores, codes of sources and of systems, and the code of each system's label."""
+    p = score_vector(predicted, name="predicted", allow_missing=True)
+    h = score_vector(human, name="human", n_items=len(p), allow_missing=True)
+    given = np.arange(len(p)) if sources is None else sources
+    codes, _ = group_codes(given, name="sources", n_items=len(p))
+    labels = label_list(systems, name="systems")
+    system_codes, _ = group_codes(labels, name="systems", n_items=len(p))
+    known = {system: code for code, system in enumerate(dict.fromkeys(labels))}
+    return squarable(p, name="predicted"), squarable(h, name="human"), codes, system_codes, known
 
 
 def _paired(found: Rectified, n: int, confidence: float) -> PairedEstimate:

@@ -191,8 +191,12 @@ def test_maps_learned_elsewhere_show_that_a_useless_judge_is_useless():
 
 def test_folds_that_cannot_be_dealt_are_refused():
     rng = np.random.default_rng(0)
-    for n_folds in (1, 3):
-        with pytest.raises(ValueError, match="n_folds must be from 2 to the number of sources, 2"):
+    for n_folds, said in (
+        (1, "n_folds must be a whole number, 2 or more; got 1"),
+        (2.5, "n_folds must be a whole number"),
+        (3, "n_folds must be from 2 to the number of sources, 2"),
+    ):
+        with pytest.raises(ValueError, match=said):
             cross_calibrated([1, 2], [1, 2], fit=affine_map, n_folds=n_folds, rng=rng)
     with pytest.raises(TypeError, match="rng"):
         cross_calibrated([1, 2], [1, 2], fit=affine_map, rng=0)

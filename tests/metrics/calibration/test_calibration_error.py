@@ -161,7 +161,7 @@ def test_nothing_has_no_error_and_one_source_no_variance():
         ([np.inf], [1], {}, "predicted has no finite"),
         ([1], [None], {}, "human has no finite"),
         (["x"], [1], {}, "numbers"),
-        ([1], [1], {"n_bins": 0}, "n_bins must be 1 or more"),
+        ([1], [1], {"n_bins": 0}, "n_bins must be a whole number, 1 or more"),
     ],
 )
 def test_bad_input_is_refused(function, predicted, human, settings, said):
