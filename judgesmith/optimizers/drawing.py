@@ -6,7 +6,7 @@ one also shows the criterion scores and explanations of a run of the uncompiled 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -70,7 +70,11 @@ class Pool:
         others = np.setdiff1d(np.arange(len(self.rows)), with_runs)
         labelled = rng.permutation(others)[: n - len(with_runs)]
         order = rng.permutation(np.concatenate([with_runs, labelled])).tolist()
-        bootstrapped = set(with_runs.tolist())
+        return self.shown(protocol, order, with_runs.tolist())
+
+    def shown(self, protocol: Protocol, order: Sequence[int], with_runs: Iterable[int]) -> Shown:
+        """Return the rows in ``order`` by question, those in ``with_runs`` with their runs."""
+        bootstrapped = set(with_runs)
         shown = {}
         for question in question_names(protocol):
             drawn = [self._shown(protocol, question, row, row in bootstrapped) for row in order]

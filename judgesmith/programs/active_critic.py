@@ -9,11 +9,13 @@ import dspy
 
 from judgesmith.programs.aggregating import check_terms
 from judgesmith.programs.critic_questions import assessing_names, fixed_inputs
+from judgesmith.programs.critic_space import critic_space
 from judgesmith.programs.critic_steps import critic_steps
 from judgesmith.programs.judge import Judge
 from judgesmith.programs.judging import Steps
 from judgesmith.signatures.explaining import explained
 from judgesmith.signatures.protocol import Protocol
+from judgesmith.signatures.rubric import Rubric
 from judgesmith.signatures.scoring import (
     AssessCriteria,
     AssessCriterion,
@@ -21,6 +23,7 @@ from judgesmith.signatures.scoring import (
     RateByCriteria,
     ScoreOverall,
 )
+from judgesmith.signatures.space import Space
 
 
 class ActiveCritic(Judge):
@@ -91,3 +94,7 @@ class ActiveCritic(Judge):
     def fixed_inputs(self, predictor: str) -> Mapping[str, str]:
         """Return task and criteria as far as the question has them."""
         return fixed_inputs(self._settings, predictor)
+
+    def space(self, rubrics: Mapping[str, Rubric] | None = None) -> Space:
+        """Return what may be chosen about this judge; as it is comes first everywhere."""
+        return critic_space(self.protocol, rubrics)
