@@ -7,6 +7,7 @@ from typing import Any
 
 from judgesmith.signatures.protocol import Protocol
 from judgesmith.signatures.rubric import Rubric
+from judgesmith.signatures.scale import PERCENT, Scale
 from judgesmith.signatures.space import Choice, Option, Space
 
 SAMPLES = (1, 3, 5)
@@ -14,6 +15,11 @@ SAMPLES = (1, 3, 5)
 
 WARM = 0.7
 """Temperature of several answers to the same question: at 0 they would all be the same one."""
+
+WORDS = Scale.categorical("useless", "poor", "fair", "good", "excellent")
+SCALES = {"0-100": PERCENT, "1-10": Scale(low=1, high=10), "1-5": Scale(low=1, high=5)}
+SCALES["words"] = WORDS
+"""What models may be asked to answer on, by the ids of the options."""
 
 WITHOUT_TASK = "without-task"
 _WITH_RUBRIC = ("fine", "coarse")
@@ -34,7 +40,7 @@ def critic_space(protocol: Protocol, rubrics: Mapping[str, Rubric] | None = None
     --------
     >>> space = critic_space(Protocol())
     >>> space.names
-    ('variant', 'rubric', 'criteria_calls', 'overall', 'explain', 'samples')
+    ('variant', 'rubric', 'criteria_calls', 'overall', 'explain', 'answers', 'samples')
     >>> space.sets({"variant": "vanilla"})["variant"]
     'vanilla'
     """
@@ -52,7 +58,7 @@ def critic_space(protocol: Protocol, rubrics: Mapping[str, Rubric] | None = None
             _of_field(protocol, "overall", ("asked", "mean"), variant=("fine",)),
             _of_field(protocol, "explain", ("before", "after", "none"), variant=_WITH_RUBRIC),
         ]
-    return Space(choices=(*choices, _samples(protocol)))
+    return Space(choices=(*choices, _answers(protocol), _samples(protocol)))
 
 
 def _of_field(
@@ -77,6 +83,13 @@ def _rubric_options(rubrics: Mapping[str, Rubric]) -> list[Option]:
                 seen.append(one)
                 options.append(Option(id=option, sets={"rubric": one}))
     return options
+
+
+def _answers(protocol: Protocol) -> Choice:
+    own = next((name for name, one in SCALES.items() if one == protocol.answers), "own")
+    scales = {own: protocol.answers, **SCALES}
+    options = tuple(Option(id=name, sets={"answers": one}) for name, one in scales.items())
+    return Choice(name="answers", options=options)
 
 
 def _samples(protocol: Protocol) -> Choice:
