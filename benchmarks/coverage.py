@@ -4,7 +4,7 @@ Sources with effects of their own, people and a judge who see them with noise; t
 from tens of thousands of sources. One line per case, with the share of repetitions in which the
 interval held the truth.
 
-    python benchmarks/coverage.py --repetitions 400
+    python benchmarks/coverage.py --repetitions 400 --method bca
 """
 
 import argparse
@@ -12,7 +12,7 @@ import itertools
 
 import numpy as np
 
-from judgesmith.metrics import agreement, clustered_interval
+from judgesmith.metrics import agreement, agreement_interval
 
 SIZES = ((15, 8), (20, 6), (50, 6), (100, 12))
 NOISE = {"five points": 1.0, "continuous": 1.0, "near perfect": 0.3}
@@ -37,6 +37,7 @@ def main() -> None:
     """Simulate and print."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--repetitions", type=int, default=400)
+    parser.add_argument("--method", choices=("percentile", "bca"), default="percentile")
     options = parser.parse_args()
     print("level    scores        sources  rows each  statistic   truth  coverage")
     cases = itertools.product(("dataset", "sample"), NOISE, SIZES, ("pearson", "q"))
@@ -47,7 +48,7 @@ def main() -> None:
         held = 0
         for _ in range(options.repetitions):
             judge, people, sources = draw(rng, n_sources, per_source, kind)
-            found = clustered_interval(
+            found = agreement_interval(
                 judge,
                 people,
                 sources=sources,
@@ -55,6 +56,7 @@ def main() -> None:
                 level=level,
                 rng=rng,
                 n_resamples=400,
+                method=options.method,
             )
             held += found.low <= truth <= found.high
         print(

@@ -13,7 +13,7 @@ from collections.abc import Callable
 import numpy as np
 from scipy import stats
 
-from judgesmith.metrics import clustered_interval, kendall
+from judgesmith.metrics import agreement_interval, kendall
 from judgesmith.programs.features import lexical_features
 
 UNITS = ("word another. ", ".", "<", "a=", "f(x=", ", ", "中文。", "|a|b\n", "'", "( ")
@@ -45,7 +45,7 @@ def main() -> None:
     human = rng.integers(1, 6, size=1200).astype(float)
     predicted = human + rng.normal(size=1200)
     ours = seconds(
-        lambda: clustered_interval(
+        lambda: agreement_interval(
             predicted, human, sources=sources, statistic="q", level="dataset", rng=rng
         )
     )

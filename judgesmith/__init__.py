@@ -24,10 +24,12 @@ if TYPE_CHECKING:
         DataError,
         DataSet,
     )
+    from judgesmith.experiments import compare_judges as compare
     from judgesmith.experiments import compile_judge as compile  # noqa: A004
     from judgesmith.experiments import evaluate_judge as evaluate
     from judgesmith.experiments import infer_rubric as infer
     from judgesmith.experiments.reading import read_items as read
+    from judgesmith.experiments.score_files import read_scores
     from judgesmith.optimizers import FitAggregation, RandomDemonstrationSearch
     from judgesmith.programs import ActiveCritic, Judge, SavedJudge, judge_each, judge_items
     from judgesmith.programs import load_judge as load
@@ -49,6 +51,7 @@ __all__ = [
     "Rubric",
     "SavedJudge",
     "Scale",
+    "compare",
     "compile",
     "evaluate",
     "infer",
@@ -57,6 +60,7 @@ __all__ = [
     "load",
     "model",
     "read",
+    "read_scores",
 ]
 
 __getattr__ = front_door(
@@ -76,6 +80,7 @@ __getattr__ = front_door(
         "Rubric": "judgesmith.signatures:Rubric",
         "SavedJudge": "judgesmith.programs:SavedJudge",
         "Scale": "judgesmith.signatures:Scale",
+        "compare": "judgesmith.experiments:compare_judges",
         "compile": "judgesmith.experiments:compile_judge",
         "evaluate": "judgesmith.experiments:evaluate_judge",
         "infer": "judgesmith.experiments:infer_rubric",
@@ -84,6 +89,7 @@ __getattr__ = front_door(
         "load": "judgesmith.programs:load_judge",
         "model": "judgesmith.programs.models:model",
         "read": "judgesmith.experiments:read_items",
+        "read_scores": "judgesmith.experiments:read_scores",
     },
 )
 

@@ -7,7 +7,7 @@ import click
 from judgesmith.cli.faults import blaming
 from judgesmith.cli.numbers import WholeNumber
 from judgesmith.cli.options import data_options, json_option, load_data, target_options
-from judgesmith.cli.printing import print_json, print_table, say
+from judgesmith.cli.printing import print_json, print_table, say, say_wrapped
 
 
 @click.command("check")
@@ -52,9 +52,10 @@ def command(
     header, *measures = zip(*found.criteria_table(), strict=True)
     if len(header) > 1:
         print_table("Ratings", measures, header=header)
-    if found.warnings or found.notes:
+    notes = [*found.rater_notes(), *found.notes]
+    if found.warnings or notes:
         say()
     for warning in found.warnings:
-        say(f"! {warning}")
-    for note in found.notes:
-        say(f"note: {note}")
+        say_wrapped(f"! {warning}", hang=2)
+    for note in notes:
+        say_wrapped(f"note: {note}", hang=6)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from judgesmith.cli.faults import OptionError, blaming
+from judgesmith.cli.faults import blaming
+from judgesmith.cli.judged import UNTRACED, Named, named, refuse_criterion
 from judgesmith.cli.numbers import WholeNumber
 from judgesmith.cli.options import (
     ModelChoice,
@@ -24,6 +24,7 @@ from judgesmith.cli.printing import (
     print_json,
     say,
     say_notes,
+    say_wrapped,
     stage_progress,
 )
 
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from judgesmith.experiments import DataSet, Evaluation
+    from judgesmith.experiments.preferring import PreferenceEvaluation
 
 
 @click.command("evaluate")
@@ -62,24 +64,16 @@ def command(
     """
     import numpy as np
 
-    from judgesmith.experiments.agreeing import unscored_text
+    from judgesmith.cli.preferred import print_preferences
+    from judgesmith.experiments.preferring import PreferenceEvaluation
 
-    path, recorded = _scores_path(judge)
-    if path is None and not Path(judge).exists():
-        raise OptionError(
-            f"there is no judge and no file of scores called {judge}; name a folder that compile "
-            "made, or a file of scores.",
-            option=judge,
-        )
-    if path is None and criterion is not None:
-        raise OptionError(
-            f"--criterion picks one of the criteria in a file of scores, and {judge} is a judge; "
-            "say --target NAME to compare its scores on a criterion.",
-            option="--criterion",
-        )
+    given = named(judge)
+    if given.path is None and criterion is not None:
+        raise refuse_criterion(judge)
     dataset = load_data(data, columns, scales)
     rng = np.random.default_rng(seed)
-    if path is None:
+    found: Evaluation | PreferenceEvaluation
+    if given.path is None:
         found = _of_judge(
             judge,
             dataset,
@@ -94,22 +88,35 @@ def command(
         notes = [*dataset.notes]
     else:
         found, notes = _of_scores(
-            path, recorded, dataset, target, aggregate, criterion=criterion, rng=rng, data=data
+            given, dataset, target, aggregate, criterion=criterion, rng=rng, data=data
         )
     if as_json:
         print_json(found.to_dict())
-        say_notes(notes, as_json=True)
-        return
+    elif isinstance(found, PreferenceEvaluation):
+        print_preferences(found, name=dataset.name)
+    else:
+        _print_scores(found, name=dataset.name, is_judge=given.path is None)
+    say_notes(notes, as_json=as_json)
+
+
+def _print_scores(found: Evaluation, *, name: str, is_judge: bool) -> None:
+    from judgesmith.cli.beside import print_besides
+    from judgesmith.experiments.agreeing import unscored_text
+
     of_criterion = ", by its score on this criterion" if found.scored_by == "criterion" else ""
-    say(f"{found.label} on {dataset.name}: {found.target}{of_criterion}")
-    unseen = "Rows it has not seen" if path is None else "All rows"
+    say(f"{found.label} on {name}: {found.target}{of_criterion}")
+    unseen = "Rows it has not seen" if is_judge else "All rows"
     for title, report in ((unseen, found.unseen), ("Rows it was made from", found.seen)):
         if report is not None:
             print_agreement(f"{title}: {basis_text(report, found.unscored)}", {"agreement": report})
     on = unseen if found.criteria_on == "unseen" else "All rows"
+    if found.besides is not None:
+        print_besides(f"{on}, besides correlation", found.besides)
     print_criteria(f"{on}, by criterion: 95% intervals over sources", found.by_criterion)
-    say(f"\nof the rated rows, {unscored_text(found.unscored)}; {found.n_unrated} are unrated")
-    say_notes(notes, as_json=False)
+    say()
+    say_wrapped(
+        f"of the rated rows, {unscored_text(found.unscored)}; {found.n_unrated} are unrated"
+    )
 
 
 def _of_judge(
@@ -151,8 +158,7 @@ def _of_judge(
 
 
 def _of_scores(
-    path: Path,
-    recorded: str | None,
+    given: Named,
     dataset: DataSet,
     target: str,
     aggregate: str,
@@ -160,37 +166,24 @@ def _of_scores(
     criterion: str | None,
     rng: np.random.Generator,
     data: str,
-) -> tuple[Evaluation, list[str]]:
-    from judgesmith.experiments import evaluate_scores, read_scores, targets_of
+) -> tuple[Evaluation | PreferenceEvaluation, list[str]]:
+    from judgesmith.experiments import evaluate_scores, targets_of
+    from judgesmith.experiments.preferring import evaluate_preferences
+    from judgesmith.experiments.score_files import Scores
     from judgesmith.experiments.targets import criteria_behind
 
-    given = target != "auto"
-    with blaming("--target" if given else data):
-        options = {"target": criteria_behind(dataset, target)[0]} if given else {}
-    with blaming(str(path)):
-        scores = read_scores(path, dataset, judge=recorded, criterion=criterion, **options)
-    if not given:
+    told = target != "auto"
+    with blaming("--target" if told else data):
+        wanted = criteria_behind(dataset, target)[0] if told else None
+    scores = given.recorded_in(dataset, criterion=criterion, target=wanted)
+    if not told:
         known = scores.criterion in dataset.criteria
-        target = (scores.criterion if known else scores.target) or "auto"
-    with blaming("--target" if given else data):
+        made_for = scores.target if isinstance(scores, Scores) else None
+        target = (scores.criterion if known else made_for) or "auto"
+    with blaming("--target" if told else data):
         targets = targets_of(dataset, target, aggregate)  # type: ignore[arg-type]
-    notes = [*dataset.notes]
-    if scores.n_unused:
-        notes.append(f"{scores.n_unused} scores in {path.name} belong to no row of {dataset.name}.")
-    notes.append("scores on file do not say which rows their judge was made from.")
-    found = evaluate_scores(scores, dataset, targets, aggregate=aggregate, rng=rng)  # type: ignore[arg-type]
-    return found, notes
-
-
-def _scores_path(text: str) -> tuple[Path | None, str | None]:
-    """Return the file and the recorded judge that ``text`` names; no file for a folder."""
-    path = Path(text)
-    if path.is_file() and path.name != "judge.json":
-        return path, None
-    head, separator, name = text.partition(":")
-    while separator and not Path(head).is_file():
-        more, separator, name = name.partition(":")
-        head = f"{head}:{more}"
-    if separator and Path(head).is_file():
-        return Path(head), name
-    return None, None
+    notes = [*dataset.notes, *given.unused(scores, dataset), UNTRACED]
+    if isinstance(scores, Scores):
+        return evaluate_scores(scores, dataset, targets, aggregate=aggregate, rng=rng), notes  # type: ignore[arg-type]
+    with blaming(given.text):
+        return evaluate_preferences(scores, dataset, targets), notes

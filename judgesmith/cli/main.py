@@ -22,6 +22,7 @@ COMMANDS = {
     "show": "print a judge as people read it, or what changed between two",
     "score": "judge new texts with a compiled judge",
     "evaluate": "measure agreement with people",
+    "compare": "say which of two judges agrees better with people",
     "sheet": "ask people about a judge's explanations, and read what they say",
     "ledger": "look at, trim, export or rescue the answers on record",
 }

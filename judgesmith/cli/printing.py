@@ -70,6 +70,18 @@ def say_under(label: str, text: str, *, indent: int = 0) -> None:
     click.echo("\n".join(wrapped) or head.rstrip())
 
 
+def say_wrapped(text: str, *, hang: int = 0) -> None:
+    """Print a paragraph, wrapped to the terminal; one that is not there has 80 columns.
+
+    All lines but the first stand ``hang`` columns to the right.
+    """
+    room = shutil.get_terminal_size((80, 24)).columns
+    lines = textwrap.wrap(
+        visible(text), width=max(room, 20), subsequent_indent=" " * hang, break_on_hyphens=False
+    )
+    click.echo("\n".join(lines))
+
+
 def say_notes(notes: Sequence[str], *, as_json: bool) -> None:
     """Print notes: beside the report, or on standard error where that is one JSON object."""
     for note in notes:

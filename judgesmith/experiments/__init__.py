@@ -11,14 +11,17 @@ if TYPE_CHECKING:
     from judgesmith.experiments.ablation_report import AblationTable
     from judgesmith.experiments.ablation_table import ablation
     from judgesmith.experiments.columns import ColumnMap
+    from judgesmith.experiments.comparing import Comparison, compare_judges
     from judgesmith.experiments.compiling import Compiled, compile_judge
     from judgesmith.experiments.dataset import DataSet
     from judgesmith.experiments.describing import Description, describe
     from judgesmith.experiments.evaluating import Evaluation, evaluate_judge, evaluate_scores
     from judgesmith.experiments.inferring import InferenceRun, Inferred, infer_rubric
+    from judgesmith.experiments.preferring import PreferenceEvaluation, evaluate_preferences
     from judgesmith.experiments.problems import DataError, Problem
     from judgesmith.experiments.reading import read_items, stream_items
-    from judgesmith.experiments.score_files import read_scores
+    from judgesmith.experiments.recorded_pairs import PairedAnswers
+    from judgesmith.experiments.score_files import read_recorded, read_scores
     from judgesmith.experiments.scoring import score_file
     from judgesmith.experiments.settings import CompileSettings
     from judgesmith.experiments.targets import Targets, targets_of
@@ -26,6 +29,7 @@ if TYPE_CHECKING:
 __all__ = [
     "AblationTable",
     "ColumnMap",
+    "Comparison",
     "CompileSettings",
     "Compiled",
     "DataError",
@@ -34,15 +38,20 @@ __all__ = [
     "Evaluation",
     "InferenceRun",
     "Inferred",
+    "PairedAnswers",
+    "PreferenceEvaluation",
     "Problem",
     "Targets",
     "ablation",
+    "compare_judges",
     "compile_judge",
     "describe",
     "evaluate_judge",
+    "evaluate_preferences",
     "evaluate_scores",
     "infer_rubric",
     "read_items",
+    "read_recorded",
     "read_scores",
     "score_file",
     "stream_items",
@@ -54,6 +63,7 @@ __getattr__ = front_door(
     {
         "AblationTable": "judgesmith.experiments.ablation_report:AblationTable",
         "ColumnMap": "judgesmith.experiments.columns:ColumnMap",
+        "Comparison": "judgesmith.experiments.comparing:Comparison",
         "CompileSettings": "judgesmith.experiments.settings:CompileSettings",
         "Compiled": "judgesmith.experiments.compiling:Compiled",
         "DataError": "judgesmith.experiments.problems:DataError",
@@ -62,15 +72,20 @@ __getattr__ = front_door(
         "Evaluation": "judgesmith.experiments.evaluating:Evaluation",
         "InferenceRun": "judgesmith.experiments.inferring:InferenceRun",
         "Inferred": "judgesmith.experiments.inferring:Inferred",
+        "PairedAnswers": "judgesmith.experiments.recorded_pairs:PairedAnswers",
+        "PreferenceEvaluation": "judgesmith.experiments.preferring:PreferenceEvaluation",
         "Problem": "judgesmith.experiments.problems:Problem",
         "Targets": "judgesmith.experiments.targets:Targets",
         "ablation": "judgesmith.experiments.ablation_table:ablation",
+        "compare_judges": "judgesmith.experiments.comparing:compare_judges",
         "compile_judge": "judgesmith.experiments.compiling:compile_judge",
         "describe": "judgesmith.experiments.describing:describe",
         "evaluate_judge": "judgesmith.experiments.evaluating:evaluate_judge",
+        "evaluate_preferences": "judgesmith.experiments.preferring:evaluate_preferences",
         "evaluate_scores": "judgesmith.experiments.evaluating:evaluate_scores",
         "infer_rubric": "judgesmith.experiments.inferring:infer_rubric",
         "read_items": "judgesmith.experiments.reading:read_items",
+        "read_recorded": "judgesmith.experiments.score_files:read_recorded",
         "read_scores": "judgesmith.experiments.score_files:read_scores",
         "score_file": "judgesmith.experiments.scoring:score_file",
         "stream_items": "judgesmith.experiments.reading:stream_items",

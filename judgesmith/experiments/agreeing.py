@@ -15,14 +15,14 @@ from judgesmith.metrics import (
     Level,
     PairedEstimate,
     Statistic,
-    clustered_interval,
+    agreement_interval,
     paired_interval,
 )
 from judgesmith.optimizers import JudgedTable
 from judgesmith.optimizers.table import FloatArray
 
 LEVELS: tuple[Level, ...] = get_args(Level)
-STATISTICS: tuple[Statistic, ...] = get_args(Statistic)
+STATISTICS: tuple[Statistic, ...] = ("pearson", "spearman", "kendall", "q")
 
 Report = Mapping[Level, Mapping[Statistic, Estimate]]
 Gain = Mapping[Level, Mapping[Statistic, PairedEstimate]]
@@ -84,7 +84,7 @@ def agreement_report(
     """
     return {
         level: {
-            statistic: clustered_interval(
+            statistic: agreement_interval(
                 table.predicted,
                 table.human,
                 sources=table.sources,
@@ -99,7 +99,14 @@ def agreement_report(
     }
 
 
-def gain_report(first: JudgedTable, second: JudgedTable, *, rng: np.random.Generator) -> Gain:
+def gain_report(
+    first: JudgedTable,
+    second: JudgedTable,
+    *,
+    rng: np.random.Generator,
+    statistics: Sequence[Statistic] = STATISTICS,
+    confidence: float = 0.95,
+) -> Gain:
     """Return how much better ``first`` agrees than ``second`` on the same rows."""
     return {
         level: {
@@ -112,8 +119,9 @@ def gain_report(first: JudgedTable, second: JudgedTable, *, rng: np.random.Gener
                 statistic=statistic,
                 level=level,
                 rng=rng,
+                confidence=confidence,
             )
-            for statistic in STATISTICS
+            for statistic in statistics
         }
         for level in LEVELS
     }

@@ -24,12 +24,9 @@ FEW_SOURCES = 10
 
 def cautions(found: Description) -> tuple[str, ...]:
     """Return warnings about a set, those on ratings first."""
-    shown = list(found.criteria)
-    if found.target is not None and found.target.name not in {one.name for one in shown}:
-        shown.append(found.target)
     # Criteria of one form often share a trait: it is said once, with all their names.
     names: dict[str, list[str]] = {}
-    for one in shown:
+    for one in found.summaries:
         for trait in _traits(one):
             names.setdefault(trait, []).append(one.name)
     on_ratings = [f"{', '.join(those)}: {trait}" for trait, those in names.items()]
@@ -49,6 +46,13 @@ def _traits(one: RatingSummary) -> Iterator[str]:
         yield (
             f"ICC of one rater {one.icc_single:.2f} is unusual for people who rated "
             "independently; the human ceiling may be too high."
+        )
+    if one.no_ceiling is not None:
+        yield (
+            f"no ceiling: {one.no_ceiling}. How well raters agree is unknown, and so is how well "
+            "a judge could do."
+            if not one.n_several
+            else f"no ceiling: {one.no_ceiling}."
         )
     lone = one.raters.get(1, 0)
     if one.n_several and lone:
@@ -70,11 +74,6 @@ def _on_target(found: Description) -> Iterator[str]:
         if not found.criteria:
             yield "nothing is rated; a judge can score these texts and cannot be made from them."
         return
-    if not target.n_several:
-        yield (
-            f"{target.name}: how well raters agree is unknown, as no item has several raters on "
-            "all of it; so is how well a judge could do."
-        )
     for reason, n in found.unrated_reasons.items():
         yield f"{target.name}: no value for {n} of {found.n_items} items, {reason}."
     if target.n_rated < FEW_ITEMS:

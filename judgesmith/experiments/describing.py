@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from judgesmith.experiments.cautions import cautions
 from judgesmith.experiments.dataset import DataSet
+from judgesmith.experiments.rater_columns import rater_names
 from judgesmith.experiments.rating_summary import RatingSummary, rating_summary
 from judgesmith.experiments.ratings import Aggregate, rating_value
 from judgesmith.experiments.targets import (
@@ -30,6 +33,18 @@ from judgesmith.signatures.scale import Scale
 HALF_WIDTH = 0.05
 EXPECTED_CORRELATION = 0.5
 """What :func:`describe` plans for: a judge of middling agreement, known to ±0.05."""
+
+
+_UNDEFINED = "undefined"
+
+_WHO = {
+    "unnamed": "two-way ICC takes the n-th rating of every item for the same person's, as rows do "
+    "not name their raters.",
+    "varying": "no two-way ICC, as other raters rated other items.",
+    "uneven": "no two-way ICC, as items have different numbers of ratings and rows do not name "
+    "their raters.",
+}
+"""What is said of the columns of ratings, by what they are."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,6 +114,7 @@ class Description:
                 ["target", f"{target.name} on {target.scale}"],
                 ["rated on it", str(target.n_rated)],
                 ["a perfect judge's Pearson", f"{_number(target.ceiling)} ({several})"],
+                ["one rater's with the others", _number(target.rater_vs_rest.value)],
                 ["Spearman with length", _number(self.length_correlation)],
                 [
                     f"known to at 95 %, if Pearson is {EXPECTED_CORRELATION:g}",
@@ -109,13 +125,34 @@ class Description:
         return [*rows, *self.texts.rows()]
 
     def criteria_table(self) -> list[list[str]]:
-        """Return a header and one row per criterion, then the target if it is none of them."""
+        """Return a header and one row per criterion, then the target if it is none of them.
+
+        Measures that are undefined throughout are left out.
+        """
         header = ["criterion", "scale", "rated", "unrated", "raters", "range", "mean", "sd"]
-        header += ["ties", "α interval", "α ordinal", "ICC one", "ICC mean", "ceiling"]
-        shown = list(self.criteria)
-        if self.target is not None and self.target.name not in [one.name for one in shown]:
-            shown.append(self.target)
-        return [header, *map(_criterion_row, shown)]
+        header += ["ties", "α interval", "α ordinal", "ICC one", "ICC mean", "ICC two-way"]
+        header += ["rater vs rest", "ceiling"]
+        table = [header, *map(_criterion_row, self.summaries)]
+        # What is undefined throughout is said in words, by the warnings.
+        kept = [{*cells[1:]} != {_UNDEFINED} for cells in zip(*table, strict=True)]
+        return [list(itertools.compress(row, kept)) for row in table]
+
+    @property
+    def summaries(self) -> tuple[RatingSummary, ...]:
+        """The criteria, and the target where it is none of them nor a mean over one alone."""
+        names = [one.name for one in self.criteria]
+        if self.target is None or self.target.name in names or len(names) == 1:
+            return self.criteria
+        return (*self.criteria, self.target)
+
+    def rater_notes(self) -> list[str]:
+        """Return what two-way correlations take for granted, and why some have none."""
+        said = []
+        for who, text in _WHO.items():
+            names = [one.name for one in self.summaries if one.who == who]
+            if names:
+                said.append(f"{', '.join(names)}: {text}")
+        return said
 
 
 def describe(
@@ -134,7 +171,7 @@ def describe(
     target, aggregate : str
         As for :func:`~judgesmith.experiments.targets.targets_of`.
     rng : Generator
-        Splits raters in halves for the human ceiling.
+        Splits raters in halves for the human ceiling, and draws sources.
 
     Raises
     ------
@@ -162,19 +199,23 @@ def describe(
             targets = targets_of(dataset, target, aggregate)
         except UselessTargetError as error:
             trouble.append(str(error))
+    names = rater_names(dataset)
+    sources = dataset.groups.tolist()
+
+    def summary(
+        name: str, scale: Scale, values: ArrayLike, ratings: Sequence[Sequence[float]]
+    ) -> RatingSummary:
+        return rating_summary(name, scale, values, ratings, rng=rng, sources=sources, names=names)
+
     criteria = tuple(
-        _summary_of(dataset, name, dataset.scales[name], aggregate, rng)
+        summary(name, dataset.scales[name], *_ratings_of(dataset, name, aggregate))
         for name in dataset.criteria
     )
     on_target = None
     if targets is not None:
         by_name = {one.name: one for one in criteria}
-        on_target = by_name.get(targets.name) or rating_summary(
-            targets.name,
-            targets.scale,
-            targets.values,
-            ratings_behind(dataset, targets.name),
-            rng=rng,
+        on_target = by_name.get(targets.name) or summary(
+            targets.name, targets.scale, targets.values, ratings_behind(dataset, targets.name)
         )
     found = Description(
         name=dataset.name,
@@ -195,12 +236,13 @@ def describe(
     return dataclasses.replace(found, warnings=(*trouble, *cautions(found)))
 
 
-def _summary_of(
-    dataset: DataSet, name: str, scale: Scale, aggregate: Aggregate, rng: np.random.Generator
-) -> RatingSummary:
+def _ratings_of(
+    dataset: DataSet, name: str, aggregate: Aggregate
+) -> tuple[NDArray[np.float64], list[tuple[float, ...]]]:
+    """Return each item's value on a criterion, and the ratings behind it."""
     ratings = [item.human.get(name, ()) for item in dataset]
     values = [rating_value(one, aggregate) for one in ratings]
-    return rating_summary(name, scale, np.asarray(values, dtype=float), ratings, rng=rng)
+    return np.asarray(values, dtype=float), ratings
 
 
 def _with_length(dataset: DataSet, targets: Targets) -> float:
@@ -231,12 +273,20 @@ def _plain(value: Any) -> Any:
 
 
 def _number(value: float) -> str:
-    return "undefined" if math.isnan(value) else f"{value:.2f}"
+    return _UNDEFINED if math.isnan(value) else f"{value:.2f}"
 
 
 def _criterion_row(one: RatingSummary) -> list[str]:
     raters = ", ".join(f"{k} ({n})" for k, n in one.raters.items() if k)
-    reliability = (one.alpha_interval, one.alpha_ordinal, one.icc_single, one.icc_mean, one.ceiling)
+    reliability = (
+        one.alpha_interval,
+        one.alpha_ordinal,
+        one.icc_single,
+        one.icc_mean,
+        one.icc_agreement,
+        one.rater_vs_rest.value,
+        one.ceiling,
+    )
     return [
         one.name,
         str(one.scale),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -12,30 +12,30 @@ from judgesmith.experiments.agreeing import (
     Report,
     Unscored,
     agreement_report,
-    oriented,
     plain,
     unscored,
 )
-from judgesmith.experiments.by_criterion import (
-    CriterionReports,
-    criterion_reports,
-    judged_criteria,
-)
+from judgesmith.experiments.besides import Besides, besides
+from judgesmith.experiments.by_criterion import CriterionReports, criterion_reports
 from judgesmith.experiments.dataset import DataSet, check_dataset
+from judgesmith.experiments.judged_rows import (
+    JudgedRows,
+    ScoredBy,
+    rows_of_judge,
+    rows_of_scores,
+)
 from judgesmith.experiments.ratings import Aggregate
 from judgesmith.experiments.score_files import Scores
 from judgesmith.experiments.targets import Targets, targets_of
-from judgesmith.optimizers.table import JudgedTable, judged_table, on_criterion
-from judgesmith.programs import Judge, SavedJudge, judge_items
-from judgesmith.signatures import Judgement
-from judgesmith.signatures.rubric import folded
+from judgesmith.optimizers.table import JudgedTable
+from judgesmith.programs import Judge, SavedJudge
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     import dspy
 
-ScoredBy = Literal["score", "criterion"]
+RowsUsed = Literal["unseen", "all"]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -59,7 +59,10 @@ class Evaluation:
     by_criterion : CriterionReports
         Agreement on each criterion that the judge scores and people rated.
     criteria_on : {"unseen", "all"}
-        The rows behind ``by_criterion``: all of them where none is known to be unseen.
+        The rows behind ``by_criterion`` and ``besides``: all of them where none is known to be
+        unseen.
+    besides : Besides or None
+        What correlations do not tell; None where no row has a score.
     """
 
     label: str
@@ -72,7 +75,8 @@ class Evaluation:
     n_unrated: int
     scored_by: ScoredBy = "score"
     by_criterion: CriterionReports = field(default_factory=CriterionReports)
-    criteria_on: Literal["unseen", "all"] = "unseen"
+    criteria_on: RowsUsed = "unseen"
+    besides: Besides | None = None
 
     @property
     def criteria(self) -> Mapping[str, Report]:
@@ -98,6 +102,7 @@ class Evaluation:
             "criteria": self.by_criterion.to_dict(),
             "criteria_unscored": {name: one.n for name, one in self.by_criterion.unscored.items()},
             "criteria_left_out": dict(self.by_criterion.left_out),
+            "besides": None if self.besides is None else self.besides.to_dict(),
         }
 
 
@@ -159,22 +164,18 @@ def evaluate_judge(
     if targets is None:
         targets = targets_of(dataset, own or "auto", aggregate)
         own = targets.name
-    items = [dataset[i] for i in targets.rated.tolist()]
-    judgements = judge_items(judge, items, lm=lm, concurrency=concurrency, progress=progress)
-    known = judge.seen_keys if isinstance(judge, SavedJudge) else frozenset()
-    seen = np.asarray([item.key in known for item in items], dtype=bool)
-    whole = own is not None and folded(own) == folded(targets.name)
-    return _evaluation(
-        label,
+    found = rows_of_judge(
+        judge,
         dataset,
         targets,
-        judgements,
-        scored_by="score" if whole else _scored_by(targets, judgements),
-        seen=seen,
-        criteria_on="all" if seen.all() else "unseen",
-        aggregate=aggregate,
-        rng=rng,
+        own=own,
+        lm=lm,
+        label=label,
+        concurrency=concurrency,
+        progress=progress,
     )
+    on: RowsUsed = "all" if found.seen.all() else "unseen"
+    return _evaluation(found, dataset, targets, criteria_on=on, aggregate=aggregate, rng=rng)
 
 
 def evaluate_scores(
@@ -190,73 +191,31 @@ def evaluate_scores(
     As ``evaluate_judge``. Rows that do not say what their judge was compiled for are compared by
     their score, whatever the target. Scores on file count as more is better.
     """
-    judgements = [
-        Judgement(
-            score=None if np.isnan(value) else float(value), problem=problem, criteria=criteria
-        )
-        for value, problem, criteria in zip(
-            scores.values,
-            scores.problems,
-            scores.criteria or [{}] * len(scores.values),
-            strict=True,
-        )
-    ]
-    chosen = [judgements[i] for i in targets.rated.tolist()]
-    whole = scores.target is None or folded(scores.target) == folded(targets.name)
-    return _evaluation(
-        scores.label,
-        dataset,
-        targets,
-        chosen,
-        scored_by="score" if whole else _scored_by(targets, chosen),
-        seen=np.zeros(len(chosen), dtype=bool),
-        criteria_on="all",
-        aggregate=aggregate,
-        rng=rng,
-    )
-
-
-def rated_table(dataset: DataSet, targets: Targets, judgements: Sequence[Judgement]) -> JudgedTable:
-    """Return the table of the rated rows, one judgement per rated row; more is better in it."""
-    rated = targets.rated
-    return judged_table(
-        judgements,
-        oriented(targets)[rated],
-        sources=dataset.groups[rated],
-        systems=np.asarray([dataset[i].system_id for i in rated.tolist()]),
-    )
-
-
-def _scored_by(targets: Targets, judgements: Sequence[Judgement]) -> ScoredBy:
-    """Return what to compare with a target that the judge was not compiled for."""
-    return "criterion" if folded(targets.name) in judged_criteria(judgements) else "score"
+    found = rows_of_scores(scores, dataset, targets)
+    return _evaluation(found, dataset, targets, criteria_on="all", aggregate=aggregate, rng=rng)
 
 
 def _evaluation(
-    label: str,
+    judged: JudgedRows,
     dataset: DataSet,
     targets: Targets,
-    judgements: Sequence[Judgement],
     *,
-    scored_by: ScoredBy,
-    seen: np.ndarray,
-    criteria_on: Literal["unseen", "all"],
+    criteria_on: RowsUsed,
     aggregate: Aggregate,
     rng: np.random.Generator,
 ) -> Evaluation:
-    compared = judgements if scored_by == "score" else on_criterion(judgements, targets.name)
-    table = rated_table(dataset, targets, compared)
+    table, seen = judged.table, judged.seen
     rows = np.flatnonzero(~seen if criteria_on == "unseen" else np.ones(len(seen), dtype=bool))
     unseen_report, seen_report = _report(table, ~seen, rng), _report(table, seen, rng)
     by_criterion = criterion_reports(
         dataset,
         targets.rated[rows].tolist(),
-        [judgements[i] for i in rows.tolist()],
+        [judged.judgements[i] for i in rows.tolist()],
         aggregate=aggregate,
         rng=rng,
     )
     return Evaluation(
-        label=label,
+        label=judged.label,
         target=targets.name,
         unseen=unseen_report,
         seen=seen_report,
@@ -264,9 +223,10 @@ def _evaluation(
         n_unseen=int(np.sum(~seen)),
         n_seen=int(np.sum(seen)),
         n_unrated=targets.n_unrated,
-        scored_by=scored_by,
+        scored_by=judged.scored_by,
         by_criterion=by_criterion,
         criteria_on=criteria_on,
+        besides=besides(judged, rows.tolist(), dataset, targets, rng=rng),
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import itertools
+import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,11 +10,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from judgesmith.metrics.reliability import (
-    human_ceiling,
-    intraclass_correlation,
-    krippendorff_alpha,
-)
+from judgesmith.experiments.rater_columns import Names, Who, rater_table
+from judgesmith.metrics.alpha import krippendorff_alpha
+from judgesmith.metrics.ceiling import HumanCeiling, human_ceiling
+from judgesmith.metrics.estimate import Estimate
+from judgesmith.metrics.intraclass import intraclass_correlation
+from judgesmith.metrics.rater_agreement import rater_vs_rest
 from judgesmith.signatures.scale import Scale
 
 FloatArray = NDArray[np.float64]
@@ -49,8 +50,18 @@ class RatingSummary:
         Krippendorff's alpha of single ratings, at most 1.
     icc_single, icc_mean : float
         One-way intraclass correlation of one rating, and of an item's mean; at most 1.
+    who : {"named", "unnamed", "varying", "uneven", "none"}
+        Whether the n-th rating of every item is one person's, as in ``RaterTable``.
+    icc_agreement, icc_consistency : float
+        Two-way intraclass correlation of one rating, with and without raters' leniency as noise;
+        nan unless columns are people, or may be.
+    rater_vs_rest : Estimate
+        Pearson correlation of a rating with the mean of the item's others, averaged over columns,
+        -1 to 1: what a judge must reach to agree with people as one of them does.
     ceiling : float
         Pearson correlation with the mean ratings that a perfect judge could expect, 0 to 1.
+    no_ceiling : str or None
+        Why there is none, where it is nan.
     """
 
     name: str
@@ -70,7 +81,12 @@ class RatingSummary:
     alpha_ordinal: float
     icc_single: float
     icc_mean: float
+    who: Who
+    icc_agreement: float
+    icc_consistency: float
+    rater_vs_rest: Estimate
     ceiling: float
+    no_ceiling: str | None
 
 
 def rating_summary(
@@ -80,6 +96,8 @@ def rating_summary(
     ratings: Sequence[Sequence[float]],
     *,
     rng: np.random.Generator,
+    sources: Sequence[object] | None = None,
+    names: Names | None = None,
 ) -> RatingSummary:
     """Return the numbers that a person wants to see before trusting a criterion.
 
@@ -94,7 +112,11 @@ def rating_summary(
     ratings : sequence of sequence of float, length n_items
         Behind each value, one per rater.
     rng : Generator
-        Splits raters in halves for the ceiling.
+        Splits raters in halves for the ceiling, and draws sources.
+    sources : sequence of labels, one per item
+        What the interval of ``rater_vs_rest`` draws; None draws items.
+    names : sequence of (tuple of str or None), one per item
+        Who rated, where rows say so.
 
     Examples
     --------
@@ -110,9 +132,11 @@ def rating_summary(
     n = len(given)
     levels, counts = np.unique(given, return_counts=True)
     best = scale.high if scale.higher_is_better else scale.low
-    several = [one for one in ratings if len(one) > 1]
-    table = _table(several)
+    raters = rater_table(ratings, names)
+    table = raters.ratings
     icc = intraclass_correlation(table)
+    two_way = table if raters.may_be_people else table[:0]
+    ceiling = human_ceiling(table, rng=rng)
     nan = float("nan")
     return RatingSummary(
         name=name,
@@ -127,18 +151,43 @@ def rating_summary(
         tied=float(np.sum(counts * (counts - 1.0)) / (n * (n - 1.0))) if n > 1 else nan,
         at_top=float(np.mean(given == best)) if n else nan,
         raters=dict(sorted(Counter(map(len, ratings)).items())),
-        n_several=len(several),
+        n_several=len(table),
         alpha_interval=krippendorff_alpha(table, measurement="interval"),
         alpha_ordinal=krippendorff_alpha(table, measurement="ordinal"),
         icc_single=icc.single,
         icc_mean=icc.mean,
-        ceiling=human_ceiling(table, rng=rng).ceiling,
+        who=raters.who,
+        icc_agreement=intraclass_correlation(two_way, model="agreement").single,
+        icc_consistency=intraclass_correlation(two_way, model="consistency").single,
+        rater_vs_rest=rater_vs_rest(
+            table,
+            sources=None if sources is None else [sources[place] for place in raters.items],
+            rng=rng,
+        ).average,
+        ceiling=ceiling.ceiling,
+        no_ceiling=_no_ceiling(given, ratings, ceiling),
     )
 
 
-def _table(ratings: Sequence[Sequence[float]]) -> FloatArray:
-    """Return ratings with one row per item, filled up with nan."""
-    if not ratings:
-        return np.empty((0, 0))
-    columns = itertools.zip_longest(*ratings, fillvalue=float("nan"))
-    return np.asarray(list(columns), dtype=float).T
+def _no_ceiling(
+    values: FloatArray, ratings: Sequence[Sequence[float]], found: HumanCeiling
+) -> str | None:
+    """Return why no ceiling can be given, None where there is one."""
+    if not math.isnan(found.ceiling):
+        return None
+    if not values.size:
+        return "no item has a value"
+    if not any(ratings):
+        return "its criteria have different numbers of ratings, so that nobody rated the whole"
+    if not found.n_items:
+        whole = bool(np.all(values == np.round(values)))
+        what = "one rating, or a figure" if whole else "a mean or another figure"
+        return f"each item has a single value, {what} without the ratings behind it"
+    if found.n_items == 1:
+        return "a single item has several ratings"
+    if math.isnan(found.half_correlation):
+        return "the ratings of half of the raters are all equal"
+    return (
+        f"halves of the raters correlate with {found.half_correlation:.2f}; there is nothing that "
+        "they agree on"
+    )

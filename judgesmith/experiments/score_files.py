@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter, defaultdict
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,21 +14,24 @@ from judgesmith.experiments.columns import OVERALL
 from judgesmith.experiments.dataset import DataSet
 from judgesmith.experiments.formats import open_rows
 from judgesmith.experiments.problems import DataError, Problem, shown
+from judgesmith.experiments.recorded_pairs import PairedAnswers, paired_answers, with_twin
+from judgesmith.experiments.score_rows import (
+    Criteria,
+    Given,
+    Key,
+    Placed,
+    given_in,
+    key_of,
+    named_key,
+    names_in,
+    only_one,
+    pair_in,
+    same_kind,
+    target_in,
+)
 from judgesmith.optimizers.table import FloatArray
-from judgesmith.signatures.judgement import CriterionScore
 
 NO_ROW = "there is no score for this row in the file"
-
-Key = tuple[str, str]
-"""Source and system of an item."""
-
-Placed = tuple[str, Mapping[str, Any]]
-"""A row of the file, and where it stands."""
-
-Criteria = Mapping[str, CriterionScore]
-
-Given = tuple[float, str | None, Criteria]
-"""A row's score, or why there is none, and its scores on criteria."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -95,7 +97,43 @@ def read_scores(
     ------
     DataError
         If a row cannot be read or was given to other texts, there are more scores for an item
-        than items, or the file holds several judges or criteria and none was named.
+        than items, the file holds several judges or criteria and none was named, or comparisons
+        of two rows.
+    FileNotFoundError
+        If there is no such file.
+    """
+    found = read_recorded(path, dataset, judge=judge, criterion=criterion, target=target)
+    if isinstance(found, PairedAnswers):
+        raise DataError(
+            [
+                Problem(
+                    where=found.file,
+                    field="system_id",
+                    expected="scores of single rows",
+                    came=f"comparisons of two ({found.example}), which evaluate alone can read",
+                )
+            ]
+        )
+    return found
+
+
+def read_recorded(
+    path: str | Path,
+    dataset: DataSet,
+    *,
+    judge: str | None = None,
+    criterion: str | None = None,
+    target: str = OVERALL,
+) -> Scores | PairedAnswers:
+    """Return the scores in a file, or the comparisons of two rows if it holds these.
+
+    As ``read_scores``. A comparison has the system ``a|b``, and 1 for ``scores`` (or ``score``)
+    where the first is better, 0 where the second is, 0.5 where neither is.
+
+    Raises
+    ------
+    DataError
+        As ``read_scores``; if the judge both scores rows and compares them.
     FileNotFoundError
         If there is no such file.
     """
@@ -106,24 +144,44 @@ def read_scores(
         problems = [Problem(where=raw.name, field="file", expected="at least one row", came="none")]
     if problems:
         raise DataError(problems)
-    wanted = [(item.source_id, item.system_id) for item in dataset]
-    n_wanted = Counter(wanted)
+    wanted = frozenset(_keys(dataset))
     # A file may hold scores for other sets too; their judges and criteria are none of ours.
-    rows, others = _parted(rows, n_wanted)
-    if not rows:
-        raise DataError([_nothing_in_common(raw.name, others, wanted, dataset.name)])
-    rows = _only(rows, "judge", judge, where=raw.name, hint=f"{path}:NAME")
-    criteria = _names(rows, "criterion")
+    ours: list[Placed] = []
+    others: list[Placed] = []
+    for placed in rows:
+        is_ours = key_of(placed[1]) in wanted or pair_in(placed[1], wanted) is not None
+        (ours if is_ours else others).append(placed)
+    if not ours:
+        raise DataError([_nothing_in_common(raw.name, others, _keys(dataset), dataset.name)])
+    judge, swapped = with_twin(ours, judge, wanted)
+    ours = only_one(ours, "judge", judge, where=raw.name, hint=f"{path}:NAME")
+    criteria = names_in(ours, "criterion")
     if criterion is None and len(criteria) > 1 and target in criteria:
         criterion = target
-    rows = _only(rows, "criterion", criterion, where=raw.name, hint="--criterion NAME")
+    ours = only_one(ours, "criterion", criterion, where=raw.name, hint="--criterion NAME")
+    n_unused = sum(same_kind(row, ours[0][1]) for _, row in others)
+    pairs = [placed for placed in ours if key_of(placed[1]) not in wanted]
+    if not pairs:
+        return _scores(ours, dataset, label=judge or raw.name, n_unused=n_unused)
+    if len(pairs) < len(ours):
+        raise DataError([_both_kinds(raw.name, ours, pairs)])
+    return paired_answers(
+        pairs, swapped, dataset, file=raw.name, label=judge or raw.name, n_unused=n_unused
+    )
+
+
+def _scores(rows: Sequence[Placed], dataset: DataSet, *, label: str, n_unused: int) -> Scores:
+    """Return the score of every row of the set."""
+    wanted = _keys(dataset)
+    n_wanted = Counter(wanted)
+    problems: list[Problem] = []
     texts: dict[Key, list[str]] = defaultdict(list)
     for item, key in zip(dataset, wanted, strict=True):
         texts[key].append(item.key)
     found: dict[Key, list[Given]] = defaultdict(list)
     for where, row in rows:
-        key = _key(row)
-        given = _given(where, row)
+        key = key_of(row)
+        given = given_in(where, row)
         if isinstance(given, Problem):
             problems.append(given)
             continue
@@ -134,12 +192,12 @@ def read_scores(
                 Problem(
                     where=where,
                     field="source_id, system_id",
-                    expected=f"{n} for {_named(key)}",
+                    expected=f"{n} for {named_key(key)}",
                     came="one more",
                 )
             )
         elif _of_other_texts(row, texts[key][len(found[key]) - 1]):
-            expected = f"a score of the texts that {_named(key)} has in {dataset.name}"
+            expected = f"a score of the texts that {named_key(key)} has in {dataset.name}"
             came = "a score of other texts (score these, or name the set that was scored)"
             problems.append(Problem(where=where, field="key", expected=expected, came=came))
     if problems:
@@ -152,21 +210,28 @@ def read_scores(
     return Scores(
         values=np.asarray(values, dtype=float),
         problems=reasons,
-        label=judge or raw.name,
-        criterion=next(iter(_names(rows, "criterion")), None),
-        n_unused=sum(_same_kind(row, rows[0][1]) for _, row in others),
+        label=label,
+        criterion=next(iter(names_in(rows, "criterion")), None),
+        n_unused=n_unused,
         criteria=criteria_of if any(criteria_of) else (),
-        target=_only_target(rows),
+        target=target_in(rows),
     )
 
 
-def _key(row: Mapping[str, Any]) -> Key:
-    return str(row.get("source_id") or ""), str(row.get("system_id") or "")
+def _keys(dataset: DataSet) -> list[Key]:
+    return [(item.source_id, item.system_id) for item in dataset]
 
 
-def _named(key: Key) -> str:
-    """Return source and system, as a message names them."""
-    return ", ".join(shown(one) for one in key if one) or "a row without source_id and system_id"
+def _both_kinds(name: str, rows: Sequence[Placed], pairs: Sequence[Placed]) -> Problem:
+    compared = {where for where, _ in pairs}
+    single = next(row for where, row in rows if where not in compared)
+    return Problem(
+        where=name,
+        field="system_id",
+        expected="scores of single rows, or comparisons of two, and not both (put them into two "
+        "files, or give each a judge's name)",
+        came=f"{shown(key_of(single)[1])} and {shown(key_of(pairs[0][1])[1])}",
+    )
 
 
 def _of_other_texts(row: Mapping[str, Any], key: str) -> bool:
@@ -179,10 +244,10 @@ def _nothing_in_common(
 ) -> Problem:
     """Return why no score belongs to any row of the set."""
     sources = {source for source, _ in wanted if source}
-    same = next((key for _, row in rows if (key := _key(row))[0] in sources), None)
+    same = next((key for _, row in rows if (key := key_of(row))[0] in sources), None)
     if same is None:
         expected = f"ids that occur in {dataset} (score the same file that you evaluate on)"
-        came = f"none that does, the first {_named(_key(rows[0][1]))}"
+        came = f"none that does, the first {named_key(key_of(rows[0][1]))}"
         return Problem(where=name, field="source_id, system_id", expected=expected, came=came)
     systems = sorted({system for source, system in wanted if source == same[0]})
     theirs = shown(", ".join(filter(None, systems))) if any(systems) else "none"
@@ -193,102 +258,3 @@ def _nothing_in_common(
         "(source ids match, systems do not: give score and evaluate the same --map)",
         came=shown(same[1] or None),
     )
-
-
-def _parted(rows: Sequence[Placed], wanted: Container[Key]) -> tuple[list[Placed], list[Placed]]:
-    """Return the rows for items of the set, and the others."""
-    parts: tuple[list[Placed], list[Placed]] = ([], [])
-    for placed in rows:
-        parts[_key(placed[1]) not in wanted].append(placed)
-    return parts
-
-
-def _same_kind(row: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
-    return all(row.get(field) == other.get(field) for field in ("judge", "criterion"))
-
-
-def _names(rows: Sequence[Placed], field: str) -> list[str]:
-    return sorted({str(row[field]) for _, row in rows if row.get(field) is not None})
-
-
-def _only(
-    rows: list[Placed], field: str, wanted: str | None, *, where: str, hint: str
-) -> list[Placed]:
-    """Return the rows of one judge or criterion; files that name none hold but one."""
-    names = _names(rows, field)
-    if wanted is None and len(names) <= 1:
-        return rows
-    if wanted in names:
-        return [(place, row) for place, row in rows if str(row.get(field)) == wanted]
-    if not names and field == "criterion":
-        return rows
-    expected = (
-        f"one of {', '.join(names)} (say which with {hint})" if names else f"no {field} to be named"
-    )
-    came = shown(wanted)
-    raise DataError([Problem(where=where, field=field, expected=expected, came=came)])
-
-
-def _given(where: str, row: Mapping[str, Any]) -> Given | Problem:
-    """Return what a row gives, or what is wrong with it."""
-    try:
-        value, problem = _value(row)
-    except ValueError as fault:
-        expected = "a number, or null with a problem"
-        return Problem(where=where, field="score", expected=expected, came=str(fault))
-    try:
-        return value, problem, _criteria(row)
-    except ValueError as fault:
-        expected = "a score for each criterion, a number or null"
-        return Problem(where=where, field="criteria", expected=expected, came=str(fault))
-
-
-def _value(row: Mapping[str, Any]) -> tuple[float, str | None]:
-    """Return a row's score or why there is none; refuse what is neither."""
-    if "scores" in row:
-        given = row["scores"]
-        if not isinstance(given, list):
-            raise ValueError(shown(given))
-        numbers = [_number(one) for one in given if one is not None]
-        if not numbers:
-            return math.nan, "the recorded judge gave no readable score"
-        return float(np.mean(numbers)), None
-    if "score" not in row:
-        raise ValueError(f"a row with {', '.join(row)}")
-    if row["score"] is None or row["score"] == "":
-        return math.nan, str(row.get("problem") or "unscored, without a reason")
-    return _number(row["score"]), None
-
-
-def _criteria(row: Mapping[str, Any]) -> Criteria:
-    """Return what ``score`` wrote of each criterion; rows from elsewhere mean something else."""
-    given = row.get("criteria")
-    if not row.get("run") or not isinstance(given, Mapping):
-        return {}
-    found = {}
-    for name, one in given.items():
-        if not isinstance(one, Mapping) or "score" not in one:
-            raise ValueError(f"{shown(one)} for {shown(name)}")
-        points = None if one["score"] is None else _number(one["score"])
-        # The words matter only where they say why there is no score.
-        words = str(one.get("explanation") or "") if points is None else ""
-        found[str(name)] = CriterionScore(score=points, explanation=words)
-    return found
-
-
-def _only_target(rows: Sequence[Placed]) -> str | None:
-    """Return what the judge of all rows was compiled for; None where they do not say one thing."""
-    first = rows[0][1].get("target")
-    same = all(row.get("run") and row.get("target") == first for _, row in rows)
-    return first if same and isinstance(first, str) else None
-
-
-def _number(given: object) -> float:
-    """Return a finite number, also from a cell of a table."""
-    try:
-        number = math.nan if isinstance(given, bool) else float(given)  # type: ignore[arg-type]
-    except (TypeError, ValueError):
-        number = math.nan
-    if not math.isfinite(number):
-        raise ValueError(shown(given))
-    return number

@@ -4,24 +4,20 @@ Functions ending in ``_error`` are better when lower; every other one is better 
 Undefined is nan, never 0, and what was left out is counted.
 """
 
+from judgesmith.metrics.alpha import krippendorff_alpha
 from judgesmith.metrics.averaging import (
     RatedPart,
     averaged_interval,
     averaged_paired_interval,
 )
+from judgesmith.metrics.ceiling import HumanCeiling, human_ceiling
 from judgesmith.metrics.correlation import kendall, pearson, q, spearman
 from judgesmith.metrics.estimate import Estimate, PairedEstimate
 from judgesmith.metrics.groupwise import Statistic
+from judgesmith.metrics.intraclass import IntraclassCorrelation, intraclass_correlation
 from judgesmith.metrics.levels import Level, LevelValue, agreement
 from judgesmith.metrics.planning import labels_needed
-from judgesmith.metrics.reliability import (
-    HumanCeiling,
-    IntraclassCorrelation,
-    human_ceiling,
-    intraclass_correlation,
-    krippendorff_alpha,
-)
-from judgesmith.metrics.resampling import clustered_interval, paired_interval
+from judgesmith.metrics.resampling import agreement_interval, paired_interval
 
 __all__ = [
     "Estimate",
@@ -33,9 +29,9 @@ __all__ = [
     "RatedPart",
     "Statistic",
     "agreement",
+    "agreement_interval",
     "averaged_interval",
     "averaged_paired_interval",
-    "clustered_interval",
     "human_ceiling",
     "intraclass_correlation",
     "kendall",

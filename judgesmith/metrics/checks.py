@@ -1,11 +1,21 @@
 """Input checks at the door, so that the body of a metric is only its formula."""
 
 from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["FloatArray", "IntArray", "fraction", "group_codes", "paired_scores", "rating_table"]
+__all__ = [
+    "FloatArray",
+    "IntArray",
+    "fraction",
+    "group_codes",
+    "number_array",
+    "paired_scores",
+    "rating_table",
+    "score_vector",
+]
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -64,20 +74,31 @@ def group_codes(labels: Iterable[object], *, name: str, n_items: int) -> tuple[I
     ------
     ValueError
         If the number of labels differs from ``n_items`` or a label is None or nan.
+    TypeError
+        If this is no sequence, or of lists, which cannot be told apart by looking them up.
 
     Examples
     --------
     >>> group_codes(["b", "a", "b"], name="sources", n_items=3)
     (array([0, 1, 0]), 2)
     """
+    if not isinstance(labels, Iterable):
+        raise TypeError(f"{name} must be a sequence of labels, one per item; got {labels!r}.")
+    if type(labels) is np.ndarray and labels.dtype.kind in "iu" and labels.shape == (n_items,):
+        return _integer_codes(labels)
     given = labels.tolist() if isinstance(labels, np.ndarray) else list(labels)
     if len(given) != n_items:
         raise ValueError(f"{name} must hold one label per item; got {len(given)} for {n_items}.")
     seen: dict[object, int] = {}
-    codes = np.fromiter((seen.setdefault(label, len(seen)) for label in given), np.int64, n_items)
+    codes_of = (seen.setdefault(label, len(seen)) for label in given)
+    try:
+        codes = np.fromiter(codes_of, np.int64, n_items)
+    except TypeError as error:
+        raise TypeError(
+            f"{name} must hold one label per item, such as a string or a number; {error}."
+        ) from error
     for label in seen:
-        # A nan differs from itself, so every missing id would silently be a group of its own.
-        if label is None or label != label:
+        if _is_missing(label):
             raise ValueError(
                 f"{name} holds a missing label ({label!r}), the first at index "
                 f"{np.flatnonzero(codes == seen[label])[0]}; give every item one."
@@ -133,15 +154,107 @@ def fraction(value: float, *, name: str) -> float:
     return value
 
 
+def score_vector(
+    scores: ArrayLike, *, name: str, n_items: int | None = None, allow_missing: bool = False
+) -> FloatArray:
+    """Return one list of scores as a float vector.
+
+    Parameters
+    ----------
+    scores : array-like, shape (n_items,)
+        Numbers.
+    name : str
+        What they are called, for messages.
+    n_items : int or None
+        How many there must be.
+    allow_missing : bool
+        Whether nan (or None) may stand for a missing score.
+
+    Raises
+    ------
+    ValueError
+        If they are no vector of numbers or not as many as they must be, or one is infinite or
+        (unless allowed) missing.
+
+    Examples
+    --------
+    >>> score_vector([1, None], name="human", allow_missing=True)
+    array([ 1., nan])
+    """
+    vector = _vector(scores, name)
+    if n_items is not None and len(vector) != n_items:
+        raise ValueError(f"{name} must hold one score per item; got {len(vector)} for {n_items}.")
+    if allow_missing:
+        _refuse(np.isinf(vector), name, "mark a missing score as nan")
+    else:
+        _refuse(~np.isfinite(vector), name, "leave out items without a score")
+    return vector
+
+
+def number_array(numbers: ArrayLike, *, name: str) -> FloatArray:
+    """Return numbers of any shape as floats, nan where None or masked.
+
+    Raises
+    ------
+    ValueError
+        If they are no array of numbers.
+
+    Examples
+    --------
+    >>> number_array([[1, None]], name="originals")
+    array([[ 1., nan]])
+    """
+    if isinstance(numbers, np.ma.MaskedArray):
+        numbers = np.ma.filled(numbers.astype(np.float64), np.nan)
+    try:
+        _refuse_other_kinds(np.asarray(numbers))
+        return np.asarray(numbers, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise ValueError(f"{name} must be an array of numbers; {error}.") from error
+
+
+def _integer_codes(labels: NDArray[np.integer[Any]]) -> tuple[IntArray, int]:
+    """Give whole numbers their codes by sorting them, which takes no look at each in turn."""
+    _, first, inverse = np.unique(labels, return_index=True, return_inverse=True)
+    rank = np.empty(len(first), np.int64)
+    rank[np.argsort(first)] = np.arange(len(first))
+    return rank[inverse], len(first)
+
+
+def _is_missing(label: object) -> bool:
+    """Say whether a label stands for none."""
+    try:
+        # A nan differs from itself, so every missing id would silently be a group of its own.
+        return label is None or bool(label != label)
+    except (TypeError, ValueError):  # pandas.NA is neither equal to itself nor different.
+        return True
+
+
 def _vector(scores: ArrayLike, name: str) -> FloatArray:
     """Return one float vector, or say why there is none."""
+    if isinstance(scores, np.ma.MaskedArray):
+        scores = np.ma.filled(scores.astype(np.float64), np.nan)
     try:
+        _refuse_other_kinds(np.asarray(scores))
         vector = np.asarray(scores, dtype=np.float64)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise ValueError(f"{name} must be a vector of numbers; {error}.") from error
     if vector.ndim != 1:
         raise ValueError(f"{name} must be a vector, one score per item; got shape {vector.shape}.")
     return vector
+
+
+def _refuse_other_kinds(given: NDArray[Any]) -> None:
+    """Raise a ``TypeError`` for what NumPy turns into numbers although it is none."""
+    kind: object = given.dtype
+    if given.dtype.kind == "O":
+        kinds = {type(each) for each in given.flat}
+        kind = next((each for each in kinds if issubclass(each, str | bytes | complex)), None)
+        if kind is None:
+            return
+    elif given.dtype.kind in "biuf":
+        return
+    raise TypeError(f"got {getattr(kind, '__name__', kind)}")
 
 
 def _refuse(bad: NDArray[np.bool_], name: str, advice: str) -> None:

@@ -9,8 +9,10 @@ from collections.abc import Callable
 
 import numpy as np
 
-from judgesmith.metrics.checks import FloatArray, IntArray
-from judgesmith.metrics.groupwise import Column, Statistic, group_correlations, inversion_passes
+from judgesmith.metrics.checks import FloatArray
+from judgesmith.metrics.column import Column
+from judgesmith.metrics.counted_pairs import LevelTally, level_tally, pairs_of_counts
+from judgesmith.metrics.groupwise import Q_PARTS, Statistic, group_correlations, on_one_scale
 from judgesmith.metrics.levels import Level, ScoredRows
 
 __all__ = ["OfCounts", "of_counts"]
@@ -20,8 +22,6 @@ OfCounts = Callable[[FloatArray], FloatArray]
 
 # Below this share of the variance of all rows, sums of squares have lost too many digits.
 _SMALL_SHARE = 1e-7
-# Up to this many rows, comparing every pair once is cheap in time and memory.
-_PAIRWISE_ROWS = 5000
 # Cells of the working arrays of one block of resamples: small enough for the processor's cache.
 _BLOCK_CELLS = 2**18
 
@@ -43,7 +43,7 @@ def of_counts(rows: ScoredRows, statistic: Statistic, level: Level) -> OfCounts:
         return _in_blocks(_mean_over_sources(rows, statistic), 2 * rows.n_sources)
     if level == "system":
         return _in_blocks(_over_system_means(rows, statistic), len(rows.sources))
-    return _in_blocks(_over_all_rows(rows, statistic), len(rows.sources))
+    return _over_all_rows(rows, statistic)
 
 
 def _in_blocks(function: OfCounts, width: int) -> OfCounts:
@@ -79,15 +79,19 @@ def _over_system_means(rows: ScoredRows, statistic: Statistic) -> OfCounts:
     systems = rows.systems[order]
     starts = np.flatnonzero(np.diff(systems, prepend=-1))
     sources = rows.sources[order]
-    scores = [column.values[order, None] for column in (rows.predicted, rows.human)]
+    columns = rows.predicted, rows.human
 
     def correlate(counts: FloatArray) -> FloatArray:
         weights = counts.T[sources]
         size = np.add.reduceat(weights, starts, axis=0)
         present = size > 0
         x, y = (
-            Column.of(np.add.reduceat(weights * score, starts, axis=0)[present] / size[present])
-            for score in scores
+            Column.of(
+                np.add.reduceat(weights * column.values[order, None], starts, axis=0)[present]
+                / size[present],
+                column.exponent,
+            )
+            for column in columns
         )
         resamples = np.broadcast_to(np.arange(len(counts)), size.shape)[present]
         return group_correlations(statistic, x, y, resamples, len(counts))
@@ -97,20 +101,21 @@ def _over_system_means(rows: ScoredRows, statistic: Statistic) -> OfCounts:
 
 def _over_all_rows(rows: ScoredRows, statistic: Statistic) -> OfCounts:
     """Correlate all rows, those of a source as often as it was drawn."""
-    if statistic == "pearson":
-        return _pearson(rows)
-    if statistic == "spearman":
-        return _spearman(rows)
-    if statistic == "kendall":
-        return _kendall(rows)
-    parts = _pearson(rows), _spearman(rows), _kendall(rows)
-    size = np.bincount(rows.sources, minlength=rows.n_sources).astype(float)
+    if statistic != "q":
+        return _STATISTICS[statistic](rows)
+    parts = [_STATISTICS[part](rows) for part in Q_PARTS]
+    size = _source_sizes(rows)
 
     def total(counts: FloatArray) -> FloatArray:
         value = np.sum([part(counts) for part in parts], axis=0)
         return np.where(counts @ size < 3, np.nan, value)
 
     return total
+
+
+def _source_sizes(rows: ScoredRows) -> FloatArray:
+    """Count the rows of each source."""
+    return np.bincount(rows.sources, minlength=rows.n_sources).astype(np.float64)
 
 
 def _pearson(rows: ScoredRows) -> OfCounts:
@@ -127,15 +132,43 @@ def _pearson(rows: ScoredRows) -> OfCounts:
         n = np.maximum(n, 1.0)
         vx, vy, cov = sxx - sx * sx / n, syy - sy * sy / n, sxy - sx * sy / n
         exact = np.minimum(vx, vy) > _SMALL_SHARE * n
-        result = np.full(len(counts), np.nan)
-        np.divide(cov, np.sqrt(np.maximum(vx * vy, 0.0)), out=result, where=exact)
+        result = _ratio(cov, np.where(exact, np.sqrt(np.maximum(vx * vy, 0.0)), 0.0))
         # Resamples that are constant, or nearly so, are rare; they are repeated row by row.
         for resample in np.flatnonzero(~exact):
             result[resample] = _repeated(rows, "pearson", counts[resample])
-        np.clip(result, -1.0, 1.0, out=result)
         return result
 
-    return pearson
+    return _in_blocks(pearson, len(products))
+
+
+def _concordance(rows: ScoredRows) -> OfCounts:
+    """Build Lin's concordance from each source's sums of products."""
+    x, y = on_one_scale(rows.predicted, rows.human)
+    gap = float(np.mean(x - y)) if x.size else 0.0
+    x, y = (each - each.mean() if each.size else each for each in (x, y))
+    unit = float(np.sqrt(np.mean(x * x + y * y) + gap * gap)) if x.size else 0.0
+    if unit > 0:
+        x, y, gap = x / unit, y / unit, gap / unit
+    sums = np.stack(
+        [
+            np.bincount(rows.sources, weights=each, minlength=rows.n_sources)
+            for each in (np.ones_like(x), x, y, x * x + y * y, x * y)
+        ],
+        axis=1,
+    )
+
+    def concordance(counts: FloatArray) -> FloatArray:
+        n, sx, sy, squares, sxy = (counts @ sums).T
+        size = np.maximum(n, 1.0)
+        apart = (sx - sy) / size + gap
+        distance = squares - (sx * sx + sy * sy) / size + size * apart * apart
+        exact = (distance > _SMALL_SHARE * size) & (n > 1)
+        result = _ratio(2 * (sxy - sx * sy / size), np.where(exact, distance, 0.0))
+        for resample in np.flatnonzero(~exact):
+            result[resample] = _repeated(rows, "concordance", counts[resample])
+        return result
+
+    return _in_blocks(concordance, sums.shape[1])
 
 
 def _standardised(values: FloatArray) -> FloatArray:
@@ -148,17 +181,14 @@ def _standardised(values: FloatArray) -> FloatArray:
 def _repeated(rows: ScoredRows, statistic: Statistic, counts: FloatArray) -> float:
     """Compute the statistic of one resample from its repeated rows."""
     drawn = np.repeat(np.arange(len(rows.sources)), counts[rows.sources].astype(np.int64))
-    x, y = (
-        Column(column.values[drawn], column.codes[drawn], column.n_levels)
-        for column in (rows.predicted, rows.human)
-    )
+    x, y = (column.take(drawn) for column in (rows.predicted, rows.human))
     return float(group_correlations(statistic, x, y, np.zeros(len(drawn), np.int64), 1)[0])
 
 
 def _spearman(rows: ScoredRows) -> OfCounts:
     """Re-rank under the counts: a level's mean rank is the rows below it and half its own."""
     columns = rows.predicted, rows.human
-    tallies = [_LevelTally(column, rows.sources) for column in columns]
+    tallies = [LevelTally(column.codes, rows.sources) for column in columns]
 
     def spearman(counts: FloatArray) -> FloatArray:
         drawn = np.ascontiguousarray(counts.T)
@@ -170,104 +200,51 @@ def _spearman(rows: ScoredRows) -> OfCounts:
             level_rank = np.cumsum(tied, axis=0) - tied / 2 - middle
             spreads.append(np.einsum("lb,lb,lb->b", tied, level_rank, level_rank))
             ranks.append(level_rank[column.codes])
-        scale = np.sqrt(spreads[0] * spreads[1])
-        result = np.full(len(counts), np.nan)
         # Ranks are halves, their sums exact: a constant resample has a spread of exactly zero.
-        np.divide(np.einsum("nb,nb,nb->b", weights, *ranks), scale, out=result, where=scale > 0)
-        np.clip(result, -1.0, 1.0, out=result)
-        return result
+        return _ratio(np.einsum("nb,nb,nb->b", weights, *ranks), np.sqrt(spreads[0] * spreads[1]))
 
-    return spearman
-
-
-class _LevelTally:
-    """Count the drawn rows at each level of a column."""
-
-    def __init__(self, column: Column, sources: IntArray) -> None:
-        order = np.argsort(column.codes, kind="stable")
-        self.sources = sources[order]
-        self.starts = np.flatnonzero(np.diff(column.codes[order], prepend=-1))
-
-    def __call__(self, drawn: FloatArray) -> FloatArray:
-        """Map counts of shape (n_sources, n_resamples) to shape (n_levels, n_resamples)."""
-        weights = drawn[self.sources]
-        if len(self.starts) == len(self.sources):
-            return weights
-        tally: FloatArray = np.add.reduceat(weights, self.starts, axis=0)
-        return tally
+    return _in_blocks(spearman, len(rows.sources))
 
 
 def _kendall(rows: ScoredRows) -> OfCounts:
-    """Choose the cheaper of two exact ways to count pairs under the counts."""
-    n, k = len(rows.sources), rows.n_sources
-    # Operations per resample: k * k fused ones, against a few dozen slower ones per row and bit.
-    if n <= _PAIRWISE_ROWS and k * k <= 40 * n * max(n.bit_length(), 1):
-        return _kendall_by_pairs(rows)
-    return _kendall_by_inversions(rows)
-
-
-def _kendall_by_pairs(rows: ScoredRows) -> OfCounts:
-    """Sum the signs of all pairs once per pair of sources; then tau-b is three quadratic forms."""
-    by_source = np.argsort(rows.sources, kind="stable")
-    starts = np.flatnonzero(np.diff(rows.sources[by_source], prepend=-1))
-    ends = np.append(starts, len(by_source))[1:]
-    x, y = (column.codes[by_source] for column in (rows.predicted, rows.human))
-    forms = np.empty((3, len(starts), len(starts)))
-    for source, (start, end) in enumerate(zip(starts, ends, strict=True)):
-        sign_x = np.sign(x[start:end, None] - x).astype(np.float64)
-        sign_y = np.sign(y[start:end, None] - y).astype(np.float64)
-        for form, signs in zip(
-            forms, (sign_x * sign_y, np.abs(sign_x), np.abs(sign_y)), strict=True
-        ):
-            form[source] = np.add.reduceat(signs.sum(axis=0), starts)
+    """Tau-b: divide by the geometric mean of the pairs that each list orders."""
+    pairs, width = pairs_of_counts(rows)
 
     def kendall(counts: FloatArray) -> FloatArray:
-        net, ordered_x, ordered_y = (np.sum(counts @ form * counts, axis=1) for form in forms)
-        return _tau(net, ordered_x, ordered_y)
+        net, ordered_x, ordered_y = pairs(counts)
+        return _ratio(net, np.sqrt(ordered_x * ordered_y))
 
-    return kendall
+    return _in_blocks(kendall, width)
 
 
-def _kendall_by_inversions(rows: ScoredRows) -> OfCounts:
-    """Count weighted inversions bit by bit: n log n operations per resample."""
-    x, y = rows.predicted, rows.human
-    both = np.unique(x.codes * y.n_levels + y.codes, return_inverse=True)[1]
-    order = np.argsort(both, kind="stable")
-    passes = []
-    for places, is_high, block in inversion_passes(y.codes[order]):
-        low = np.flatnonzero(~is_high)
-        # Rows with the bit set, in order, and for each row without it the slice of those that
-        # are before it in its block.
-        before = np.cumsum(is_high)
-        first: IntArray = (before - is_high)[block[low]]
-        sources = rows.sources[order[places]]
-        passes.append((sources[is_high], sources[low], first, before[low]))
-    tallies = [
-        _LevelTally(column, rows.sources)
-        for column in (x, y, Column(x.values, both, int(both.max(initial=-1)) + 1))
-    ]
+def _kendall_c(rows: ScoredRows) -> OfCounts:
+    """Tau-c: divide by the most net pairs that tables with so many levels can have."""
+    pairs, width = pairs_of_counts(rows)
+    size = _source_sizes(rows)
+    tallies = [level_tally(column, rows) for column in (rows.predicted, rows.human)]
 
-    def kendall(counts: FloatArray) -> FloatArray:
+    def kendall_c(counts: FloatArray) -> FloatArray:
         drawn = np.ascontiguousarray(counts.T)
-        tied_x, tied_y, tied_both = (
-            np.einsum("lb,lb->b", tied, tied) for tied in (tally(drawn) for tally in tallies)
-        )
-        discordant = np.zeros(len(counts))
-        for high, low, start, end in passes:
-            up_to = np.zeros((len(high) + 1, len(counts)))
-            np.cumsum(drawn[high], axis=0, out=up_to[1:])
-            discordant += np.einsum("nb,nb->b", drawn[low], up_to[end] - up_to[start])
-        pairs = drawn[rows.sources].sum(axis=0) ** 2
-        net = pairs - tied_x - tied_y + tied_both - 4 * discordant
-        return _tau(net, pairs - tied_x, pairs - tied_y)
+        present = [np.count_nonzero(tally(drawn), axis=0) for tally in tallies]
+        share = 1 - 1 / np.maximum(np.minimum(*present), 1)
+        return _ratio(pairs(counts)[0], (counts @ size) ** 2 * share)
 
-    return kendall
+    levels = max(rows.predicted.n_levels, rows.human.n_levels)
+    return _in_blocks(kendall_c, max(width, levels))
 
 
-def _tau(net: FloatArray, ordered_x: FloatArray, ordered_y: FloatArray) -> FloatArray:
-    """Divide whole numbers of pairs; undefined where a list orders none."""
-    scale = np.sqrt(ordered_x * ordered_y)
-    result = np.full(len(net), np.nan)
-    np.divide(net, scale, out=result, where=scale > 0)
+def _ratio(part: FloatArray, whole: FloatArray) -> FloatArray:
+    """Divide what lies within -1 and 1 up to rounding; nan where the whole is zero."""
+    result = np.full(len(whole), np.nan)
+    np.divide(part, whole, out=result, where=whole > 0)
     np.clip(result, -1.0, 1.0, out=result)
     return result
+
+
+_STATISTICS: dict[Statistic, Callable[[ScoredRows], OfCounts]] = {
+    "pearson": _pearson,
+    "spearman": _spearman,
+    "kendall": _kendall,
+    "kendall_c": _kendall_c,
+    "concordance": _concordance,
+}

@@ -10,10 +10,10 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from judgesmith.metrics.alpha import Measurement, krippendorff_alpha
 from judgesmith.metrics.checks import FloatArray, fraction, group_codes, rating_table
 from judgesmith.metrics.estimate import Estimate
 from judgesmith.metrics.levels import Labels
-from judgesmith.metrics.reliability import Measurement, krippendorff_alpha
 
 __all__ = ["alpha_interval", "jackknife_interval"]
 

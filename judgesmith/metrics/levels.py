@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from judgesmith.metrics.checks import FloatArray, IntArray, group_codes, paired_scores
+from judgesmith.metrics.column import Column
 from judgesmith.metrics.groupwise import (
-    Column,
     Statistic,
     check_statistic,
     group_correlations,
@@ -89,11 +89,12 @@ class ScoredRows:
             raise ValueError("system level needs systems=, one label per item; got None.")
         else:
             system_codes, n_systems = np.zeros(n_rows, np.int64), int(n_rows > 0)
+        kept = slice(None) if scored.all() else scored
         return cls(
-            predicted=Column.of(predicted[scored]),
-            human=Column.of(human[scored]),
-            sources=source_codes[scored],
-            systems=system_codes[scored],
+            predicted=Column.of(predicted[kept]),
+            human=Column.of(human[kept]),
+            sources=source_codes[kept],
+            systems=system_codes[kept],
             n_sources=n_sources,
             n_systems=n_systems,
             n_unscored=int(n_rows - np.count_nonzero(scored)),
@@ -130,8 +131,10 @@ def agreement(
     sources, systems : sequence of labels, one per row
         What was responded to and who responded. Groups may differ in size. ``systems`` is
         needed at system level only.
-    statistic : {"pearson", "spearman", "kendall", "q"}
-        The correlation; ``q`` is the sum of the other three, taken group by group.
+    statistic : {"pearson", "spearman", "kendall", "kendall_c", "concordance", "q"}
+        The correlation: as :func:`~judgesmith.metrics.kendall` has it, ``kendall`` is tau-b and
+        ``kendall_c`` tau-c; ``q`` is the sum of the first three, taken group by group. For
+        ``concordance`` predicted scores must be in points of the human scale.
     level : {"system", "sample", "dataset"}
         See the table.
 
@@ -179,13 +182,16 @@ def level_value(rows: ScoredRows, statistic: Statistic, level: Level) -> LevelVa
     elif level == "system":
         size = np.bincount(rows.systems, minlength=rows.n_systems)
         present = size > 0
-        means = (
-            np.bincount(rows.systems, weights=column.values, minlength=rows.n_systems)[present]
-            / size[present]
+        sums = (
+            np.bincount(rows.systems, weights=column.values, minlength=rows.n_systems)
             for column in (x, y)
         )
+        means = (
+            Column.of(total[present] / size[present], column.exponent)
+            for total, column in zip(sums, (x, y), strict=True)
+        )
         n_groups, n_undefined = rows.n_systems, int(np.count_nonzero(~present))
-        value = _all_rows(statistic, *(Column.of(mean) for mean in means))
+        value = _all_rows(statistic, *means)
     else:
         value, n_groups, n_undefined = _all_rows(statistic, x, y), 1, 0
         n_undefined = int(np.isnan(value))

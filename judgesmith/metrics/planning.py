@@ -1,11 +1,17 @@
-"""How many ratings to collect before an agreement is known well enough."""
+"""How many ratings to collect before an agreement, or a difference of two, is known well enough."""
 
 import math
+from collections.abc import Callable
 from statistics import NormalDist
 
 from judgesmith.metrics.checks import fraction
+from judgesmith.metrics.estimate import Estimate, PairedEstimate
+from judgesmith.metrics.source_draws import widened_quantile
 
-__all__ = ["labels_needed"]
+__all__ = ["labels_needed", "sources_needed", "sources_to_compare"]
+
+# No more sources than this are proposed: past it the answer is that it cannot be done.
+_MOST_SOURCES = 10**9
 
 
 def labels_needed(
@@ -73,3 +79,137 @@ def labels_needed(
     width = math.atanh(half_width) + math.asinh(half_width * spread)
     independent = max(4.0, 3 + (2 * quantile / width) ** 2)
     return math.ceil(independent * (1 + (cluster_size - 1) * intraclass))
+
+
+def sources_needed(pilot: Estimate, half_width: float) -> int:
+    """Return how many sources like those of a pilot pin its statistic down to a half width.
+
+    The interval of a mean over ``K`` sources is ``w(K) / sqrt(K)`` times their spread, where
+    ``w`` is the quantile, widened for few sources; every statistic here behaves so once there are
+    a few dozen sources. The pilot gives the spread, with whatever likeness of rows, ties and
+    noise its sources have, for any statistic and level.
+
+    Parameters
+    ----------
+    pilot : Estimate
+        With an interval over sources, from :func:`~judgesmith.metrics.agreement_interval`. Below
+        some 20 sources its own length is a rough guess, and so is the answer. Where ``systems``
+        or ``both`` were drawn the rule is about units of which there were fewer; more sources
+        alone do not shorten such an interval without end.
+    half_width : float, above 0
+        Half the length of the interval that is wished for, in the unit of the statistic.
+
+    Returns
+    -------
+    int
+        Sources in all, the pilot's included, 2 or more, each with as many rows as in the pilot.
+
+    Raises
+    ------
+    ValueError
+        If ``half_width`` is not above 0, or the pilot has no interval or one of no length.
+
+    References
+    ----------
+    Cochran (1977), "Sampling Techniques", chapter 4, for sizes from a pilot.
+
+    Examples
+    --------
+    >>> pilot = Estimate(
+    ...     value=0.5, low=0.4, high=0.6, confidence=0.95, n=240, n_groups=40, n_undefined=0
+    ... )
+    >>> sources_needed(pilot, 0.05)
+    150
+    """
+    spread = _spread(pilot)
+    if not half_width > 0:
+        raise ValueError(f"half_width must be above 0, such as 0.05; got {half_width}.")
+
+    def is_enough(n_sources: int) -> bool:
+        quantile = -widened_quantile(n_sources, pilot.confidence)
+        return quantile * spread <= half_width * math.sqrt(n_sources)
+
+    return _fewest(is_enough, f"a half width of {half_width}")
+
+
+def sources_to_compare(
+    pilot: PairedEstimate, *, difference: float | None = None, power: float = 0.8
+) -> int:
+    """Return how many sources like those of a pilot tell two judges apart.
+
+    They are told apart if the interval of the difference, of the pilot's confidence, leaves out 0.
+    With ``K`` sources that happens with the wished probability if the difference is
+    ``(w(K) + z) / sqrt(K)`` times the spread, ``z`` the normal quantile of ``power``.
+
+    Parameters
+    ----------
+    pilot : PairedEstimate
+        From :func:`~judgesmith.metrics.paired_interval` over sources. Judges that err alike need
+        fewer.
+    difference : float or None, not 0
+        The smallest difference worth finding, in the unit of the statistic; None takes that of
+        the pilot, which is too large on average if the pilot was looked at because of it.
+    power : float, between 0 and 1
+        The wished probability.
+
+    Returns
+    -------
+    int
+        Sources in all, 2 or more, each with as many rows as in the pilot.
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside its range or the pilot has no interval or one of no length.
+
+    References
+    ----------
+    Cohen (1988), "Statistical Power Analysis for the Behavioral Sciences", chapter 2.
+
+    Examples
+    --------
+    >>> pilot = PairedEstimate(
+    ...     value=0.1, low=-0.1, high=0.3, confidence=0.95, n=240, n_groups=40, n_undefined=0,
+    ...     first=0.6, second=0.5, p_value=0.3,
+    ... )
+    >>> sources_to_compare(pilot), sources_to_compare(pilot, difference=0.05)
+    (302, 1200)
+    """
+    spread = _spread(pilot)
+    wished = abs(pilot.value if difference is None else difference)
+    if not (wished > 0 and math.isfinite(wished)):
+        raise ValueError(
+            f"difference must be a number other than 0; got {difference}, with {pilot.value} in "
+            "the pilot. No number of sources tells equally good judges apart."
+        )
+    surplus = NormalDist().inv_cdf(fraction(power, name="power"))
+
+    def is_enough(n_sources: int) -> bool:
+        quantile = -widened_quantile(n_sources, pilot.confidence)
+        return (quantile + surplus) * spread <= wished * math.sqrt(n_sources)
+
+    return _fewest(is_enough, f"a difference of {wished}")
+
+
+def _spread(pilot: Estimate) -> float:
+    """Return the standard deviation of what one source contributes."""
+    half = (pilot.high - pilot.low) / 2
+    if not half > 0:
+        raise ValueError(
+            f"the pilot must have an interval of some length; got {pilot.low} to {pilot.high}. "
+            "Rate more sources first."
+        )
+    return half * math.sqrt(pilot.n_groups) / -widened_quantile(pilot.n_groups, pilot.confidence)
+
+
+def _fewest(is_enough: Callable[[int], bool], goal: str) -> int:
+    """Return the smallest number from 2 on that is enough, where every larger one is too."""
+    too_few, enough = 1, 2
+    while not is_enough(enough):
+        if enough > _MOST_SOURCES:
+            raise ValueError(f"{goal} would take more than {_MOST_SOURCES} sources; ask for less.")
+        too_few, enough = enough, 2 * enough
+    while enough - too_few > 1:
+        middle = (too_few + enough) // 2
+        too_few, enough = (too_few, middle) if is_enough(middle) else (middle, enough)
+    return enough

@@ -1,8 +1,8 @@
-"""Intervals for agreement, and for differences of it, by resampling whole sources.
+"""Intervals for agreement, and for differences of it, by resampling what was sampled.
 
-Rows of one source share its difficulty, so sources, not rows, are drawn with replacement. The
-interval is the percentile bootstrap, widened for few sources: with K of them the tail share
-``a`` becomes ``Phi(sqrt(K / (K - 1)) * t(a, K - 1))``.
+Rows of one source share its difficulty, so sources, not rows, are drawn with replacement, unless
+other units are asked for. The interval is the percentile bootstrap or BCa, widened for few units:
+with K of them the tail share ``a`` becomes ``Phi(sqrt(K / (K - 1)) * t(a, K - 1))``.
 
 In simulations with 15 to 100 sources of 6 to 12 rows (``benchmarks/coverage.py``, 300 repetitions
 each), nominal 95 % intervals of Pearson and Q covered 90 to 96 % at dataset level, 92 to 96 % at
@@ -13,15 +13,21 @@ skewed values tends to miss on the high side.
 import numpy as np
 from numpy.typing import ArrayLike
 
-from judgesmith.metrics.averaging import RatedPart, averaged_interval, averaged_paired_interval
+from judgesmith.metrics.averaging import (
+    Method,
+    RatedPart,
+    averaged_interval,
+    averaged_paired_interval,
+)
+from judgesmith.metrics.drawn_units import Resample
 from judgesmith.metrics.estimate import Estimate, PairedEstimate
 from judgesmith.metrics.groupwise import Statistic
 from judgesmith.metrics.levels import Labels, Level
 
-__all__ = ["clustered_interval", "paired_interval"]
+__all__ = ["agreement_interval", "paired_interval"]
 
 
-def clustered_interval(
+def agreement_interval(
     predicted: ArrayLike,
     human: ArrayLike,
     *,
@@ -32,13 +38,15 @@ def clustered_interval(
     rng: np.random.Generator,
     n_resamples: int = 1000,
     confidence: float = 0.95,
+    resample: Resample = "sources",
+    method: Method = "percentile",
 ) -> Estimate:
-    """Return an agreement with an interval over the sources that might have been drawn.
+    """Return an agreement with an interval over the units that might have been drawn.
 
-    Systems and raters are taken as given: the interval says nothing about other systems or
-    other raters. At system level the means of few rows are noisy, noise lowers correlations,
-    and resampling adds more of it; where such noise matters, above all near perfect agreement,
-    an interval at system level sits too low and can miss far more often than it claims.
+    What is not drawn is taken as given: by default the interval says nothing about other systems,
+    and never about other raters. At system level the means of few rows are noisy, noise lowers
+    correlations, and resampling adds more of it; where such noise matters, above all near perfect
+    agreement, an interval at system level sits too low and can miss far more often than it claims.
 
     Parameters
     ----------
@@ -49,7 +57,7 @@ def clustered_interval(
     sources, systems : sequence of labels, one per row
         As for :func:`~judgesmith.metrics.agreement`. If every source has one row, rows are
         resampled.
-    statistic : {"pearson", "spearman", "kendall", "q"}
+    statistic : {"pearson", "spearman", "kendall", "kendall_c", "concordance", "q"}
         The correlation.
     level : {"system", "sample", "dataset"}
         At system level the systems' means are recomputed in every resample; at sample level
@@ -60,19 +68,34 @@ def clustered_interval(
         How many.
     confidence : float, between 0 and 1
         Nominal coverage.
+    resample : {"sources", "items", "systems", "both"}
+        What is drawn with replacement. ``items``: single rows, as if none were alike; a source
+        keeps those of its rows that are drawn. ``systems``: for claims about other systems on
+        the same sources. ``both``: sources and systems, independently of each other, for claims
+        about other systems on other sources; a row then occurs as often as its source was drawn
+        times its system. That counts the noise of single rows up to three times, so that such
+        intervals are cautious: in simulations 96 % and more held the truth.
+    method : {"percentile", "bca"}
+        ``bca`` corrects the percentiles for bias and skewness, at the cost of one computation
+        per unit.
 
     Returns
     -------
     Estimate
-        Resamples on which the statistic is undefined are left out. ``low`` and ``high`` are
-        nan if these are more than 5 %, if ``value`` is undefined, or with fewer than two
-        sources (at sample level: two with a value).
+        ``n_groups`` counts the units drawn; with ``both`` it is the smaller of the numbers of
+        sources and systems, which is what limits the interval. Resamples on which the statistic
+        is undefined are left out. ``low`` and ``high`` are nan if these are more than 5 %, if
+        ``value`` is undefined, or with fewer than two units (sources at sample level: two with a
+        value); with ``bca`` also if all resamples lie on one side of the value, or leaving out
+        one unit leaves nothing defined.
 
     Raises
     ------
     ValueError
-        As for :func:`~judgesmith.metrics.agreement`; if ``n_resamples`` is below 20 or
-        ``confidence`` is not between 0 and 1.
+        As for :func:`~judgesmith.metrics.agreement`; if ``n_resamples`` is below 20,
+        ``confidence`` is not between 0 and 1, there is no such ``resample`` or ``method``,
+        systems are to be drawn and ``systems`` is None, or there are more than 20,000 units
+        for ``bca``.
     TypeError
         If ``rng`` is not a generator.
 
@@ -80,13 +103,16 @@ def clustered_interval(
     ----------
     Field and Welsh (2007), "Bootstrapping clustered data", JRSS B 69, for resampling sources.
     Hesterberg (2015), "What Teachers Should Know About the Bootstrap", American Statistician
-    69, section 5, for the widening.
+    69, section 5, for the widening. Deutsch, Dror and Roth (2021), "A Statistical Analysis of
+    Summarization Evaluation Metrics Using Resampling Methods", TACL 9, for ``systems`` and
+    ``both``. Owen (2007), "The pigeonhole bootstrap", Annals of Applied Statistics 1, for why
+    that is cautious. Efron (1987), "Better Bootstrap Confidence Intervals", JASA 82, for ``bca``.
 
     Examples
     --------
     >>> human = [1, 2, 3, 4, 5, 4, 3, 2, 1, 3, 5, 2]
     >>> judge = [2, 2, 3, 5, 4, 4, 2, 2, 1, 4, 5, 3]
-    >>> found = clustered_interval(
+    >>> found = agreement_interval(
     ...     judge, human, sources=[0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5],
     ...     statistic="pearson", level="dataset", rng=np.random.default_rng(0),
     ... )
@@ -101,6 +127,8 @@ def clustered_interval(
         rng=rng,
         n_resamples=n_resamples,
         confidence=confidence,
+        resample=resample,
+        method=method,
     )
 
 
@@ -116,14 +144,16 @@ def paired_interval(
     rng: np.random.Generator,
     n_resamples: int = 1000,
     confidence: float = 0.95,
+    resample: Resample = "sources",
+    method: Method = "percentile",
 ) -> PairedEstimate:
     """Return how much better ``first`` agrees with people than ``second`` on the same rows.
 
-    Both are computed on the same resamples of sources, so what they share cancels. The
-    p-value inverts the interval: twice the smaller of ``(count + 1) / (n_resamples + 1)`` over
-    resampled differences on either side of zero, with the same widening for few sources. It
-    cannot fall below ``2 / (n_resamples + 1)`` (with few sources not even there), is approximate
-    below some 15 sources, and holds for one comparison that was planned: the best of many
+    Both are computed on the same resamples, so what they share cancels. The p-value inverts the
+    interval: twice the smaller of ``(count + 1) / (n_resamples + 1)`` over resampled differences
+    on either side of zero, with the same widening for few units and the same corrections. It
+    cannot fall below ``2 / (n_resamples + 1)`` (with few units not even there), is approximate
+    below some 15 units, and holds for one comparison that was planned: the best of many
     judges needs a correction or fresh rows.
 
     Parameters
@@ -132,20 +162,20 @@ def paired_interval(
         nan (or None) where an item is unscored; rows unscored by either are left out.
     human : array-like, shape (n_rows,), in points of the human scale
         Aligned with both.
-    sources, systems, statistic, level, rng, n_resamples, confidence
-        As for :func:`clustered_interval`.
+    sources, systems, statistic, level, rng, n_resamples, confidence, resample, method
+        As for :func:`agreement_interval`.
 
     Returns
     -------
     PairedEstimate
         ``value`` is the agreement of ``first`` minus that of ``second``. At sample level each
         is averaged over the sources where it is defined; ``n_undefined`` is the larger of the
-        two counts of sources left out. Undefined resamples as for :func:`clustered_interval`.
+        two counts of sources left out. Undefined resamples as for :func:`agreement_interval`.
 
     Raises
     ------
     ValueError, TypeError
-        As for :func:`clustered_interval`.
+        As for :func:`agreement_interval`.
 
     Examples
     --------
@@ -170,4 +200,6 @@ def paired_interval(
         rng=rng,
         n_resamples=n_resamples,
         confidence=confidence,
+        resample=resample,
+        method=method,
     )

@@ -1,4 +1,4 @@
-"""Drawing whole sources with replacement, and what an interval makes of the resamples."""
+"""Drawing whole units with replacement, and what a percentile interval makes of the resamples."""
 
 from collections.abc import Iterator
 from statistics import NormalDist
@@ -46,15 +46,40 @@ def percentile_interval(
     resampled: FloatArray, n_units: int, confidence: float
 ) -> tuple[float, float]:
     """Return the widened percentile interval, nan if too many resamples are undefined."""
-    from scipy.special import stdtrit
-
-    defined = resampled[~np.isnan(resampled)]
-    if len(resampled) - len(defined) > MOST_UNDEFINED * len(resampled):
+    defined = defined_resamples(resampled)
+    if not defined.size:
         return float("nan"), float("nan")
-    quantile = float(stdtrit(n_units - 1, (1 - confidence) / 2))
-    tail = NormalDist().cdf(quantile * np.sqrt(n_units / (n_units - 1)))
+    tail = NormalDist().cdf(widened_quantile(n_units, confidence))
     low, high = np.quantile(defined, [tail, 1 - tail])
     return float(low), float(high)
+
+
+def defined_resamples(resampled: FloatArray) -> FloatArray:
+    """Return what is not nan, nothing if too much is.
+
+    Examples
+    --------
+    >>> defined_resamples(np.array([1.0, np.nan, 2.0])).tolist()
+    []
+    """
+    defined = resampled[~np.isnan(resampled)]
+    if len(resampled) - len(defined) > MOST_UNDEFINED * len(resampled):
+        return defined[:0]
+    return defined
+
+
+def widened_quantile(n_units: int, confidence: float) -> float:
+    """Return the normal quantile of the lower tail, widened for few units.
+
+    Examples
+    --------
+    >>> round(widened_quantile(10**6, 0.95), 2), round(widened_quantile(10, 0.95), 2)
+    (-1.96, -2.38)
+    """
+    from scipy.special import stdtrit
+
+    quantile = float(stdtrit(n_units - 1, (1 - confidence) / 2))
+    return float(quantile * np.sqrt(n_units / (n_units - 1)))
 
 
 def two_sided_p(differences: FloatArray, n_units: int) -> float:

@@ -46,8 +46,10 @@ class Agreement:
 
     Parameters
     ----------
-    statistic : {"q", "pearson", "spearman", "kendall"}
-        ``q`` is the sum of the other three, from -3 to 3 (Active-Critic, stage 3).
+    statistic : {"q", "pearson", "spearman", "kendall", "kendall_c", "concordance"}
+        ``q`` is the sum of the three after it, from -3 to 3 (Active-Critic, stage 3).
+        ``kendall_c`` is tau-c. ``concordance`` makes sense only of a judge that answers in points
+        of the human scale.
     level : {"dataset", "sample", "system"}
         Over all rows, within each source, or between the systems' means.
 

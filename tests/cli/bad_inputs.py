@@ -341,6 +341,27 @@ FILES = {
     "by-criterion.jsonl": jsonl(
         [{"source_id": "s1", "criterion": name, "score": 1} for name in "ab"]
     ),
+    "first-two.jsonl": jsonl([{"source_id": f"s{n}", "score": 1.0 + n} for n in (0, 1)]),
+    "next-two.jsonl": jsonl([{"source_id": f"s{n}", "score": 1.0 + n} for n in (2, 3)]),
+    "unscored.jsonl": jsonl(
+        [{"source_id": f"s{n}", "score": None, "problem": "cut off"} for n in range(8)]
+    ),
+    "clear.jsonl": jsonl([{"source_id": "s1", "criterion": "clear", "score": 1}]),
+    "kind.jsonl": jsonl([{"source_id": "s1", "criterion": "kind", "score": 1}]),
+    "two-systems.jsonl": jsonl(
+        one | {"system_id": system, "response": system, "human": {"overall": [n]}}
+        for one in rated(3)
+        for n, system in ((2, "a"), (4, "b"))
+    ),
+    "tied-systems.jsonl": jsonl(
+        one | {"system_id": system, "response": system} for one in rated(3) for system in "ab"
+    ),
+    "pairs.jsonl": jsonl([{"source_id": f"s{n}", "system_id": "a|b", "score": 1} for n in (0, 1)]),
+    "pairs-unsure.jsonl": jsonl([{"source_id": "s0", "system_id": "a|b", "score": 0.7}]),
+    "pairs-unscored.jsonl": jsonl([{"source_id": "s0", "system_id": "a|b", "scores": [None]}]),
+    "both-kinds.jsonl": jsonl(
+        [{"source_id": "s0", "system_id": system, "score": 1} for system in ("a", "a|b")]
+    ),
     "score-text.jsonl": jsonl([{"source_id": "s1", "score": "good"}]),
     "score-nan.jsonl": '{"source_id": "s1", "score": NaN}\n',
     "scores-number.jsonl": jsonl([{"source_id": "s1", "scores": 3}]),

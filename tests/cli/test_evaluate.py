@@ -2,8 +2,6 @@ import json
 
 import pytest
 
-from judgesmith.cli.evaluate import _scores_path
-
 
 def test_rows_that_the_judge_was_made_from_are_reported_apart(run, judge, data):
     found = run("evaluate", judge, data, "--json").json
@@ -31,6 +29,34 @@ def test_a_file_of_scores_agrees_as_the_judge_that_wrote_it(run, judge, data):
     text = run("evaluate", "out.jsonl", data).out
     assert "All rows: 40 scored rows of 10 sources" in text
     assert "scores on file do not say which rows their judge was made from." in text
+
+
+def test_what_correlations_do_not_tell_stands_in_a_table_of_its_own(run, judge, data):
+    done = run("evaluate", judge.name, data.name)
+    assert "\nRows it has not seen, besides correlation\n" in done.out
+    table = done.out.split("besides correlation")[1]
+    lines = {line.split("  ")[0]: line for line in table.splitlines() if line}
+    found = run("evaluate", judge, data, "--json").json["besides"]
+    assert f"{found['pairs']['dataset']['value']:.3f}" in lines["pairs ordered as by people"]
+    assert str(found["scale_use"]["people"]["n_used"]) in lines["different scores"]
+    assert max(map(len, done.out.splitlines())) <= 80
+
+
+def test_levels_are_compared_where_people_gave_whole_points(run, data, sample_rows, folder):
+    whole = [row | {"human": {"overall": [row["human"]["overall"][0]]}} for row in sample_rows]
+    data.write_text("".join(json.dumps(row) + "\n" for row in whole))
+    ids = [{name: row[name] for name in ("source_id", "system_id")} for row in whole]
+    scores = [
+        one | {"score": row["human"]["overall"][0]} for one, row in zip(ids, whole, strict=True)
+    ]
+    (folder / "same.jsonl").write_text("".join(json.dumps(row) + "\n" for row in scores))
+    done = run("evaluate", "same.jsonl", data)
+    line = next(line for line in done.out.splitlines() if line.startswith("kappa, quadratic"))
+    assert line.split()[2] == "1.000"
+    assert "no kappa" not in done.out
+    found = run("evaluate", "same.jsonl", data, "--json").json["besides"]
+    assert found["confusion"]["levels"] == found["levels"] == [1, 2, 3, 4, 5]
+    assert sum(map(sum, found["confusion"]["counts"])) == 40
 
 
 def test_the_target_of_the_judge_is_taken_unless_told_otherwise(run, judge, data):
@@ -139,27 +165,6 @@ def test_ids_and_reasons_cannot_move_the_cursor(run, data, sample_rows):
     assert "\x1b" not in done.out
 
 
-@pytest.mark.parametrize(
-    ("text", "found"),
-    [
-        ("s.jsonl", ("s.jsonl", None)),
-        ("s.jsonl:UniEval", ("s.jsonl", "UniEval")),
-        ("s.jsonl:metric:bleu", ("s.jsonl", "metric:bleu")),
-        ("a:b.jsonl", ("a:b.jsonl", None)),
-        ("a:b.jsonl:x", ("a:b.jsonl", "x")),
-        ("folder", None),
-        ("folder:x", None),
-        ("nothing:at:all", None),
-    ],
-)
-def test_a_file_is_told_from_the_judge_in_it(folder, text, found):
-    (folder / "s.jsonl").touch()
-    (folder / "a:b.jsonl").touch()
-    (folder / "folder").mkdir()
-    path, name = _scores_path(text)
-    assert (None if path is None else (str(path), name)) == found
-
-
 STATISTICS = ("pearson", "spearman", "kendall")
 OPINSUMMEVAL = ["aspect_relevance", "self_coherence", "sentiment_consistency", "readability"]
 
@@ -263,3 +268,48 @@ def test_a_recorded_criterion_of_a_judge_is_refused(run, data, judge):
     done = run("evaluate", "judge", data, "--criterion", "fluency", "--json")
     assert done.status == 2
     assert "say --target NAME" in done.fault["error"] + str(done.fault["hint"])
+
+
+@pytest.fixture
+def pairs(folder, sample_rows):
+    """Comparisons of the first two texts of every source, by a judge that likes long ones."""
+    by_source = {}
+    for row in sample_rows:
+        by_source.setdefault(row["source_id"], []).append(row)
+    rows = []
+    for source, (first, second, *_) in by_source.items():
+        longer = float(len(first["response"]) > len(second["response"]))
+        ids = {"source_id": source, "system_id": f"{first['system_id']}|{second['system_id']}"}
+        rows.append(ids | {"judge": "long", "scores": [longer]})
+        rows.append(ids | {"judge": "long order swapped", "scores": [0.0]})
+    (folder / "pairs.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return "pairs.jsonl"
+
+
+def test_comparisons_of_two_texts_are_held_against_peoples_ratings(run, data, pairs):
+    done = run("evaluate", pairs, data)
+    assert done.status == 0
+    assert done.out.startswith("long on data: overall, preferences between two texts\n")
+    assert "10 pairs of 10 sources, 95% intervals over sources" in done.out
+    assert "the answer is the same" in done.out
+    assert max(map(len, done.out.splitlines())) <= 80
+    found = run("evaluate", pairs, data, "--json").json
+    assert found["rows"]["pairs"] == 10
+    assert list(found["preferences"]) == ["given", "swapped", "combined"]
+    alone = run("evaluate", f"{pairs}:long order swapped", data, "--json").json
+    assert (alone["order"], alone["judge"]) == (None, "long order swapped")
+
+
+def test_published_preferences_are_what_peoples_ratings_say(run, data_folder):
+    call = [data_folder / "recorded" / "pandalm_judges.jsonl.gz", data_folder / "pandalm.jsonl.gz"]
+    found = run("evaluate", f"{call[0]}:PandaLM-7B", call[1], "--aggregate", "mode", "--json").json
+    counts = found["preferences"]["given"]["confusion"]
+    assert [sum(counts[one].values()) for one in ("neither", "first", "second")] == [105, 422, 472]
+
+
+def test_both_orders_of_recorded_comparisons_are_put_together(run, data_folder):
+    scores = data_folder / "recorded" / "summeval_h2h_chatgpt.jsonl.gz"
+    rated = data_folder / "summeval.jsonl.gz"
+    found = run("evaluate", scores, rated, "--target", "coherence", "--json").json
+    assert found["order"]["consistent"]["value"] == pytest.approx((402 + 290 + 16) / 1100)
+    assert found["order"]["flipped"]["value"] == pytest.approx((203 + 162) / 1100)

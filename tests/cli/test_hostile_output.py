@@ -60,13 +60,14 @@ def test_no_command_lets_a_terminal_obey(folder, run, evil_rows):
         ("score", judge, data, "-o", scores),
         ("evaluate", judge, data),
         ("evaluate", scores, data),
+        ("compare", judge, scores, data),
         ("sheet", "write", scores, data, "-o", sheet, "--rows", "9"),
         ("ledger", "stats"),
     ):
         done = run(*call)
         assert done.status == 0, (call, done.err)
         assert not obeyed(done.out + done.err), call
-        if call[0] in ("check", "evaluate", "show") and "--prompts" not in call:
+        if call[0] in ("check", "evaluate", "compare", "show") and "--prompts" not in call:
             assert isinstance(run(*call, "--json").json, dict)
     for card in (judge / "README.md", folder / "other" / "README.md"):
         assert not obeyed(card.read_text(encoding="utf-8"))

@@ -15,7 +15,7 @@ from judgesmith.experiments.agreeing import (
     unscored_text,
 )
 from judgesmith.experiments.targets import Targets
-from judgesmith.metrics import agreement, clustered_interval, paired_interval
+from judgesmith.metrics import agreement, agreement_interval, paired_interval
 from judgesmith.optimizers import JudgedTable
 from judgesmith.signatures import Scale
 
@@ -45,7 +45,7 @@ def test_the_report_holds_what_the_metrics_say():
     for level in LEVELS:
         for statistic in STATISTICS:
             names = {"statistic": statistic, "level": level}
-            direct = clustered_interval(judged.predicted, judged.human, **groups, **names, rng=rng)
+            direct = agreement_interval(judged.predicted, judged.human, **groups, **names, rng=rng)
             assert plain(report)[level][statistic] == direct.to_dict()
             value = agreement(judged.predicted, judged.human, **groups, **names).value
             assert report[level][statistic].value == pytest.approx(value, nan_ok=True)

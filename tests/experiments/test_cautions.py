@@ -84,8 +84,8 @@ def test_unknown_agreement_and_unrated_items_are_told():
     items = [item(n, {"overall": good(n)["overall"][:1]}) for n in range(60)]
     items.append(item(60, {}))
     assert warnings(items) == (
-        "overall: how well raters agree is unknown, as no item has several raters on all of it; "
-        "so is how well a judge could do.",
+        "overall: no ceiling: each item has a single value, one rating, or a figure without the "
+        "ratings behind it. How well raters agree is unknown, and so is how well a judge could do.",
         "overall: no value for 1 of 61 items, nobody rated overall.",
     )
 

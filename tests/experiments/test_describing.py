@@ -108,6 +108,76 @@ def test_the_same_generator_gives_the_same_description():
     assert found(data).to_dict() == found(data).to_dict()
 
 
+def test_the_mean_over_one_criterion_is_shown_once():
+    description = found(dataset([{"a": (1, 2)}, {"a": (5, 4)}]))
+    assert description.target.name == "mean"
+    assert [row[0] for row in description.criteria_table()] == ["criterion", "a"]
+
+
+def test_measures_that_are_undefined_throughout_are_left_out():
+    alone = found(dataset([{"a": (1,)}, {"a": (5,)}, {"a": (3,)}])).criteria_table()
+    assert alone[0][-1] == "ties"
+    several = found(dataset([{"a": (1, 2)}, {"a": (5, 4)}, {"a": (3, 3)}])).criteria_table()
+    assert several[0][-3:] == ["ICC two-way", "rater vs rest", "ceiling"]
+
+
+def test_what_columns_of_ratings_are_is_said():
+    rows = [{"a": (1, 2), "b": (2, 2)}, {"a": (5, 4), "b": (4, 4)}, {"a": (3, 3), "b": (1, 2)}]
+    assert found(dataset(rows)).rater_notes() == [
+        "a, b, mean: two-way ICC takes the n-th rating of every item for the same person's, as "
+        "rows do not name their raters."
+    ]
+    named = [item.model_copy(update={"extra": {"raters": ["ana", "bo"]}}) for item in dataset(rows)]
+    assert found(DataSet(name="toy", items=tuple(named))).rater_notes() == []
+    others = [
+        item.model_copy(update={"extra": {"raters": ["ana", f"r{n}"]}})
+        for n, item in enumerate(dataset(rows))
+    ]
+    said = found(DataSet(name="toy", items=tuple(others))).rater_notes()
+    assert said == ["a, b, mean: no two-way ICC, as other raters rated other items."]
+
+
+# Published as one value per item and criterion, or (wiki_da) on other numbers of raters.
+WITHOUT_RATERS = {
+    "bagel": ["informativeness", "naturalness", "overall"],
+    "mqm_ted_ende": ["mqm"],
+    "mqm_ted_zhen": ["mqm"],
+    "openmeva_roc": ["overall"],
+    "realsumm": ["litepyramid_recall"],
+    "sfres": ["informativeness", "naturalness", "overall"],
+    "wiki_da": ["fluency", "meaning", "mean"],
+    "wmt23_dasqm_ende": ["overall"],
+    "wmt23_dasqm_zhen": ["overall"],
+}
+RATED = [
+    *WITHOUT_RATERS,
+    "newsroom",
+    "opinsummeval",
+    "pandalm",
+    "qags_cnndm",
+    "simpeval_2022",
+    "simpeval_past",
+    "summeval",
+    "summeval_op",
+    "topical_chat",
+    "webnlg2020_en",
+]
+
+
+@pytest.mark.parametrize("name", RATED)
+def test_every_real_set_has_a_ceiling_or_a_reason(data_folder, name):
+    description = found(read_items(data_folder / f"{name}.jsonl.gz"))
+    without = [one.name for one in description.summaries if one.no_ceiling]
+    assert without == WITHOUT_RATERS.get(name, [])
+    for one in description.summaries:
+        if one.no_ceiling is None:
+            assert one.icc_mean**0.5 == pytest.approx(one.ceiling, abs=0.06)
+            assert -0.1 < one.rater_vs_rest.value < one.ceiling
+            assert one.who != "none"
+        else:
+            assert any(one.no_ceiling in warning for warning in description.warnings)
+
+
 def test_newsroom_is_warned_about_fluency(data_folder):
     description = found(read_items(data_folder / "newsroom.jsonl.gz"))
     assert (

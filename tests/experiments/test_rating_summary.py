@@ -79,3 +79,47 @@ def test_reliability_of_real_sets_is_as_published_beside_them(data_folder, name)
         values = [np.mean(one) for one in said]
         found = summary(values, said, data.scales[criterion])
         assert (found.icc_single, found.icc_mean) == pytest.approx((single, mean), abs=6e-4)
+
+
+def test_two_way_correlations_are_of_the_columns_that_may_be_people():
+    lenient = [(1, 2), (2, 3), (4, 5), (3, 4)]
+    values = [np.mean(one) for one in lenient]
+    found = summary(values, lenient)
+    assert (found.who, found.icc_consistency) == ("unnamed", pytest.approx(1))
+    assert found.icc_single < found.icc_agreement < 1
+    uneven = summary([*values, 3], [*lenient, (3, 3, 3)])
+    assert uneven.who == "uneven"
+    assert np.isnan([uneven.icc_agreement, uneven.icc_consistency]).all()
+    assert uneven.rater_vs_rest.n_groups == 5
+
+
+def test_a_rater_is_held_against_the_mean_of_the_others():
+    said = [(1, 2, 2), (4, 4, 5), (3, 5, 4), (2, 2, 1), (5, 4, 4)]
+    found = summary([np.mean(one) for one in said], said)
+    table = np.asarray(said, float)
+    rest = [np.delete(table, n, axis=1).mean(axis=1) for n in range(3)]
+    direct = np.mean([np.corrcoef(table[:, n], rest[n])[0, 1] for n in range(3)])
+    assert found.rater_vs_rest.value == pytest.approx(direct)
+    assert (found.rater_vs_rest.n, found.rater_vs_rest.n_groups) == (15, 5)
+
+
+@pytest.mark.parametrize(
+    ("values", "ratings", "why"),
+    [
+        ([1, 5], [(1,), (5,)], "each item has a single value, one rating, or a figure without"),
+        ([1.5, 5], [(1.5,), (5,)], "each item has a single value, a mean or another figure"),
+        ([1.5, 5], [(), ()], "its criteria have different numbers of ratings"),
+        ([1, 4.5], [(1,), (4, 5)], "a single item has several ratings"),
+        ([3, 3], [(3, 3), (3, 3)], "the ratings of half of the raters are all equal"),
+        ([3, 3], [(1, 5), (5, 1)], "halves of the raters correlate with -1.00; there is nothing"),
+        ([float("nan")], [()], "no item has a value"),
+    ],
+)
+def test_where_there_is_no_ceiling_it_says_why(values, ratings, why):
+    found = summary(values, ratings)
+    assert np.isnan(found.ceiling)
+    assert found.no_ceiling.startswith(why)
+
+
+def test_where_there_is_a_ceiling_there_is_no_excuse():
+    assert summary([1.5, 4, 4], [(1, 2), (4, 4), (3, 5)]).no_ceiling is None

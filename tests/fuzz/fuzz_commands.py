@@ -94,6 +94,7 @@ def _arguments(draws: Draws) -> list[str]:
     usual = {
         "score": ["judge", "data.jsonl", "-o", "out.jsonl"],
         "evaluate": [draws.of(("judge", "scores.jsonl")), "data.jsonl"],
+        "compare": ["judge", "scores.jsonl", "data.jsonl"],
         "show": ["judge"],
         "check": ["data.jsonl"],
         "sheet": [draws.of(("write", "read")), "scores.jsonl", "data.jsonl", "-o", "out.csv"],

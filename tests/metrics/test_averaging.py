@@ -5,9 +5,9 @@ import pytest
 
 from judgesmith.metrics import (
     RatedPart,
+    agreement_interval,
     averaged_interval,
     averaged_paired_interval,
-    clustered_interval,
     paired_interval,
 )
 
@@ -31,7 +31,7 @@ def test_the_average_of_one_part_is_its_own_interval(statistic, level):
     one = part(0, gaps=5)
     how = {"statistic": statistic, "level": level}
     found = averaged_interval([one], **how, rng=np.random.default_rng(1))
-    assert found == clustered_interval(**plain(one), **how, rng=np.random.default_rng(1))
+    assert found == agreement_interval(**plain(one), **how, rng=np.random.default_rng(1))
     other = part(0, noise=2.0)
     both = averaged_paired_interval([one], [other], **how, rng=np.random.default_rng(1))
     assert both == paired_interval(
@@ -61,7 +61,7 @@ def test_the_value_is_the_mean_and_rows_of_all_parts_count():
     how = {"statistic": "spearman", "level": "dataset"}
     found = averaged_interval(parts, **how, rng=np.random.default_rng(0))
     values = [
-        clustered_interval(**plain(one), **how, rng=np.random.default_rng(0)).value for one in parts
+        agreement_interval(**plain(one), **how, rng=np.random.default_rng(0)).value for one in parts
     ]
     assert found.value == pytest.approx(np.mean(values))
     assert (found.n, found.n_groups) == (360, 30)
@@ -139,3 +139,31 @@ def test_sources_may_have_any_labels(labels):
     )
     assert found == again
     assert found.n_groups == 3
+
+
+def test_systems_are_drawn_for_all_parts_at_once():
+    rng = np.random.default_rng(15)
+    sources, systems = (each.ravel() for each in np.indices((10, 9)))
+    human = rng.normal(size=9)[systems] + rng.normal(size=90)
+    one = RatedPart(
+        predicted=human + rng.normal(size=90), human=human, sources=sources, systems=systems
+    )
+    how = {"statistic": "q", "level": "sample", "n_resamples": 100}
+    for resample in ("systems", "both"):
+        alone, thrice = (
+            averaged_interval(parts, **how, resample=resample, rng=np.random.default_rng(1))
+            for parts in ([one], [one, one, one])
+        )
+        assert (thrice.low, thrice.high) == pytest.approx((alone.low, alone.high))
+        assert thrice.n_groups == 9
+
+
+def test_items_of_several_parts_are_not_drawn():
+    with pytest.raises(ValueError, match="items can be drawn from one part only; got 2"):
+        averaged_interval(
+            [part(0), part(1)],
+            statistic="q",
+            level="dataset",
+            rng=np.random.default_rng(0),
+            resample="items",
+        )

@@ -1,7 +1,16 @@
+from decimal import Decimal
+
 import numpy as np
+import pandas as pd
 import pytest
 
-from judgesmith.metrics.checks import fraction, group_codes, paired_scores, rating_table
+from judgesmith.metrics.checks import (
+    fraction,
+    group_codes,
+    paired_scores,
+    rating_table,
+    score_vector,
+)
 
 
 def test_none_and_nan_are_unscored_where_that_is_allowed():
@@ -44,6 +53,63 @@ def test_a_missing_label_is_refused_and_located(missing):
         group_codes(["a", missing], name="systems", n_items=2)
 
 
+@pytest.mark.parametrize(
+    "labels", [[7, 2, 7, 5], np.array([7, 2, 7, 5]), np.array([7, 2, 7, 5], np.uint8)]
+)
+def test_whole_numbers_are_numbered_by_first_appearance_however_they_come(labels):
+    codes, n_groups = group_codes(labels, name="sources", n_items=4)
+    assert codes.tolist() == [0, 1, 0, 2]
+    assert n_groups == 3
+
+
+@pytest.mark.parametrize("labels", [None, 3, [[1], [2], [3]], np.zeros((3, 2))])
+def test_what_is_no_list_of_labels_is_refused(labels):
+    with pytest.raises(TypeError, match=r"sources must (be a sequence of labels|hold one label)"):
+        group_codes(labels, name="sources", n_items=3)
+
+
+def test_labels_may_come_from_pandas_and_its_missing_value_is_one():
+    codes, _ = group_codes(pd.Series(["b", "a", "b"], index=[4, 5, 6]), name="sources", n_items=3)
+    assert codes.tolist() == [0, 1, 0]
+    with pytest.raises(ValueError, match=r"sources holds a missing label \(<NA>\).*index 1"):
+        group_codes(pd.Series(["a", None], dtype="string"), name="sources", n_items=2)
+
+
+@pytest.mark.parametrize(
+    "scores",
+    [
+        np.ma.array([1.0, 9.0, 3.0], mask=[False, True, False]),
+        pd.Series([1, None, 3], dtype="Int64", index=[7, 8, 9]),
+        np.array([1, None, 3], dtype=object),
+        np.array([1, np.nan, 3], dtype=np.float32),
+        [Decimal(1), float("nan"), True + 2],
+    ],
+)
+def test_scores_may_come_in_any_container_and_what_it_marks_as_missing_is(scores):
+    predicted, _ = paired_scores(scores, [1, 2, 3], allow_unscored=True)
+    np.testing.assert_array_equal(predicted, [1.0, np.nan, 3.0])
+
+
+@pytest.mark.parametrize(
+    "scores",
+    [
+        ["1", "2"],
+        [1, "2"],
+        np.array([1, "2"], dtype=object),
+        [b"1", b"2"],
+        [1j, 2],
+        np.array([1j, 2], dtype=object),
+        np.array(["2020-01-01", "2020-01-02"], dtype="datetime64[D]"),
+        [10**400, 1],
+        {1: 2},
+        None,
+    ],
+)
+def test_what_numpy_would_turn_into_numbers_although_it_is_none_is_refused(scores):
+    with pytest.raises(ValueError, match="predicted must be a vector"):
+        paired_scores(scores, [1, 2])
+
+
 def test_too_few_labels_are_refused():
     with pytest.raises(ValueError, match="sources must hold one label per item; got 1 for 2"):
         group_codes(["a"], name="sources", n_items=2)
@@ -62,3 +128,23 @@ def test_a_table_of_ratings_is_two_dimensional_and_finite_or_missing(ratings, me
 def test_a_fraction_lies_strictly_between_0_and_1(value):
     with pytest.raises(ValueError, match="confidence must be strictly between 0 and 1"):
         fraction(value, name="confidence")
+
+
+def test_one_list_of_scores_may_miss_some_if_that_is_allowed():
+    found = score_vector([1, None, 3], name="human", allow_missing=True)
+    np.testing.assert_array_equal(found, [1, np.nan, 3])
+
+
+@pytest.mark.parametrize(
+    ("scores", "given", "message"),
+    [
+        ([1, None], {}, "human has no finite score for 1 of 2 items, the first at index 1"),
+        ([1, np.inf], {"allow_missing": True}, "mark a missing score as nan"),
+        ([1, 2], {"n_items": 3}, "human must hold one score per item; got 2 for 3"),
+        ([[1, 2]], {}, "human must be a vector"),
+        (["good"], {}, "human must be a vector of numbers"),
+    ],
+)
+def test_a_list_of_scores_that_cannot_be_one_is_refused(scores, given, message):
+    with pytest.raises(ValueError, match=message):
+        score_vector(scores, name="human", **given)

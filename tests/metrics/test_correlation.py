@@ -1,12 +1,15 @@
+from functools import partial
 from itertools import combinations
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.stats
+import sklearn.metrics
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judgesmith.metrics import kendall, pearson, q, spearman
+from judgesmith.metrics.correlation import concordance, kendall, pearson, q, spearman
 
 ALL = [pearson, spearman, kendall, q]
 ordinal = st.lists(st.tuples(st.integers(1, 5), st.integers(1, 5)), min_size=2, max_size=30)
@@ -149,3 +152,134 @@ def test_the_largest_and_smallest_numbers_do_not_overflow(statistic):
     assert statistic([-1.7e308, 0, 1.7e308], [5e-324, 1e-323, 1.5e-323]) == pytest.approx(
         3.0 if statistic is q else 1.0
     )
+
+
+ODD = {
+    "lists": list,
+    "float32": lambda v: np.array(v, np.float32),
+    "object": lambda v: np.array(v, object),
+    "pandas": lambda v: pd.Series(v, index=range(7, 7 + len(v))),
+    "strided": lambda v: np.repeat(v, 2)[::2],
+}
+
+
+@pytest.mark.parametrize("statistic", [*ALL, concordance, partial(kendall, variant="c")])
+class TestAnyStatistic:
+    @pytest.mark.parametrize("kind", ODD)
+    def test_takes_scores_in_any_container(self, statistic, kind):
+        x, y = [1, 4, 2, 5, 5], [2.0, 4.0, 1.0, 5.0, 3.0]
+        assert statistic(ODD[kind](x), ODD[kind](y)) == statistic(x, y)
+
+    def test_takes_yes_and_no_as_one_and_zero(self, statistic):
+        assert statistic([True, False, True], [1, 2, 3]) == statistic([1, 0, 1], [1, 2, 3])
+
+    @pytest.mark.parametrize(
+        ("predicted", "human", "message"),
+        [
+            ([1, np.nan, 3], [1, 2, 3], "drop unscored items"),
+            ([1, None, 3], [1, 2, 3], "drop unscored items"),
+            ([1, np.inf, 3], [1, 2, 3], "predicted has no finite score for 1 of 3.*index 1"),
+            ([1, 2, 3], [1, 2, -np.inf], "human has no finite score for 1 of 3.*index 2"),
+            ([1, 2], [1, 2, 3], "got 2 predicted and 3 human"),
+            (["a", "b"], [1, 2], "predicted must be a vector of numbers; got <U1"),
+            ([[1, 2]], [[1, 2]], "one score per item"),
+        ],
+    )
+    def test_refuses_what_it_cannot_use(self, statistic, predicted, human, message):
+        with pytest.raises(ValueError, match=message):
+            statistic(predicted, human)
+
+    def test_takes_a_million_items(self, statistic):
+        x = np.random.default_rng(0).normal(size=10**6)
+        assert 0.5 < statistic(x, x + 0.5) < 3.01
+
+
+class TestTauC:
+    @given(st.one_of(ordinal, spread_out))
+    def test_matches_the_definition_counted_pair_by_pair(self, pairs):
+        x, y = two_lists(pairs)
+        n, fewer = len(x), min(len(set(x)), len(set(y)))
+        if fewer < 2:
+            assert np.isnan(kendall(x, y, variant="c"))
+        else:
+            net = sum(
+                np.sign(x[a] - x[b]) * np.sign(y[a] - y[b]) for a, b in combinations(range(n), 2)
+            )
+            expected = 2 * fewer * net / (n**2 * (fewer - 1))
+            assert kendall(x, y, variant="c") == pytest.approx(expected, abs=1e-12)
+
+    @pytest.mark.parametrize(("n", "levels"), [(50, 0), (1600, 5), (3000, 300)])
+    def test_equals_scipy(self, n, levels):
+        rng = np.random.default_rng(n)
+        x = rng.normal(size=n)
+        y = x + rng.normal(size=n)
+        if levels:
+            x = np.round(x * levels / 6)
+        expected = scipy.stats.kendalltau(x, y, variant="c")[0]
+        assert kendall(x, y, variant="c") == pytest.approx(expected, abs=1e-12)
+
+    def test_without_ties_both_variants_are_one(self):
+        x, y = [3, 1, 4, 2], [2, 1, 3, 4]
+        assert kendall(x, y, variant="c") == pytest.approx(kendall(x, y))
+
+    def test_there_is_no_other_variant(self):
+        with pytest.raises(ValueError, match="variant must be 'b' or 'c'; got 'a'"):
+            kendall([1, 2], [1, 2], variant="a")
+
+
+class TestConcordance:
+    @given(st.one_of(ordinal, spread_out))
+    def test_is_one_minus_the_squared_distance_over_that_of_all_ways_to_pair(self, pairs):
+        x, y = (np.array(each, float) for each in two_lists(pairs))
+        shuffled = np.mean((x[:, None] - y) ** 2)
+        if shuffled == 0:
+            assert np.isnan(concordance(x, y))
+        else:
+            expected = 1 - np.mean((x - y) ** 2) / shuffled
+            assert concordance(x, y) == pytest.approx(expected, abs=1e-9)
+
+    @given(ordinal)
+    def test_on_whole_points_is_quadratic_kappa(self, pairs):
+        x, y = two_lists(pairs)
+        if len(set(x) | set(y)) > 1:
+            expected = sklearn.metrics.cohen_kappa_score(
+                x, y, labels=range(1, 6), weights="quadratic"
+            )
+            assert concordance(x, y) == pytest.approx(expected, abs=1e-9)
+
+    @given(spread_out)
+    def test_is_symmetric_and_never_farther_from_zero_than_pearson(self, pairs):
+        x, y = two_lists(pairs)
+        value = concordance(x, y)
+        assert concordance(y, x) == pytest.approx(value, nan_ok=True, abs=1e-12)
+        if varies(x, y):
+            assert abs(value) <= abs(pearson(x, y)) + 1e-12
+            assert value * pearson(x, y) >= -1e-12
+
+    @given(ordinal, st.sampled_from([(1e-300, 0.0), (3.0, 7.0), (-1.0, 1e6), (1e300, 0.0)]))
+    def test_a_change_of_the_shared_unit_does_not_matter(self, pairs, change):
+        x, y = two_lists(pairs)
+        factor, offset = change
+        moved = [[a * factor + offset for a in column] for column in (x, y)]
+        assert concordance(*moved) == pytest.approx(concordance(x, y), nan_ok=True, abs=1e-9)
+
+    @pytest.mark.parametrize("factor", [0.5, 2.0, 100.0, 1e200])
+    def test_a_judge_on_another_scale_loses(self, factor):
+        scores = [1.0, 2.0, 4.0, 5.0]
+        assert concordance([factor * a for a in scores], scores) < 0.9
+
+    def test_a_worked_value(self):
+        # Means 2 and 3, variances 2/3 and 14/3, covariance 5/3: (10/3) / (16/3 + 1).
+        assert concordance([1, 2, 3], [1, 2, 6]) == pytest.approx(10 / 19)
+
+    def test_one_constant_list_is_worth_nothing_and_two_equal_ones_are_undefined(self):
+        assert concordance([3, 3, 3], [1, 2, 6]) == 0.0
+        assert concordance([1, 2, 6], [3, 3, 3]) == 0.0
+        assert concordance([3, 3, 3], [4, 4, 4]) == 0.0
+        assert np.isnan(concordance([3, 3, 3], [3, 3, 3]))
+        assert np.isnan(concordance([0.1 * 3, 0.3, 0.3], [0.3, 0.3, 0.1 * 3]))
+
+    def test_fewer_than_two_items_are_undefined(self):
+        assert np.isnan(concordance([], []))
+        assert np.isnan(concordance([1], [2]))
+        assert concordance([1, 2], [1, 2]) == 1.0

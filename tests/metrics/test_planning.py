@@ -5,7 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judgesmith.metrics import labels_needed
+from judgesmith.metrics import Estimate, PairedEstimate, labels_needed
+from judgesmith.metrics.planning import sources_needed, sources_to_compare
+from judgesmith.metrics.resampling import agreement_interval, paired_interval
 
 
 def half_width(n, correlation, z=1.959963984540054):
@@ -51,3 +53,106 @@ def test_intervals_of_that_many_normal_items_are_as_short_as_asked():
 def test_arguments_outside_their_range_are_refused(change, message):
     with pytest.raises(ValueError, match=message):
         labels_needed(**{"half_width": 0.05, "correlation": 0.5} | change)
+
+
+def pilot_of(half=0.1, n_groups=40, value=0.5, confidence=0.95):
+    return Estimate(
+        value=value,
+        low=value - half,
+        high=value + half,
+        confidence=confidence,
+        n=6 * n_groups,
+        n_groups=n_groups,
+        n_undefined=0,
+    )
+
+
+def paired_pilot_of(value=0.1, half=0.2, n_groups=40):
+    plain = pilot_of(half, n_groups, value)
+    return PairedEstimate(**plain.to_dict(), first=0.6, second=0.6 - value, p_value=0.3)
+
+
+@given(st.floats(0.01, 0.5), st.integers(2, 400))
+def test_the_half_width_of_a_pilot_needs_its_own_number_of_sources(half, n_groups):
+    pilot = pilot_of(half, n_groups)
+    assert sources_needed(pilot, half * (1 + 1e-9)) == n_groups
+
+
+def test_half_the_width_needs_four_times_the_sources_once_there_are_many():
+    pilot = pilot_of(n_groups=1000)
+    assert sources_needed(pilot, 0.05) == pytest.approx(4000, rel=0.004)
+    few = pilot_of(n_groups=10)
+    assert sources_needed(few, 0.05) < 40
+
+
+def test_intervals_of_that_many_sources_are_as_short_as_asked():
+    rng = np.random.default_rng(3)
+
+    def found(n_sources, n_resamples=300):
+        sources = np.repeat(np.arange(n_sources), 5)
+        human = rng.normal(size=n_sources)[sources] + rng.normal(size=sources.size)
+        judge = human + 0.7 * rng.normal(size=n_sources)[sources] + rng.normal(size=sources.size)
+        return agreement_interval(
+            judge,
+            human,
+            sources=sources,
+            statistic="kendall",
+            level="dataset",
+            rng=rng,
+            n_resamples=n_resamples,
+        )
+
+    needed = int(np.median([sources_needed(found(40), 0.05) for _ in range(15)]))
+    halves = [(each.high - each.low) / 2 for each in (found(needed) for _ in range(15))]
+    assert np.mean(halves) == pytest.approx(0.05, rel=0.1)
+
+
+def test_judges_are_told_apart_by_that_many_sources_as_often_as_asked():
+    rng = np.random.default_rng(4)
+
+    def found(n_sources):
+        sources = np.repeat(np.arange(n_sources), 4)
+        human = rng.normal(size=n_sources)[sources] + rng.normal(size=sources.size)
+        first, second = (human + each * rng.normal(size=human.size) for each in (1.0, 1.25))
+        return paired_interval(
+            first,
+            second,
+            human,
+            sources=sources,
+            statistic="pearson",
+            level="dataset",
+            rng=rng,
+            n_resamples=300,
+        )
+
+    true = math.sqrt(2 / 3) - math.sqrt(2 / (2 + 1.25**2))
+    needed = int(np.median([sources_to_compare(found(30), difference=true) for _ in range(15)]))
+    told = np.mean([found(needed).low > 0 for _ in range(150)])
+    assert told == pytest.approx(0.8, abs=0.1)
+
+
+@given(st.floats(0.02, 0.5), st.floats(0.3, 0.99))
+def test_smaller_differences_and_more_power_need_more_sources(difference, power):
+    pilot = paired_pilot_of()
+    needed = sources_to_compare(pilot, difference=difference, power=power)
+    assert needed <= sources_to_compare(pilot, difference=difference / 2, power=power)
+    assert needed <= sources_to_compare(pilot, difference=difference, power=(1 + power) / 2)
+    assert sources_to_compare(pilot, difference=-difference, power=power) == needed
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: sources_needed(pilot_of(), 0), "half_width must be above 0"),
+        (lambda: sources_needed(pilot_of(), math.nan), "half_width must be above 0"),
+        (lambda: sources_needed(pilot_of(half=0.0), 0.1), "interval of some length"),
+        (lambda: sources_needed(pilot_of(half=math.nan), 0.1), "interval of some length"),
+        (lambda: sources_needed(pilot_of(), 1e-7), "more than 1000000000 sources"),
+        (lambda: sources_to_compare(paired_pilot_of(value=0.0)), "other than 0; got None"),
+        (lambda: sources_to_compare(paired_pilot_of(), difference=0), "other than 0; got 0"),
+        (lambda: sources_to_compare(paired_pilot_of(), power=1), "power must be"),
+    ],
+)
+def test_pilots_and_goals_that_say_nothing_are_refused(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()

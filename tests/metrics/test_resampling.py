@@ -2,8 +2,9 @@ import math
 
 import numpy as np
 import pytest
+from scipy import stats
 
-from judgesmith.metrics import agreement, clustered_interval, paired_interval
+from judgesmith.metrics import agreement, agreement_interval, paired_interval
 
 # The Pearson correlation of all rows and the mean of it within sources, in `draw` below.
 WITHIN = 1 / math.sqrt(2 * 1.25)
@@ -20,7 +21,7 @@ def draw(rng, n_sources, n_systems):
 
 def interval(predicted, human, sources, *, seed=0, **settings):
     settings = {"statistic": "q", "level": "dataset", "n_resamples": 200} | settings
-    return clustered_interval(
+    return agreement_interval(
         predicted, human, sources=sources, rng=np.random.default_rng(seed), **settings
     )
 
@@ -30,7 +31,7 @@ def test_dataset_interval_covers_the_truth_about_as_often_as_it_claims(n_sources
     rng = np.random.default_rng(0)
     covered = 0
     for _ in range(400):
-        found = clustered_interval(
+        found = agreement_interval(
             *draw(rng, n_sources, n_systems)[:2],
             sources=np.repeat(np.arange(n_sources), n_systems),
             statistic="pearson",
@@ -56,7 +57,7 @@ def test_sample_interval_covers_the_truth_about_as_often_as_it_claims():
     covered = 0
     for _ in range(1500):
         predicted, human, sources = draw(rng, 20, n_systems)
-        found = clustered_interval(
+        found = agreement_interval(
             predicted,
             human,
             sources=sources,
@@ -251,6 +252,305 @@ def test_rows_unscored_by_either_judge_are_left_out_for_both():
 def test_impossible_settings_are_refused(change, error, message):
     given = {"statistic": "q", "level": "dataset", "rng": np.random.default_rng(0)} | change
     with pytest.raises(error, match=message):
-        clustered_interval([1, 2, 3], [1, 2, 3], sources=range(3), **given)
+        agreement_interval([1, 2, 3], [1, 2, 3], sources=range(3), **given)
     with pytest.raises(error, match=message):
         paired_interval([1, 2, 3], [1, 2, 3], [1, 2, 3], sources=range(3), **given)
+
+
+# level, statistic; the value and interval of one judge; interval and p-value of a difference.
+RECORDED = [
+    (
+        (
+            "system",
+            "pearson",
+            0.8461157232415201,
+            -0.30536893650643354,
+            0.984720381963006,
+            -0.6430812390787692,
+            0.6728941746780336,
+            0.8277101195352772,
+        )
+    ),
+    (
+        (
+            "system",
+            "spearman",
+            0.6668859288553503,
+            -0.4801931336542222,
+            1.0,
+            -0.7567906448232451,
+            0.9,
+            0.976717865010137,
+        )
+    ),
+    (
+        (
+            "system",
+            "kendall",
+            0.5270462766947299,
+            -0.38822444129673894,
+            1.0,
+            -0.6000000000000001,
+            0.8371911676818775,
+            1.0,
+        )
+    ),
+    (
+        (
+            "system",
+            "q",
+            2.0400479287916005,
+            -1.211983561750997,
+            2.9752495868168802,
+            -2.0324892560461914,
+            2.404700820515051,
+            0.864963007303037,
+        )
+    ),
+    (
+        (
+            "sample",
+            "pearson",
+            0.6624950741952665,
+            0.36964075716739475,
+            0.8624261613544165,
+            -0.22115125108118605,
+            0.3551018835172095,
+            0.5199724001688969,
+        )
+    ),
+    (
+        (
+            "sample",
+            "spearman",
+            0.623289969265679,
+            0.3573240930525428,
+            0.8357768515634175,
+            -0.1907538684699221,
+            0.3379367585959467,
+            0.4918824823689372,
+        )
+    ),
+    (
+        (
+            "sample",
+            "kendall",
+            0.5617998763206515,
+            0.3069079547095668,
+            0.7838444436795943,
+            -0.19294211216985113,
+            0.348854972958969,
+            0.46374715956483115,
+        )
+    ),
+    (
+        (
+            "sample",
+            "q",
+            1.8475849197815972,
+            1.0429192449123295,
+            2.487328764258392,
+            -0.5783741312322997,
+            1.0551270316637493,
+            0.4825096144274929,
+        )
+    ),
+    (
+        (
+            "dataset",
+            "pearson",
+            0.7524226707493804,
+            0.6661871718682438,
+            0.8388702078995953,
+            0.049819691221256485,
+            0.4419977414258371,
+            0.04760132460672989,
+        )
+    ),
+    (
+        (
+            "dataset",
+            "spearman",
+            0.7583763398604397,
+            0.6373077203136925,
+            0.857494575230126,
+            0.04164942514296408,
+            0.46086727525203836,
+            0.04760132460672989,
+        )
+    ),
+    (
+        (
+            "dataset",
+            "kendall",
+            0.6307430829153989,
+            0.5292361104591218,
+            0.7547916955435229,
+            0.023184103549703225,
+            0.44814397375949133,
+            0.06174141269359185,
+        )
+    ),
+    (
+        (
+            "dataset",
+            "q",
+            2.141542093525219,
+            1.8289940035619279,
+            2.4487416169001315,
+            0.10653498357802327,
+            1.3760332820022594,
+            0.04760132460672989,
+        )
+    ),
+]
+
+
+def judged_rows():
+    """Return whole points of two judges and of people, one of them unscored, with labels."""
+    rng = np.random.default_rng(12)
+    human = rng.integers(1, 6, 60).astype(float)
+    first, second = human + rng.integers(-2, 3, 60), human + rng.integers(-3, 4, 60)
+    first[7] = np.nan
+    return first, second, human, np.repeat(np.arange(12), 5), np.tile(np.arange(5), 12)
+
+
+@pytest.mark.parametrize(("level", "statistic", "value", "low", "high", *"abp"), RECORDED)
+def test_by_default_sources_give_the_percentiles_recorded_before_there_was_a_choice(
+    level, statistic, value, low, high, a, b, p
+):
+    first, second, human, sources, systems = judged_rows()
+    given = {"sources": sources, "systems": systems, "statistic": statistic, "level": level}
+    given["n_resamples"] = 200
+    found = agreement_interval(first, human, rng=np.random.default_rng(3), **given)
+    assert (found.value, found.low, found.high) == pytest.approx((value, low, high), rel=1e-13)
+    paired = paired_interval(first, second, human, rng=np.random.default_rng(3), **given)
+    assert (paired.low, paired.high, paired.p_value) == pytest.approx((a, b, p), rel=1e-13)
+
+
+@pytest.mark.parametrize("level", ["sample", "dataset"])
+def test_rows_are_the_units_where_each_source_has_one(level):
+    predicted, human, _ = draw(np.random.default_rng(13), 40, 1)
+    given = {"sources": range(40) if level == "dataset" else [0] * 40, "level": level}
+    by_item = interval(predicted, human, **given, resample="items")
+    by_source = interval(predicted, human, sources=range(40), level="dataset")
+    assert (by_item.low, by_item.high) == pytest.approx((by_source.low, by_source.high))
+    assert by_item.n_groups == 40
+
+
+def test_drawing_systems_too_is_at_least_as_unsure_and_counts_the_fewer_units():
+    rng = np.random.default_rng(14)
+    sources, systems = (each.ravel() for each in np.indices((60, 9)))
+    human = rng.normal(size=9)[systems] + rng.normal(size=540)
+    judge = human + rng.normal(size=9)[systems] + rng.normal(size=540)
+    width = {}
+    for resample, n_groups in {"sources": 60, "systems": 9, "both": 9, "items": 540}.items():
+        found = interval(
+            judge, human, sources, systems=systems, resample=resample, n_resamples=1000
+        )
+        assert found.n_groups == n_groups
+        width[resample] = found.high - found.low
+    assert width["items"] < width["both"]
+    assert width["sources"] < width["systems"] < 1.2 * width["both"]
+
+
+# nlpstats 0.0.1, numpy.random.seed(0): bootstrap(x, z, LEVEL, "kendall", "both", n_resamples=2999)
+# for input, system and global level in this order, of the matrices below (systems by sources).
+BY_NLPSTATS = {
+    "sample": (0.4358, 0.6110),
+    "system": (0.3059, 0.7162),
+    "dataset": (0.5417, 0.6859),
+}
+
+
+@pytest.mark.parametrize("level", list(BY_NLPSTATS))
+def test_drawing_both_agrees_with_another_implementation(level):
+    rng = np.random.default_rng(0)
+    z = rng.normal(size=(40, 12)) + rng.normal(size=12)
+    x = z + rng.normal(size=(40, 12))
+    systems, sources = (each.ravel() for each in np.indices((40, 12)))
+    # Theirs is not widened for 12 sources; this confidence makes ours as short.
+    confidence = 1 - 2 * stats.t.cdf(-1.959964 * math.sqrt(11 / 12), 11)
+    found = interval(
+        x.ravel(),
+        z.ravel(),
+        sources,
+        systems=systems,
+        resample="both",
+        statistic="kendall",
+        level=level,
+        n_resamples=2000,
+        confidence=confidence,
+    )
+    assert (found.low, found.high) == pytest.approx(BY_NLPSTATS[level], abs=0.012)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"resample": "rows"}, "resample must be one of"),
+        ({"resample": "both"}, "resample='both' needs systems="),
+        ({"method": "t"}, "method must be one of"),
+    ],
+)
+def test_impossible_choices_of_units_and_methods_are_refused(change, message):
+    given = {"sources": range(3), "statistic": "q", "level": "dataset"} | change
+    with pytest.raises(ValueError, match=message):
+        agreement_interval([1, 2, 3], [1, 2, 3], rng=np.random.default_rng(0), **given)
+    with pytest.raises(ValueError, match=message):
+        paired_interval([1, 2, 3], [1, 2, 3], [1, 2, 3], rng=np.random.default_rng(0), **given)
+
+
+@pytest.mark.parametrize("method", ["percentile", "bca"])
+@pytest.mark.parametrize("resample", ["sources", "items", "systems", "both"])
+class TestOddInputs:
+    @pytest.fixture
+    def settings(self, resample, method):
+        return {
+            "statistic": "q",
+            "level": "dataset",
+            "n_resamples": 40,
+            "resample": resample,
+            "method": method,
+        }
+
+    @pytest.mark.parametrize("n", [0, 1])
+    def test_no_item_or_one_is_undefined(self, settings, n):
+        found = interval([2.0] * n, [1.0] * n, ["a"] * n, systems=["s"] * n, **settings)
+        assert np.isnan([found.value, found.low, found.high]).all()
+        assert found.n == n
+
+    def test_a_constant_judge_and_one_that_scored_nothing_are_undefined(self, settings):
+        sources, systems = (each.ravel() for each in np.indices((6, 5)))
+        for predicted in ([4] * 30, [None] * 30):
+            found = interval(predicted, range(30), sources, systems=systems, **settings)
+            assert np.isnan([found.value, found.low, found.high]).all()
+
+    def test_lists_series_yes_and_no_and_objects_are_scores(self, settings):
+        pandas = pytest.importorskip("pandas")
+        rng = np.random.default_rng(16)
+        sources, systems = (each.ravel() for each in np.indices((8, 7)))
+        human = rng.random(56) < 0.5
+        judge = np.where(human, rng.random(56) < 0.9, rng.random(56) < 0.2)
+        labels = {"systems": systems, **settings}
+        found = interval(judge, human, sources, **labels)
+        assert 0 < found.value < 3
+        kinds = (list, pandas.Series, lambda each: each.astype(object), lambda each: each * 1.0)
+        for kind in kinds:
+            assert interval(kind(judge), kind(human), kind(sources), **labels) == found
+
+    @pytest.mark.parametrize(
+        ("change", "message"),
+        [
+            ({"predicted": [1, 2]}, "must be aligned"),
+            ({"predicted": [1, math.inf, 3]}, "predicted has no finite score"),
+            ({"predicted": ["a", "b", "c"]}, "predicted must be a vector of numbers"),
+            ({"human": [1, math.nan, 3]}, "human has no finite score"),
+            ({"sources": [1, None, 3]}, "sources holds a missing label"),
+            ({"systems": [1, 2]}, "systems must hold one label per item"),
+        ],
+    )
+    def test_what_is_no_rated_item_is_refused(self, settings, change, message):
+        given = {"predicted": [1, 2, 3], "human": [1, 2, 3], "sources": [1, 2, 3]}
+        with pytest.raises(ValueError, match=message):
+            interval(**(given | {"systems": [1, 2, 3]} | settings | change))

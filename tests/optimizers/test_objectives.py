@@ -53,7 +53,9 @@ def test_the_estimate_names_its_rows_and_sources():
     assert (found.n, found.n_groups, found.confidence) == (40, 20, 0.95)
 
 
-@pytest.mark.parametrize("text", ["q", "pearson@sample", "spearman@system", "kendall"])
+@pytest.mark.parametrize(
+    "text", ["q", "pearson@sample", "spearman@system", "kendall", "concordance@sample", "kendall_c"]
+)
 def test_an_objective_is_written_as_it_is_read(text):
     assert str(parse_objective(text)) == text
 

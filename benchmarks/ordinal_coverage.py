@@ -1,0 +1,145 @@
+"""How often a 95 % interval holds the truth, for kappa, intraclass and rater correlations.
+
+Items with a true value, people and a judge who see it with noise, on five points or continuous,
+in the middle of the scale or mostly at its top; the truth is taken from tens of thousands of
+items. One line per case, with the share of repetitions in which the interval held the truth, lay
+below it and lay above it, and how many had none.
+
+    python benchmarks/ordinal_coverage.py --repetitions 400
+"""
+
+import argparse
+import itertools
+from collections.abc import Callable
+
+import numpy as np
+
+from judgesmith.metrics.estimate import Estimate
+from judgesmith.metrics.intraclass import intraclass_correlation
+from judgesmith.metrics.intraclass_ends import intraclass_interval
+from judgesmith.metrics.kappa import weighted_kappa
+from judgesmith.metrics.kappa_resampling import kappa_interval
+from judgesmith.metrics.rater_agreement import pairwise_rater_agreement, rater_vs_rest
+
+LEVELS = (1, 2, 3, 4, 5)
+MIDDLE = {"middle": 3.0, "top": 5.0}
+N_TRUE = 40_000
+
+
+def rated(
+    rng: np.random.Generator, n_sources: int, per_source: int, n_raters: int, kind: str
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return ratings that share half of their variance, and the sources of the items."""
+    sources = np.repeat(np.arange(n_sources), per_source)
+    true = (rng.normal(size=n_sources)[sources] + rng.normal(size=len(sources))) / np.sqrt(2)
+    table = true[:, None] + rng.normal(size=(len(sources), n_raters))
+    if kind == "continuous":
+        return table, sources
+    return np.clip(np.round(MIDDLE[kind] + table), 1, 5), sources
+
+
+def line(what: str, truth: float, found: list[Estimate]) -> str:
+    """Return where the intervals lay."""
+    given = [one for one in found if not np.isnan(one.low)]
+    below, above = (
+        np.mean([one.high < truth for one in given]),
+        np.mean([one.low > truth for one in given]),
+    )
+    none = len(found) - len(given)
+    shares = f"{1 - below - above:8.3f} {below:6.3f} {above:6.3f}"
+    return f"{what:66} {truth:6.3f} {shares} {none:5}"
+
+
+def kappas(repetitions: int) -> None:
+    """Print the coverage of intervals for kappa."""
+    for kind, weights, (n, m) in itertools.product(
+        MIDDLE, ("linear", "quadratic", "nominal"), ((15, 8), (40, 4), (100, 12), (200, 1))
+    ):
+        rng = np.random.default_rng(1)
+        table, _ = rated(rng, N_TRUE, 2, 2, kind)
+        truth = weighted_kappa(table[:, 0], table[:, 1], levels=LEVELS, weights=weights)
+        found = []
+        for _ in range(repetitions):
+            table, sources = rated(rng, n, m, 2, kind)
+            found.append(
+                kappa_interval(
+                    table[:, 0],
+                    table[:, 1],
+                    sources=sources,
+                    levels=LEVELS,
+                    weights=weights,
+                    rng=rng,
+                    n_resamples=400,
+                )
+            )
+        print(line(f"kappa, {weights}, {kind}, {n} sources of {m}", truth, found), flush=True)
+
+
+def intraclass(repetitions: int) -> None:
+    """Print the coverage of both intervals for intraclass correlations."""
+    cases = (
+        ("one-way", 0.0, 0.0),
+        ("one-way", 0.4, 0.0),
+        ("agreement", 0.0, 0.5),
+        ("consistency", 0.0, 0.5),
+    )
+    for kind, (model, missing, leniency), (n, m, k) in itertools.product(
+        ("continuous", *MIDDLE), cases, ((20, 1, 3), (100, 1, 3), (100, 1, 8), (20, 6, 3))
+    ):
+        rng = np.random.default_rng(2)
+        many, _ = rated(rng, N_TRUE, 1, 3, kind)
+        truth = intraclass_correlation(many).single
+        if model == "agreement":
+            variance = np.mean(np.var(many, axis=0))
+            truth *= variance / (variance + leniency**2)
+        by_f, by_jackknife = [], []
+        for _ in range(repetitions):
+            table, sources = rated(rng, n, m, k, kind)
+            table = table + leniency * rng.normal(size=k)
+            table[rng.random(table.shape) < missing] = np.nan
+            by_f.append(intraclass_interval(table, model=model))
+            by_jackknife.append(intraclass_interval(table, model=model, sources=sources))
+        what = f"{model}, {kind}, {n} by {m} items by {k}, {missing:.0%} missing"
+        print(line(f"F, {what}", truth, by_f), flush=True)
+        print(line(f"jackknife, {what}", truth, by_jackknife), flush=True)
+
+
+def raters(repetitions: int) -> None:
+    """Print the coverage of intervals for the agreement of raters."""
+    functions: dict[str, Callable[..., Estimate]] = {
+        "pairs": pairwise_rater_agreement,
+        "rest": lambda *given, **options: rater_vs_rest(*given, **options).average,
+    }
+    for (name, function), kind, statistic, (n, m) in itertools.product(
+        functions.items(),
+        ("continuous", *MIDDLE),
+        ("pearson", "spearman"),
+        ((20, 6), (100, 6)),
+    ):
+        rng = np.random.default_rng(3)
+        many, _ = rated(rng, N_TRUE, 2, 3, kind)
+        truth = function(many, statistic=statistic, rng=rng, n_resamples=20).value
+        found = []
+        for _ in range(repetitions):
+            table, sources = rated(rng, n, m, 3, kind)
+            found.append(
+                function(table, statistic=statistic, sources=sources, rng=rng, n_resamples=400)
+            )
+        what = f"rater against {name}, {statistic}, {kind}, {n} sources of {m}"
+        print(line(what, truth, found), flush=True)
+
+
+def main() -> None:
+    """Simulate and print."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--repetitions", type=int, default=400)
+    parser.add_argument("--only", choices=("kappas", "intraclass", "raters"))
+    options = parser.parse_args()
+    print(f"{'case':66}  truth  covered  below  above  none")
+    for part in (kappas, intraclass, raters):
+        if options.only in (None, part.__name__):
+            part(options.repetitions)
+
+
+if __name__ == "__main__":
+    main()

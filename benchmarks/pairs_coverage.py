@@ -1,0 +1,117 @@
+"""How often 95 % intervals of pairwise statistics hold the truth.
+
+Sources with effects of their own, six systems whose texts people and a judge see with noise. The
+truth is taken from tens of thousands of sources. One line per case, with the share of repetitions
+in which the interval held the truth.
+
+    python benchmarks/pairs_coverage.py --repetitions 400
+"""
+
+import argparse
+from collections.abc import Callable
+
+import numpy as np
+
+from judgesmith.metrics.adjacent import adjacent_accuracy
+from judgesmith.metrics.bradley_terry import bradley_terry
+from judgesmith.metrics.estimate import Estimate
+from judgesmith.metrics.pair_votes import preferences_from_scores
+from judgesmith.metrics.preferences import preference_agreement
+from judgesmith.metrics.tie_accuracy import tie_accuracy_interval
+
+SOURCES = (10, 15, 30, 60)
+N_SYSTEMS = 6
+NOISE = {"fair judge": 1.0, "good judge": 0.3}
+N_TRUE_SOURCES = 20_000
+
+Rows = tuple[np.ndarray, np.ndarray, np.ndarray]
+
+
+def draw(rng: np.random.Generator, n_sources: int, noise: float) -> Rows:
+    """Return what the judge says, what people say on five points, and the sources."""
+    sources = np.repeat(np.arange(n_sources), N_SYSTEMS)
+    systems = np.tile(np.linspace(-1, 1, N_SYSTEMS), n_sources)
+    true = 0.6 * rng.normal(size=n_sources)[sources] + systems + rng.normal(size=len(sources))
+    people = np.clip(np.round(true + 0.5 * noise * rng.normal(size=len(true))) + 3, 1, 5)
+    # Some sources are harder to judge than others.
+    harder = rng.gamma(2, 0.5, size=n_sources)[sources]
+    return true + noise * harder * rng.normal(size=len(true)), people, sources
+
+
+def compared(judge: np.ndarray, n_sources: int) -> tuple[np.ndarray, ...]:
+    """Return the judge's preferences between neighbours in a ring of systems."""
+    table = judge.reshape(n_sources, N_SYSTEMS)
+    first = np.tile(np.arange(N_SYSTEMS), n_sources)
+    second = (first + 1) % N_SYSTEMS
+    sources = np.repeat(np.arange(n_sources), N_SYSTEMS)
+    preferred = preferences_from_scores(
+        table[sources, first], table[sources, second], tolerance=0.1
+    )
+    return preferred, first, second, sources
+
+
+def tie_accuracy(level: str) -> Callable[[Rows, int], Estimate]:
+    """Return tie-aware accuracy at one level, with a tolerance."""
+    return lambda rows, _: tie_accuracy_interval(
+        rows[0], rows[1], sources=rows[2], level=level, tolerance=0.5
+    )
+
+
+def adjacent(rows: Rows, _: int) -> Estimate:
+    """Return adjacent-pair accuracy."""
+    return adjacent_accuracy(rows[0], rows[1], sources=rows[2])
+
+
+def agreeing(rows: Rows, n_sources: int) -> Estimate:
+    """Return agreement of preferences."""
+    judge, _, _, sources = compared(rows[0], n_sources)
+    people, *_ = compared(rows[1], n_sources)
+    return preference_agreement(judge, people, sources=sources).accuracy
+
+
+def winning(first: int, second: int) -> Callable[[Rows, int], Estimate]:
+    """Return the probability that one system wins against another."""
+
+    def estimate(rows: Rows, n_sources: int) -> Estimate:
+        preferred, one, other, sources = compared(rows[0], n_sources)
+        fit = bradley_terry(preferred, first=one, second=other, sources=sources, prior=0.01)
+        return fit.win_probability(first, second)
+
+    return estimate
+
+
+CASES = {
+    "tie accuracy, sample": tie_accuracy("sample"),
+    "tie accuracy, dataset": tie_accuracy("dataset"),
+    "adjacent accuracy": adjacent,
+    "preference agreement": agreeing,
+    "win probability, neighbours": winning(3, 2),
+    "win probability, ends": winning(5, 0),
+}
+
+
+def main() -> None:
+    """Simulate and print."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--repetitions", type=int, default=400)
+    options = parser.parse_args()
+    print("statistic                    judge       sources   truth  coverage")
+    for name, statistic in CASES.items():
+        for kind, noise in NOISE.items():
+            rows = draw(np.random.default_rng(9), N_TRUE_SOURCES, noise)
+            truth = statistic(rows, N_TRUE_SOURCES).value
+            for n_sources in SOURCES:
+                rng = np.random.default_rng(1)
+                held = 0
+                for _ in range(options.repetitions):
+                    found = statistic(draw(rng, n_sources, noise), n_sources)
+                    held += found.low <= truth <= found.high
+                print(
+                    f"{name:27}  {kind:10} {n_sources:8}  {truth:6.3f}  "
+                    f"{held / options.repetitions:8.3f}",
+                    flush=True,
+                )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,177 @@
+"""How often prediction-powered intervals hold the truth, and how long they are.
+
+Sources with effects of their own; people rate some rows, a judge scores all. One line per case:
+the share of repetitions in which the 95 % interval held the truth, with the judge and without it,
+and how long the one is for each point of the other.
+
+    python benchmarks/prediction_powered.py --repetitions 2000
+
+With a folder that holds ``summeval.jsonl.gz`` and ``recorded/summeval_likert_llms.jsonl.gz``, it
+rates a quarter of SummEval at random instead and shows half the length of both intervals, averaged
+over draws (and systems, and pairs of neighbouring systems), where both are defined:
+
+    python benchmarks/prediction_powered.py --repetitions 40 --data "$JUDGESMITH_DATA"
+"""
+
+import argparse
+import gzip
+import itertools
+import json
+from pathlib import Path
+
+import numpy as np
+
+from judgesmith.metrics.prediction_powered import prediction_powered_mean
+from judgesmith.metrics.system_means import system_difference, system_means
+
+SIZES = ((6, 60), (10, 100), (20, 200), (50, 500), (50, 10))
+NOISE = {"useless": np.inf, "fair": 1.0, "good": 0.3}
+SHAPES = ("one row each", "three rows each, rated together", "three rows each, one rated")
+LIKENESS = 0.7
+TRUTH = 3.0
+
+
+def scores(rng: np.random.Generator, sources: np.ndarray, noise: float) -> tuple[np.ndarray, ...]:
+    """Return what the judge and people say of rows, on five points."""
+    effects = LIKENESS * rng.normal(size=sources.max() + 1)
+    true = effects[sources] + np.sqrt(1 - LIKENESS**2) * rng.normal(size=len(sources))
+    people = np.clip(np.round(TRUTH + true + 0.5 * rng.normal(size=len(sources))), 1, 5)
+    seen = 0.0 * true if np.isinf(noise) else true
+    judge = TRUTH + 0.5 + seen + min(noise, 1.0) * rng.normal(size=len(sources))
+    return np.clip(np.round(judge), 1, 5), people
+
+
+def rated_rows(n_rated: int, n_unrated: int, shape: str) -> tuple[np.ndarray, np.ndarray]:
+    """Return sources of rows, and which rows are rated."""
+    if shape == "one row each":
+        sources = np.arange(n_rated + n_unrated)
+        return sources, sources < n_rated
+    sources = np.repeat(np.arange(n_rated + n_unrated), 3)
+    if shape.endswith("together"):
+        return sources, sources < n_rated
+    sources = np.repeat(np.arange(n_rated), 3)
+    return sources, np.arange(len(sources)) % 3 == 0
+
+
+def mean_case(rng: np.random.Generator, n: int, others: int, noise: float, shape: str) -> tuple:
+    """Return both intervals of a mean, minus the truth."""
+    sources, rated = rated_rows(n, others, shape)
+    judge, people = scores(rng, sources, noise)
+    found = prediction_powered_mean(
+        judge[rated],
+        people[rated],
+        judge[~rated],
+        sources=sources[rated],
+        sources_unlabelled=sources[~rated],
+    )
+    return found.estimate, found.classical, TRUTH
+
+
+def difference_case(
+    rng: np.random.Generator, n: int, others: int, noise: float, shape: str
+) -> tuple:
+    """Return both intervals of the difference of two systems of which one is as good."""
+    sources = np.tile(np.arange(n + others), 2)
+    systems = np.repeat([0, 1], n + others)
+    judge, people = scores(rng, sources, noise)
+    rated = sources < n
+    if shape == "rated apart":
+        rated = np.where(systems == 0, sources < n, (sources >= n) & (sources < 2 * n))
+    found = system_difference(
+        judge, np.where(rated, people, np.nan), first=0, second=1, systems=systems, sources=sources
+    )
+    return found.estimate, found.classical, 0.0
+
+
+def recorded(folder: Path, criterion: str) -> tuple[np.ndarray, ...]:
+    """Return scores of gpt-4 and of people on SummEval, systems and sources."""
+    with gzip.open(folder / "summeval.jsonl.gz", "rt", encoding="utf-8") as lines:
+        rated = {(row["source_id"], row["system_id"]): row for row in map(json.loads, lines)}
+    rows = []
+    scored = folder / "recorded" / "summeval_likert_llms.jsonl.gz"
+    with gzip.open(scored, "rt", encoding="utf-8") as lines:
+        for row in map(json.loads, lines):
+            if (row["judge"], row["criterion"]) == ("gpt-4-0314 rts", criterion):
+                key = row["source_id"], row["system_id"]
+                score = np.array(row["scores"], dtype=float)[0]
+                rows.append((score, np.mean(rated[key]["human"][criterion]), *key))
+    judge, human, sources, systems = map(np.array, zip(*rows, strict=True))
+    return judge, human, systems, sources
+
+
+def on_summeval(folder: Path, repetitions: int) -> None:
+    """Print half the length of intervals where a quarter of SummEval is rated."""
+    print("criterion    rated            of             ratings  powered  weight  undefined")
+    for criterion in ("coherence", "consistency", "fluency", "relevance"):
+        judge, human, systems, sources = recorded(folder, criterion)
+        names = list(dict.fromkeys(systems))
+        for by in ("25 sources", "25 % of rows"):
+            rng = np.random.default_rng(1)
+            found: dict[str, list] = {"all systems": [], "one system": [], "a difference": []}
+            for _ in range(repetitions):
+                if by == "25 sources":
+                    rated = np.isin(sources, rng.permutation(np.unique(sources))[:25])
+                else:
+                    rated = rng.random(len(human)) < 0.25
+                some = np.where(rated, human, np.nan)
+                given = {"systems": systems, "sources": sources}
+                everything = {"systems": np.zeros(len(human)), "sources": sources}
+                found["all systems"] += system_means(judge, some, **everything)
+                found["one system"] += system_means(judge, some, **given)
+                found["a difference"] += [
+                    system_difference(judge, some, first=first, second=second, **given)
+                    for first, second in itertools.pairwise(names)
+                ]
+            for what, each in found.items():
+                half = np.array(
+                    [
+                        [(kind.high - kind.low) / 2 for kind in (one.classical, one.estimate)]
+                        for one in each
+                    ]
+                )
+                undefined = np.isnan(half).any(axis=1)
+                alone, powered = half[~undefined].mean(axis=0)
+                weight = np.mean([one.weight for one in each])
+                print(
+                    f"{criterion:12} {by:16} {what:14} {alone:7.3f}  {powered:7.3f}  {weight:6.2f}"
+                    f"  {undefined.sum():5} of {len(each)}",
+                    flush=True,
+                )
+
+
+def main() -> None:
+    """Simulate and print."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--repetitions", type=int, default=2000)
+    parser.add_argument("--data", type=Path, help="folder with SummEval: show figures on it")
+    options = parser.parse_args()
+    if options.data is not None:
+        on_summeval(options.data, options.repetitions)
+        return
+    print(
+        "what        rows                              rated  others  judge      powered  ratings"
+        "  length"
+    )
+    cases = [("mean", mean_case, shape) for shape in SHAPES]
+    cases += [("difference", difference_case, shape) for shape in ("rated on both", "rated apart")]
+    for (what, case, shape), (n, others), name in itertools.product(cases, SIZES, NOISE):
+        if shape == "three rows each, one rated":
+            if others < n:
+                continue
+            others = 0
+        rng = np.random.default_rng(1)
+        held, length = np.zeros(2), np.zeros(2)
+        for _ in range(options.repetitions):
+            *both, truth = case(rng, n, others, NOISE[name], shape)
+            held += [one.low <= truth <= one.high for one in both]
+            length += [np.nan_to_num(one.high - one.low) for one in both]
+        held /= options.repetitions
+        print(
+            f"{what:11} {shape:32} {n:6} {others:7}  {name:9} {held[0]:8.3f} {held[1]:8.3f} "
+            f"{length[0] / length[1]:7.2f}",
+            flush=True,
+        )
+
+
+if __name__ == "__main__":
+    main()

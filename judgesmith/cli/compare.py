@@ -1,0 +1,226 @@
+"""``judgesmith compare``: which of two judges agrees better with people, and how sure that is."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from judgesmith.cli.faults import OptionError, blaming
+from judgesmith.cli.judged import UNTRACED, Named, named, refuse_criterion
+from judgesmith.cli.numbers import Number, WholeNumber
+from judgesmith.cli.options import (
+    ModelChoice,
+    data_options,
+    json_option,
+    load_data,
+    model_options,
+    target_options,
+)
+from judgesmith.cli.printing import print_json, say_notes, stage_progress
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from judgesmith.experiments import DataSet, Targets
+    from judgesmith.experiments.judged_rows import JudgedRows
+    from judgesmith.experiments.score_files import Scores
+    from judgesmith.programs import SavedJudge
+
+
+@click.command("compare")
+@click.argument("a")
+@click.argument("b")
+@click.argument("data")
+@data_options
+@target_options
+@click.option("--criterion", metavar="NAME", help="Which recorded criterion [default: --target].")
+@click.option(
+    "--objective",
+    default="spearman",
+    show_default=True,
+    metavar="NAME[@LEVEL]",
+    help="What decides: pearson, spearman, kendall or q, at dataset, sample or system level.",
+)
+@click.option(
+    "--confidence",
+    type=Number(0, 1, above=True, below=True),
+    default=0.95,
+    show_default=True,
+    help="Of the intervals.",
+)
+@click.option("--seed", type=WholeNumber(0), default=0, show_default=True, help="Of the intervals.")
+@model_options
+@json_option
+def command(
+    a: str,
+    b: str,
+    data: str,
+    columns: str | None,
+    scales: tuple[str, ...],
+    target: str,
+    aggregate: str,
+    criterion: str | None,
+    objective: str,
+    confidence: float,
+    seed: int,
+    concurrency: int,
+    as_json: bool,
+    **choice: Any,
+) -> None:
+    """Say whether judge A agrees better than judge B with the ratings in DATA.
+
+    Each of A and B is a folder that 'compile' made, a file that 'score' wrote, or a file of
+    recorded judges (FILE:JUDGE picks one). Both are compared on the rows that both scored; rows
+    that either was made from are compared apart.
+    """
+    import numpy as np
+
+    from judgesmith.cli.compared import print_compared
+    from judgesmith.experiments.comparing import compare_rows
+    from judgesmith.optimizers import parse_objective
+
+    with blaming("--objective"):
+        wanted = parse_objective(objective)
+    sides = _two(a, b)
+    if criterion is not None and all(one.path is None for one in sides):
+        raise refuse_criterion(a)
+    judges = _judges(sides)
+    dataset = load_data(data, columns, scales)
+    scores, targets = _targets(sides, judges, dataset, target, aggregate, criterion, data=data)
+    rows = _judged(
+        sides,
+        judges,
+        scores,
+        dataset,
+        targets,
+        choice=ModelChoice(**choice),
+        concurrency=concurrency,
+        quiet=as_json,
+    )
+    with blaming(b):
+        found = compare_rows(
+            *rows,
+            targets,
+            objective=wanted,
+            rng=np.random.default_rng(seed),
+            confidence=confidence,
+        )
+    notes = [*dataset.notes]
+    for side, own in zip(sides, scores, strict=True):
+        if own is not None:
+            notes += side.unused(own, dataset)
+    if any(own is not None for own in scores):
+        notes.append(UNTRACED)
+    if as_json:
+        print_json(found.to_dict())
+    else:
+        print_compared(found, name=dataset.name)
+    say_notes(list(dict.fromkeys(notes)), as_json=as_json)
+
+
+def _two(a: str, b: str) -> tuple[Named, Named]:
+    """Return what A and B name, which must be two things."""
+    first, second = named(a), named(b)
+    same_place = (first.path or Path(a)).resolve() == (second.path or Path(b)).resolve()
+    if same_place and first.recorded == second.recorded:
+        raise OptionError(f"A and B are both {b}; name two judges.", option=b)
+    return first, second
+
+
+def _judges(sides: tuple[Named, Named]) -> list[SavedJudge | None]:
+    """Load the judges among the two."""
+    if all(side.path is not None for side in sides):
+        return [None, None]
+    from judgesmith.programs.saved import SavedJudge
+
+    judges = [None if side.path else SavedJudge.load(side.text) for side in sides]
+    first, second = judges
+    if first and second and first.fingerprint == second.fingerprint:
+        b = sides[1].text
+        raise OptionError(
+            f"A and B are the same judge (fingerprint {first.fingerprint}); name two.", option=b
+        )
+    return judges
+
+
+def _targets(
+    sides: tuple[Named, Named],
+    judges: list[SavedJudge | None],
+    dataset: DataSet,
+    target: str,
+    aggregate: str,
+    criterion: str | None,
+    *,
+    data: str,
+) -> tuple[list[Scores | None], Targets]:
+    """Read the scores among the two, and find the ratings that both are held against."""
+    from judgesmith.experiments import targets_of
+    from judgesmith.experiments.comparing import shared_target
+    from judgesmith.experiments.targets import criteria_behind
+
+    told = target != "auto"
+    with blaming("--target" if told else data):
+        known = [target] if told else [judge.target for judge in judges if judge]
+        wanted = criteria_behind(dataset, known[0])[0] if known else None
+    scores = [
+        side.scores(dataset, criterion=criterion, target=wanted) if side.path else None
+        for side in sides
+    ]
+    if not told:
+        first, second = (judge or own for judge, own in zip(judges, scores, strict=True))
+        assert first is not None
+        assert second is not None
+        with blaming("--target"):
+            target = shared_target(first, second, dataset) or target
+    with blaming("--target" if told else data):
+        return scores, targets_of(dataset, target, aggregate)  # type: ignore[arg-type]
+
+
+def _judged(
+    sides: tuple[Named, Named],
+    judges: list[SavedJudge | None],
+    scores: list[Scores | None],
+    dataset: DataSet,
+    targets: Targets,
+    *,
+    choice: ModelChoice,
+    concurrency: int,
+    quiet: bool,
+) -> tuple[JudgedRows, JudgedRows]:
+    """Return what either says of the rated rows; one budget holds for both."""
+    from judgesmith.experiments.judged_rows import rows_of_judge, rows_of_scores
+
+    names = "|".join(judge.fingerprint for judge in judges if judge)
+    run_id = f"compare {names} {dataset.digest} {targets.name}"
+    found = []
+    with stage_progress(quiet=quiet) as progress:
+        for letter, side, judge, own in zip("AB", sides, judges, scores, strict=True):
+            if judge is None:
+                assert own is not None
+                found.append(rows_of_scores(own, dataset, targets))
+                continue
+            lm = choice.lm(default=judge.model, run_id=run_id)
+            choice.check_key(lm)
+            n_rated, stage = len(targets.rated), f"rows by {letter}"
+            tell = None if progress is None else _telling(progress, stage, n_rated)
+            found.append(
+                rows_of_judge(
+                    judge,
+                    dataset,
+                    targets,
+                    own=judge.target,
+                    lm=lm,
+                    label=side.text,
+                    concurrency=concurrency,
+                    progress=tell,
+                )
+            )
+    return found[0], found[1]
+
+
+def _telling(
+    progress: Callable[[str, int, int | None], None], stage: str, total: int
+) -> Callable[[int], None]:
+    return lambda n: progress(stage, n, total)

@@ -1,0 +1,160 @@
+"""What ``judgesmith compare`` prints: the answer in a sentence, what it rests on, every number."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from judgesmith.cli.printing import (
+    LEVELS,
+    estimate_text,
+    print_table,
+    say,
+    say_under,
+    say_wrapped,
+)
+
+if TYPE_CHECKING:
+    from judgesmith.experiments.agreeing import Gain
+    from judgesmith.experiments.comparing import Comparison, Side
+    from judgesmith.experiments.comparison_tests import ComparisonTests
+
+
+def print_compared(found: Comparison, *, name: str) -> None:
+    """Print a comparison on the set called ``name``."""
+    from judgesmith.experiments.agreeing import unscored_text
+
+    say_wrapped(verdict(found))
+    say()
+    for letter, side in _sides(found):
+        by_criterion = ", by its score on this criterion" if side.scored_by == "criterion" else ""
+        say_under(letter, f"{side.label}{by_criterion}")
+    say_under("held against", f"{found.target} of {name}")
+    tests: ComparisonTests | None = found.tests
+    if found.unseen is not None:
+        nobody = "Rows that neither has seen" if found.n_seen else "All rows"
+        _print_gain(nobody, found.unseen, tests)
+        tests = None
+    if found.seen is not None:
+        _print_gain(f"Rows that {_seen_by(found)} has seen", found.seen, tests)
+    _say_tests(found.tests)
+    say()
+    without = {letter: unscored_text(side.unscored) for letter, side in _sides(found)}
+    if without["A"] == without["B"]:
+        without = {"A and B": without["A"]}
+    for letters, text in without.items():
+        say_under(f"of the rated rows, by {letters}", text)
+    if found.n_unrated:
+        say(f"{found.n_unrated} more rows are unrated")
+
+
+def verdict(found: Comparison) -> str:
+    """Return the answer in one sentence, and what stands in the way of trusting it."""
+    gain, name = found.gain, _name(found)
+    seen_by = _seen_by(found)
+    where = "" if found.unseen else f" on rows that {seen_by} was made from (there are no others)"
+    if gain.value != gain.value:
+        none = [
+            side.label
+            for side, value in ((found.a, gain.first), (found.b, gain.second))
+            if value != value
+        ]
+        return (
+            f"Which agrees better with people cannot be told{where}: {name} is undefined for "
+            f"{' and '.join(none)}."
+        )
+    if gain.value == 0:
+        return (
+            f"{found.a.label} and {found.b.label} agree equally well with people{where}: {name} "
+            f"{gain.first:.3f} each."
+        )
+    ahead = gain.value > 0
+    first, second = (found.a, found.b) if ahead else (found.b, found.a)
+    values = (gain.first, gain.second) if ahead else (gain.second, gain.first)
+    ends = (gain.low, gain.high) if ahead else (-gain.high, -gain.low)
+    sure = (
+        f"[{ends[0]:+.2f}, {ends[1]:+.2f}], p {_equals(gain.p_value)}"
+        if gain.low == gain.low
+        else "[no interval]"
+    )
+    clear = f"clear at {gain.confidence:.0%}" if found.better else "not clear"
+    return (
+        f"{first.label} agrees better with people{where}: {name} {values[0]:.3f} against "
+        f"{values[1]:.3f} for {second.label}, difference {values[0] - values[1]:+.3f} {sure}: "
+        f"{clear}."
+    )
+
+
+def _sides(found: Comparison) -> tuple[tuple[str, Side], tuple[str, Side]]:
+    return ("A", found.a), ("B", found.b)
+
+
+def p_text(p: float) -> str:
+    """Return a p-value to three decimals.
+
+    Examples
+    --------
+    >>> p_text(0.0342), p_text(0.0004), p_text(float("nan"))
+    ('0.034', '<0.001', 'undefined')
+    """
+    if p != p:
+        return "undefined"
+    return f"{p:.3f}" if p >= 0.0005 else "<0.001"
+
+
+def _equals(p: float) -> str:
+    text = p_text(p)
+    return f"< {text[1:]}" if text.startswith("<") else f"= {text}"
+
+
+def _seen_by(found: Comparison) -> str:
+    return " or ".join(letter for letter, side in _sides(found) if side.n_seen)
+
+
+def _name(found: Comparison) -> str:
+    statistic, level = found.objective.statistic, found.objective.level
+    name = {"q": "Q"}.get(statistic, statistic.capitalize())
+    return name if level == "dataset" else f"{name} at {level} level"
+
+
+def _print_gain(title: str, gain: Gain, tests: ComparisonTests | None) -> None:
+    basis = gain["dataset"]["pearson"]
+    rows = []
+    for level in LEVELS:
+        lines = []
+        for statistic, one in gain[level].items():  # type: ignore[index]
+            if one.value != one.value:
+                continue
+            values = [f"{one.first:.3f}", f"{one.second:.3f}", estimate_text(one, signed=True)]
+            p_values = [one.p_value]
+            if tests is not None:
+                p_values.append(tests.holm[level][statistic])  # type: ignore[index]
+                p_values.append(tests.permutation[level][statistic].p_value)  # type: ignore[index]
+            lines.append([f"  {statistic}", *values, *map(p_text, p_values)])
+        if lines:
+            rows += [[level, *[""] * (len(lines[0]) - 1)], *lines]
+    about = (
+        f"{title}: {basis.n} of {basis.n_groups} sources, "
+        f"{basis.confidence:.0%} intervals over sources"
+    )
+    header = ["", "A", "B", "A - B", "p", *(["p Holm", "p perm"] if tests else [])]
+    if rows:
+        print_table(about, rows, header=header)
+    else:
+        say(f"\n{about}\nundefined: the scores of A or B are all the same there")
+
+
+def _say_tests(tests: ComparisonTests) -> None:
+    what = "systems and sources" if tests.swap == "both" else "sources"
+    say()
+    say_under(
+        "p",
+        "of the interval, for one comparison; p Holm: adjusted for all in the table; p perm: by "
+        f"permutation, where all scores of {what} change hands",
+    )
+    said = [
+        f"{level} level t({one.n - 3}) = {one.statistic:.2f}, p {_equals(one.p_value)}"
+        for level, one in tests.williams.items()
+        if one.p_value == one.p_value
+    ]
+    if said:
+        say_under("Williams' test of Pearson", f"{'; '.join(said)}; it takes rows for independent")

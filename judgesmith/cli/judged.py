@@ -1,0 +1,119 @@
+"""What the command line names where a judge or a file of its scores is meant."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from judgesmith.cli.faults import OptionError, blaming
+
+if TYPE_CHECKING:
+    from judgesmith.experiments import DataSet
+    from judgesmith.experiments.recorded_pairs import PairedAnswers
+    from judgesmith.experiments.score_files import Scores
+
+
+UNTRACED = "scores on file do not say which rows their judge was made from."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Named:
+    """A judge, or scores on file.
+
+    Attributes
+    ----------
+    text : str
+        As it was given.
+    path : Path or None
+        The file of scores; None for the folder of a judge.
+    recorded : str or None
+        Which of the judges in the file.
+    """
+
+    text: str
+    path: Path | None
+    recorded: str | None
+
+    def scores(self, dataset: DataSet, *, criterion: str | None, target: str | None) -> Scores:
+        """Read the scores, of single rows.
+
+        As ``recorded_in``, which reads comparisons too.
+        """
+        from judgesmith.experiments import read_scores
+
+        assert self.path is not None
+        told = {} if target is None else {"target": target}
+        with blaming(str(self.path)):
+            return read_scores(self.path, dataset, judge=self.recorded, criterion=criterion, **told)
+
+    def recorded_in(
+        self, dataset: DataSet, *, criterion: str | None, target: str | None
+    ) -> Scores | PairedAnswers:
+        """Read the scores, or comparisons of two rows.
+
+        Parameters
+        ----------
+        dataset : DataSet
+            Whose items they are for.
+        criterion : str or None
+            Which of several recorded criteria; None takes the one called like ``target``.
+        target : str or None
+            What they will be compared with, where that is known.
+        """
+        from judgesmith.experiments.score_files import read_recorded
+
+        assert self.path is not None
+        told = {} if target is None else {"target": target}
+        with blaming(str(self.path)):
+            return read_recorded(
+                self.path, dataset, judge=self.recorded, criterion=criterion, **told
+            )
+
+    def unused(self, scores: Scores | PairedAnswers, dataset: DataSet) -> list[str]:
+        """Return a note of the scores that belong to no row of the set, if there are any."""
+        assert self.path is not None
+        if not scores.n_unused:
+            return []
+        return [f"{scores.n_unused} scores in {self.path.name} belong to no row of {dataset.name}."]
+
+
+def named(text: str) -> Named:
+    """Return what ``text`` names.
+
+    Raises
+    ------
+    OptionError
+        If there is no such thing.
+    """
+    path, recorded = scores_path(text)
+    if path is None and not Path(text).exists():
+        raise OptionError(
+            f"there is no judge and no file of scores called {text}; name a folder that compile "
+            "made, or a file of scores.",
+            option=text,
+        )
+    return Named(text=text, path=path, recorded=recorded)
+
+
+def refuse_criterion(text: str) -> OptionError:
+    """Return the fault of a ``--criterion`` where there is no file of scores, but a judge."""
+    return OptionError(
+        f"--criterion picks one of the criteria in a file of scores, and {text} is a judge; "
+        "say --target NAME to compare its scores on a criterion.",
+        option="--criterion",
+    )
+
+
+def scores_path(text: str) -> tuple[Path | None, str | None]:
+    """Return the file and the recorded judge that ``text`` names; no file for a folder."""
+    path = Path(text)
+    if path.is_file() and path.name != "judge.json":
+        return path, None
+    head, separator, name = text.partition(":")
+    while separator and not Path(head).is_file():
+        more, separator, name = name.partition(":")
+        head = f"{head}:{more}"
+    if separator and Path(head).is_file():
+        return Path(head), name
+    return None, None

@@ -1,0 +1,54 @@
+"""What ``judgesmith evaluate`` prints of preferences between two texts."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from judgesmith.cli.printing import estimate_text, print_table, say, say_wrapped
+
+if TYPE_CHECKING:
+    from judgesmith.experiments.preferring import PreferenceEvaluation
+
+_SHOWN = {"given": "as given", "swapped": "swapped", "combined": "both orders"}
+
+
+def print_preferences(found: PreferenceEvaluation, *, name: str) -> None:
+    """Print how preferences agree with people's on the set called ``name``."""
+    from judgesmith.experiments.agreeing import unscored_text
+    from judgesmith.experiments.preferring import ANSWERS
+
+    say(f"{found.label} on {name}: {found.target}, preferences between two texts")
+    n, basis = found.unscored.n_rows, found.given.accuracy
+    columns = found.by_order
+    rows = [
+        ["same as people", *(estimate_text(one.accuracy) for one in columns.values())],
+        [
+            "  without ties",
+            *(estimate_text(one.accuracy_decided) for one in columns.values()),
+        ],
+    ]
+    title = (
+        f"{basis.n} pairs of {basis.n_groups} sources, {basis.confidence:.0%} intervals over "
+        f"sources"
+    )
+    print_table(title, rows, header=["", *(_SHOWN[one] for one in columns)])
+    if found.order is not None:
+        order = found.order
+        print_table(
+            "When the two texts change places",
+            [
+                ["the answer is the same", estimate_text(order.consistent)],
+                ["the other text wins", estimate_text(order.flipped)],
+                ["preferences for the text shown first", estimate_text(order.first_place)],
+            ],
+        )
+    counts = [
+        [f"people: {people}", *map(str, row)]
+        for people, row in zip(ANSWERS, found.given.confusion, strict=True)
+    ]
+    print_table("Which of the two is better", counts, header=["", *ANSWERS])
+    say()
+    say_wrapped(
+        f"of the pairs, {unscored_text(found.unscored)}; people rated both texts alike in "
+        f"{found.n_tied} ({found.n_tied / n:.0%}); {found.n_unrated} more have an unrated text"
+    )

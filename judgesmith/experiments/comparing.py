@@ -1,0 +1,323 @@
+"""Which of two judges agrees better with people, by how much, and how sure that is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from judgesmith.experiments.agreeing import STATISTICS, Gain, Unscored, gain_report, plain, unscored
+from judgesmith.experiments.comparison_tests import ComparisonTests, comparison_tests
+from judgesmith.experiments.dataset import DataSet, check_dataset
+from judgesmith.experiments.judged_rows import (
+    JudgedRows,
+    ScoredBy,
+    rows_of_judge,
+    rows_of_scores,
+)
+from judgesmith.experiments.ratings import Aggregate
+from judgesmith.experiments.score_files import Scores
+from judgesmith.experiments.targets import Targets, targets_of
+from judgesmith.metrics import PairedEstimate
+from judgesmith.metrics.checks import fraction
+from judgesmith.optimizers import Agreement, parse_objective
+from judgesmith.programs import Judge, SavedJudge
+from judgesmith.signatures.rubric import folded
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import dspy
+
+OBJECTIVE = "spearman"
+"""What decides, unless told otherwise.
+
+It is known to whoever reads correlations, it lies between -1 and 1, and two judges may answer on
+scales of any shape. A search takes Q instead, so that no single correlation decides.
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Side:
+    """One of two judges that are compared.
+
+    Attributes
+    ----------
+    label : str
+        What it is called.
+    scored_by : {"score", "criterion"}
+        As in ``Evaluation``.
+    unscored : Unscored
+        Rows without a score among all rated ones.
+    n_seen : int
+        Rated rows that it is known to have been made from.
+    """
+
+    label: str
+    scored_by: ScoredBy
+    unscored: Unscored
+    n_seen: int
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Comparison:
+    """How much better judge A agrees with people than judge B, on the same rows.
+
+    Attributes
+    ----------
+    a, b : Side
+        The judges.
+    target : str
+        The ratings that both are held against.
+    objective : Agreement
+        The statistic and level that decide.
+    unseen, seen : Gain or None
+        A minus B on rows that neither was made from, and on those that either was; None where no
+        such row has a score from both.
+    tests : ComparisonTests
+        Further tests, on unseen rows where there are any.
+    n_unseen, n_seen, n_unrated : int
+        Rated rows of either kind, and rows nobody rated.
+    """
+
+    a: Side
+    b: Side
+    target: str
+    objective: Agreement
+    unseen: Gain | None
+    seen: Gain | None
+    tests: ComparisonTests
+    n_unseen: int
+    n_seen: int
+    n_unrated: int
+
+    @property
+    def gain(self) -> PairedEstimate:
+        """By how much A is better by the objective: on unseen rows where there are any."""
+        report = self.unseen or self.seen
+        assert report is not None  # refused by compare_judges
+        return report[self.objective.level][self.objective.statistic]
+
+    @property
+    def better(self) -> Literal["a", "b"] | None:
+        """Who agrees better, if the interval of the gain leaves out zero."""
+        if self.gain.low > 0:
+            return "a"
+        return "b" if self.gain.high < 0 else None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything ready for JSON."""
+        return {
+            "a": self.a.label,
+            "b": self.b.label,
+            "target": self.target,
+            "scored_by": {"a": self.a.scored_by, "b": self.b.scored_by},
+            "rows": {
+                "compared": self.gain.n,
+                "unseen": self.n_unseen,
+                "seen": self.n_seen,
+                "seen_by": {"a": self.a.n_seen, "b": self.b.n_seen},
+                "unscored": {"a": self.a.unscored.n, "b": self.b.unscored.n},
+                "unrated": self.n_unrated,
+            },
+            "problems": {"a": dict(self.a.unscored.reasons), "b": dict(self.b.unscored.reasons)},
+            "objective": {
+                "name": str(self.objective),
+                "on": "seen" if self.unseen is None else "unseen",
+                "better": self.better,
+                "gain": self.gain.to_dict(),
+            },
+            "heldout": plain(self.unseen),
+            "seen": plain(self.seen),
+            "tests": self.tests.to_dict(),
+        }
+
+
+def compare_judges(
+    first: Judge | SavedJudge | Scores,
+    second: Judge | SavedJudge | Scores,
+    dataset: DataSet,
+    targets: Targets | None = None,
+    *,
+    objective: Agreement | str = OBJECTIVE,
+    aggregate: Aggregate = "mean",
+    lm: dspy.LM | None = None,
+    rng: np.random.Generator,
+    confidence: float = 0.95,
+    labels: tuple[str, str] = ("A", "B"),
+    concurrency: int = 32,
+    progress: Callable[[int], None] | None = None,
+) -> Comparison:
+    """Judge every rated row with both and report how much better the first agrees with people.
+
+    Both are compared on the rows that both scored. Rows that either is known to be made from are
+    compared apart. What is more and what is better is as for ``evaluate_judge``.
+
+    Parameters
+    ----------
+    first, second : Judge, SavedJudge or Scores
+        Judge A and judge B, or what they said, as ``read_scores`` returns it.
+    dataset : DataSet
+        Rated items.
+    targets : Targets or None
+        Which ratings count; None takes what both were made for, where they say so, or the set's
+        own default.
+    objective : Agreement or str
+        What decides, such as ``spearman`` or ``q@sample``; everything else is reported beside it.
+    aggregate : {"mean", "median", "mode", "unanimous"}
+        How several ratings become one value on the target of None.
+    lm : dspy.LM or None
+        The model that judges ask; None takes DSPy's current one, or the offline model.
+    rng : Generator
+        Draws the intervals.
+    confidence : float, between 0 and 1
+        Nominal coverage of the intervals.
+    labels : (str, str)
+        What judges are called in the report; scores have a label of their own.
+    concurrency : int
+        Items judged at the same time.
+    progress : callable or None
+        Told how many items were finished since it was last told.
+
+    Raises
+    ------
+    ValueError
+        If nobody rated the target, the two were made for different ones and none is given, or no
+        row has a score from both.
+
+    Examples
+    --------
+    >>> from judgesmith.experiments.reading import read_items
+    >>> from judgesmith.programs import ActiveCritic
+    >>> from judgesmith.signatures import Protocol
+    >>> found = compare_judges(
+    ...     ActiveCritic(), ActiveCritic(Protocol(variant="vanilla")), read_items("sample"),
+    ...     rng=np.random.default_rng(0),
+    ... )
+    >>> found.gain.n, found.gain.value == found.gain.first - found.gain.second
+    (160, True)
+    """
+    check_dataset(dataset)
+    wanted = parse_objective(objective) if isinstance(objective, str) else objective
+    own: str | None = None
+    if targets is None:
+        targets = targets_of(dataset, shared_target(first, second, dataset) or "auto", aggregate)
+        own = targets.name
+    sides = [
+        rows_of_scores(one, dataset, targets)
+        if isinstance(one, Scores)
+        else rows_of_judge(
+            one,
+            dataset,
+            targets,
+            own=made_for(one, dataset) or own,
+            lm=lm,
+            label=label,
+            concurrency=concurrency,
+            progress=progress,
+        )
+        for one, label in zip((first, second), labels, strict=True)
+    ]
+    a, b = sides
+    return compare_rows(a, b, targets, objective=wanted, rng=rng, confidence=confidence)
+
+
+def compare_rows(
+    first: JudgedRows,
+    second: JudgedRows,
+    targets: Targets,
+    *,
+    objective: Agreement,
+    rng: np.random.Generator,
+    confidence: float = 0.95,
+) -> Comparison:
+    """Return the comparison of two judges' verdicts on the same rated rows.
+
+    As ``compare_judges``.
+    """
+    fraction(confidence, name="confidence")
+    unscored_by = [np.isnan(side.table.predicted) for side in (first, second)]
+    scored = ~(unscored_by[0] | unscored_by[1])
+    if not scored.any():
+        raise ValueError(_nothing_shared(first, second))
+    seen = first.seen | second.seen
+    # What is seen must not change what is said of the rows that are not.
+    seeds = rng.integers(2**63, size=2).tolist()
+    statistics = list(dict.fromkeys((*STATISTICS, objective.statistic)))
+    gains: list[Gain | None] = []
+    tests: ComparisonTests | None = None
+    for rows in (np.flatnonzero(~seen), np.flatnonzero(seen)):
+        if not scored[rows].any():
+            gains.append(None)
+            continue
+        tables = first.table.take(rows), second.table.take(rows)
+        gain = gain_report(
+            *tables,
+            rng=np.random.default_rng(seeds[0]),
+            statistics=statistics,
+            confidence=confidence,
+        )
+        gains.append(gain)
+        tests = tests or comparison_tests(*tables, gain, rng=np.random.default_rng(seeds[1]))
+    assert tests is not None
+    return Comparison(
+        a=_side(first),
+        b=_side(second),
+        target=targets.name,
+        objective=objective,
+        unseen=gains[0],
+        seen=gains[1],
+        tests=tests,
+        n_unseen=int(np.sum(~seen)),
+        n_seen=int(np.sum(seen)),
+        n_unrated=targets.n_unrated,
+    )
+
+
+def made_for(given: Judge | SavedJudge | Scores, dataset: DataSet) -> str | None:
+    """Return the target that a judge or scores say they are about, None where they say none."""
+    if isinstance(given, Scores):
+        return given.criterion if given.criterion in dataset.criteria else given.target
+    return getattr(given, "target", None)
+
+
+def shared_target(
+    first: Judge | SavedJudge | Scores, second: Judge | SavedJudge | Scores, dataset: DataSet
+) -> str | None:
+    """Return the target that both are about, None where neither says.
+
+    Raises
+    ------
+    ValueError
+        If they are about different ones.
+    """
+    a, b = made_for(first, dataset), made_for(second, dataset)
+    if a is not None and b is not None and folded(a) != folded(b):
+        raise ValueError(
+            f"A was made for {a} and B for {b}; say which ratings both are held against."
+        )
+    return a if a is not None else b
+
+
+def _side(rows: JudgedRows) -> Side:
+    return Side(
+        label=rows.label,
+        scored_by=rows.scored_by,
+        unscored=unscored(rows.table),
+        n_seen=int(np.sum(rows.seen)),
+    )
+
+
+def _nothing_shared(first: JudgedRows, second: JudgedRows) -> str:
+    n = len(first.seen)
+    said = []
+    for name, side in (("A", first), ("B", second)):
+        missing = unscored(side.table)
+        commonest = list(missing.reasons.items())[:1]
+        because = "".join(f" ({k} × {reason.removesuffix('.')})" for reason, k in commonest)
+        said.append(f"{name} scored {n - missing.n}{because}")
+    return (
+        f"no rated row has a score from both: of {n}, {said[0]} and {said[1]}; name two that "
+        "scored the same rows."
+    )

@@ -1,0 +1,148 @@
+"""What one judge says of the rated rows of a set, asked now or read from a file."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from judgesmith.experiments.agreeing import oriented
+from judgesmith.experiments.by_criterion import judged_criteria
+from judgesmith.experiments.dataset import DataSet
+from judgesmith.experiments.score_files import Scores
+from judgesmith.experiments.targets import Targets
+from judgesmith.optimizers.table import JudgedTable, judged_table, on_criterion
+from judgesmith.programs import Judge, SavedJudge, judge_items
+from judgesmith.signatures import Judgement
+from judgesmith.signatures.rubric import folded
+from judgesmith.signatures.scale import PERCENT, Scale
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import dspy
+
+ScoredBy = Literal["score", "criterion"]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class JudgedRows:
+    """A judge's verdicts on the rows that people rated on a target.
+
+    Attributes
+    ----------
+    label : str
+        What the judge is called, in tables.
+    judgements : tuple of Judgement, one per rated row
+        In the order of the set.
+    scored_by : {"score", "criterion"}
+        What is compared with the target: the judge's score, or its score on the criterion that
+        the target is called like.
+    seen : array of bool, one per rated row
+        Whether the judge was made from the row's texts; False where nobody knows.
+    table : JudgedTable
+        What is compared beside what people said, where more is better.
+    scale : Scale or None
+        What the compared scores are points of, where that is known.
+    """
+
+    label: str
+    judgements: tuple[Judgement, ...]
+    scored_by: ScoredBy
+    seen: NDArray[np.bool_]
+    table: JudgedTable
+    scale: Scale | None
+
+
+def rows_of_judge(
+    judge: Judge | SavedJudge,
+    dataset: DataSet,
+    targets: Targets,
+    *,
+    own: str | None,
+    lm: dspy.LM | None = None,
+    label: str = "judge",
+    concurrency: int = 32,
+    progress: Callable[[int], None] | None = None,
+) -> JudgedRows:
+    """Judge every rated row.
+
+    Parameters
+    ----------
+    own : str or None
+        What the judge's score is about, where that is known.
+    judge, dataset, targets, lm, label, concurrency, progress
+        As for ``evaluate_judge``.
+    """
+    items = [dataset[i] for i in targets.rated.tolist()]
+    judgements = judge_items(judge, items, lm=lm, concurrency=concurrency, progress=progress)
+    known = judge.seen_keys if isinstance(judge, SavedJudge) else frozenset()
+    return _rows(
+        label,
+        dataset,
+        targets,
+        judgements,
+        whole=own is not None and folded(own) == folded(targets.name),
+        seen=np.asarray([item.key in known for item in items], dtype=bool),
+        scale=judge.protocol.aggregation.scale,
+    )
+
+
+def rows_of_scores(scores: Scores, dataset: DataSet, targets: Targets) -> JudgedRows:
+    """Return the scores of every rated row.
+
+    Scores that do not say what their judge was compiled for are compared whatever the target.
+    """
+    judgements = [
+        Judgement(
+            score=None if np.isnan(value) else float(value), problem=problem, criteria=criteria
+        )
+        for value, problem, criteria in zip(
+            scores.values,
+            scores.problems,
+            scores.criteria or [{}] * len(scores.values),
+            strict=True,
+        )
+    ]
+    chosen = [judgements[i] for i in targets.rated.tolist()]
+    return _rows(
+        scores.label,
+        dataset,
+        targets,
+        chosen,
+        whole=scores.target is None or folded(scores.target) == folded(targets.name),
+        seen=np.zeros(len(chosen), dtype=bool),
+        scale=None,
+    )
+
+
+def _rows(
+    label: str,
+    dataset: DataSet,
+    targets: Targets,
+    judgements: Sequence[Judgement],
+    *,
+    whole: bool,
+    seen: NDArray[np.bool_],
+    scale: Scale | None,
+) -> JudgedRows:
+    by_name = not whole and folded(targets.name) in judged_criteria(judgements)
+    compared = on_criterion(judgements, targets.name) if by_name else judgements
+    rated = targets.rated
+    return JudgedRows(
+        label=label,
+        judgements=tuple(judgements),
+        scored_by="criterion" if by_name else "score",
+        seen=seen,
+        table=judged_table(
+            compared,
+            oriented(targets)[rated],
+            sources=dataset.groups[rated],
+            systems=np.asarray([dataset[i].system_id for i in rated.tolist()]),
+        ),
+        # Every judge scores criteria from 0 to 100.
+        scale=PERCENT if by_name else scale,
+    )

@@ -1,0 +1,229 @@
+"""The pairs of rows that a judge orders otherwise than people, the most harmful ones first.
+
+Found exactly, and without looking at all pairs. The higher row (to people) of one of the n worst
+pairs has fewer than n rows that are at least as high to people and at most as high to the judge.
+Such rows lie along one edge of the cloud, the lower ones along the opposite edge; both edges are
+searched block by block, the most promising first, until no block can hold a worse pair.
+"""
+
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from judgesmith.metrics.checks import FloatArray, IntArray, group_codes, paired_scores
+from judgesmith.metrics.column import Column
+from judgesmith.metrics.inversions import inversion_passes
+from judgesmith.metrics.levels import Labels
+
+__all__ = ["WorstPair", "worst_pairs"]
+
+Kind = Literal["reversed", "tied"]
+
+_MOST_PAIRS = 1000
+# Rows of one block at least, and about how many pairs of blocks there are at most.
+_BLOCK_ROWS = 64
+_BLOCK_PAIRS = 2_000_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorstPair:
+    """Two rows that people order and the judge does not order likewise.
+
+    Attributes
+    ----------
+    better, worse : int
+        Where the row that people score higher, and the other one, stand among the rows given.
+    human_gap : float, in points of the human scale
+        By how much people score the better row higher; above 0.
+    predicted_gap : float, in points of the judge's scale
+        By how much the judge does: below 0, or 0 (up to rounding) for a pair that it ties.
+    harm : float
+        How much the pair hurts, as :func:`worst_pairs` has it; above 0.
+    """
+
+    better: int
+    worse: int
+    human_gap: float
+    predicted_gap: float
+    harm: float
+
+
+def worst_pairs(
+    predicted: ArrayLike,
+    human: ArrayLike,
+    *,
+    sources: Labels | None = None,
+    n: int = 10,
+    kind: Kind = "reversed",
+) -> tuple[WorstPair, ...]:
+    """Return the pairs of rows on which a judge contradicts people most.
+
+    The harm of a reversed pair is the product of its two gaps, each in standard deviations of
+    its list over all scored rows. Pearson's correlation is minus the sum of this product over all
+    pairs of rows (with a negative sign where both order them alike), divided by the square of
+    their number: the harm is what the pair takes away from it. The harm of a tied pair, which
+    takes away nothing, is the human gap alone, in standard deviations.
+
+    Memory grows with the rows, not with their pairs; a million rows take seconds, and longer only
+    where nearly all of them are ordered as people do up to the last digits.
+
+    Parameters
+    ----------
+    predicted : array-like, shape (n_rows,), in points of the judge's scale
+        nan (or None) where an item is unscored; such rows are in no pair.
+    human : array-like, shape (n_rows,), in points of the human scale
+        Aligned with ``predicted``.
+    sources : sequence of labels, one per row, or None
+        Only rows of one source make a pair; without sources any two rows do.
+    n : int, from 1 to 1000
+        How many pairs, at most.
+    kind : {"reversed", "tied"}
+        Pairs that the judge orders the other way round, or gives one score.
+
+    Returns
+    -------
+    tuple of WorstPair
+        The most harmful first, then by row. Fewer than ``n`` if there are no more. Which of
+        several equally harmful pairs come last on the list, or are left out, is not defined.
+
+    Raises
+    ------
+    ValueError
+        If rows do not pair up, a human score or a label is missing, a score is infinite, ``n`` is
+        out of range or the kind unknown.
+
+    Examples
+    --------
+    >>> found = worst_pairs([1, 9, 5, 5], [2, 1, 5, 4], n=1)[0]
+    >>> found.better, found.worse, found.human_gap, found.predicted_gap, round(found.harm, 2)
+    (2, 1, 4.0, -4.0, 3.58)
+    >>> [(pair.better, pair.worse) for pair in worst_pairs([1, 9, 5, 5], [2, 1, 5, 4], kind="tied")]
+    [(2, 3)]
+    """
+    if kind not in get_args(Kind):
+        raise ValueError(f"kind must be one of {get_args(Kind)}; got {kind!r}.")
+    if not 1 <= n <= _MOST_PAIRS or int(n) != n:
+        raise ValueError(f"n must be a whole number from 1 to {_MOST_PAIRS}; got {n!r}.")
+    p, h = paired_scores(predicted, human, allow_unscored=True)
+    groups, n_groups = np.zeros(len(p), np.int64), 1
+    if sources is not None:
+        groups, n_groups = group_codes(sources, name="sources", n_items=len(p))
+    rows = np.flatnonzero(~np.isnan(p))
+    groups, x, y = groups[rows], Column.of(p[rows]), Column.of(h[rows])
+    if not rows.size or y.n_levels < 2:
+        return ()
+    # From the low to the high place of a gap: for ties a step of one, whatever the score.
+    low, high = x.values, x.values
+    unit = np.std(x.values) * np.std(y.values)
+    if kind == "tied":
+        groups, n_groups = x.cells(groups, n_groups)
+        low, high = np.zeros(len(rows)), np.ones(len(rows))
+        unit = np.std(y.values)
+    better = _extreme(groups, x.codes, y.codes, int(n))
+    worse = _extreme(groups, -x.codes, -y.codes, int(n))
+    products, firsts, seconds = _largest_products(
+        _Edge.of(better, groups, low, y.values),
+        _Edge.of(worse, groups, high, y.values),
+        n_groups,
+        int(n),
+    )
+    firsts, seconds = rows[firsts], rows[seconds]
+    order = np.lexsort((seconds, firsts, -products))
+    return tuple(
+        WorstPair(
+            better=int(first),
+            worse=int(second),
+            human_gap=float(h[first]) - float(h[second]),
+            predicted_gap=float(p[first]) - float(p[second]),
+            harm=float(product / unit),
+        )
+        for product, first, second in zip(
+            products[order], firsts[order], seconds[order], strict=True
+        )
+    )
+
+
+def _extreme(groups: IntArray, x: IntArray, y: IntArray, n: int) -> IntArray:
+    """Return the rows that fewer than n others of their group are at most at x and at least at y.
+
+    Of equal rows each counts those before it.
+    """
+    by_x, by_y = np.lexsort((-y, x, groups)), np.lexsort((x, -y, groups))
+    place = np.empty(len(groups), np.int64)
+    place[by_y] = np.arange(len(groups))
+    # Rows that are before one in both orders: all before it in one, less the inverted ones.
+    before = np.arange(len(groups)) - np.searchsorted(groups[by_x], groups[by_x])
+    for low, _, first, last in inversion_passes(place[by_x]):
+        before[low] -= last - first
+    return np.asarray(by_x[before < n])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Edge:
+    """Rows of one edge in order of their group and y."""
+
+    rows: IntArray
+    groups: IntArray
+    x: FloatArray
+    y: FloatArray
+
+    @classmethod
+    def of(cls, rows: IntArray, groups: IntArray, x: FloatArray, y: FloatArray) -> "_Edge":
+        rows = rows[np.lexsort((y[rows], groups[rows]))]
+        return cls(rows=rows, groups=groups[rows], x=x[rows], y=y[rows])
+
+    def blocks(self, size: int) -> tuple[IntArray, IntArray]:
+        """Return where blocks of at most so many rows of one group start and end."""
+        place = np.arange(len(self.rows)) - np.searchsorted(self.groups, self.groups)
+        starts = np.flatnonzero(place % size == 0)
+        return starts, np.append(starts, len(place))[1:]
+
+
+def _largest_products(
+    better: _Edge, worse: _Edge, n_groups: int, n: int
+) -> tuple[FloatArray, IntArray, IntArray]:
+    """Return the n largest products of both gaps, and the rows they are between."""
+    counts = [np.bincount(edge.groups, minlength=n_groups) for edge in (better, worse)]
+    n_pairs = float(counts[0].astype(np.float64) @ counts[1])
+    size = max(_BLOCK_ROWS, int(np.sqrt(n_pairs / _BLOCK_PAIRS)))
+    (better_from, better_to), (worse_from, worse_to) = better.blocks(size), worse.blocks(size)
+    above, below = _pairs_of_blocks(better.groups[better_from], worse.groups[worse_from])
+    # No product in a pair of blocks is larger than that of the outermost gaps.
+    rise = (
+        np.maximum.reduceat(better.y, better_from)[above]
+        - np.minimum.reduceat(worse.y, worse_from)[below]
+    )
+    fall = (
+        np.maximum.reduceat(worse.x, worse_from)[below]
+        - np.minimum.reduceat(better.x, better_from)[above]
+    )
+    bounds = np.maximum(rise, 0.0) * np.maximum(fall, 0.0)
+    best, least = np.empty(0), 0.0
+    pairs = np.empty((2, 0), np.int64)
+    for one in np.argsort(-bounds):
+        if bounds[one] <= least:
+            break
+        a = slice(better_from[above[one]], better_to[above[one]])
+        b = slice(worse_from[below[one]], worse_to[below[one]])
+        gaps = np.maximum(better.y[a, None] - worse.y[b], 0.0)
+        gaps *= np.maximum(worse.x[b] - better.x[a, None], 0.0)
+        found = np.argwhere(gaps > least)
+        best = np.append(best, gaps[tuple(found.T)])
+        pairs = np.append(pairs, [better.rows[a][found[:, 0]], worse.rows[b][found[:, 1]]], axis=1)
+        if len(best) > n:
+            kept = np.argpartition(-best, n - 1)[:n]
+            best, pairs = best[kept], pairs[:, kept]
+        if len(best) == n:
+            least = float(best.min())
+    return best, pairs[0], pairs[1]
+
+
+def _pairs_of_blocks(first: IntArray, second: IntArray) -> tuple[IntArray, IntArray]:
+    """Return all pairs of places whose groups, in order in both lists, are equal."""
+    start, end = (np.searchsorted(second, first, side=side) for side in ("left", "right"))
+    n_partners = end - start
+    ones = np.repeat(np.arange(len(first)), n_partners)
+    offset = np.arange(len(ones)) - np.repeat(np.cumsum(n_partners) - n_partners, n_partners)
+    return ones, start[ones] + offset

@@ -1,0 +1,173 @@
+import json
+
+import pytest
+
+JUDGES = ("gpt-4-0314 rts", "gpt-3.5-turbo-0301 rts")
+
+
+@pytest.fixture
+def recorded(folder, sample_rows):
+    """Two recorded judges: one says what people say, one the number of letters."""
+    with (folder / "judges.jsonl").open("w") as file:
+        for row in sample_rows:
+            ids = {"source_id": row["source_id"], "system_id": row["system_id"]}
+            said = {"people": row["human"]["overall"], "letters": [len(row["response"])]}
+            for judge, scores in said.items():
+                file.write(json.dumps(ids | {"judge": judge, "scores": scores}) + "\n")
+    return "judges.jsonl"
+
+
+def test_the_answer_is_the_first_sentence(run, data, recorded):
+    done = run("compare", f"{recorded}:people", f"{recorded}:letters", data)
+    assert done.status == 0
+    first = " ".join(done.out.split("\n\n")[0].split())
+    assert first.startswith("people agrees better with people: Spearman 1.000 against ")
+    assert first.endswith(": clear at 95%.")
+    assert "A: people\nB: letters\nheld against: overall of data\n" in done.out
+    assert "All rows: 40 of 10 sources, 95% intervals over sources" in done.out
+    assert max(map(len, done.out.splitlines())) <= 80
+
+
+def test_further_tests_stand_beside_the_interval(run, data, recorded):
+    call = ["compare", f"{recorded}:people", f"{recorded}:letters", data]
+    out = run(*call).out
+    header = next(line for line in out.splitlines() if "p Holm" in line)
+    assert header.split() == ["A", "B", "A", "-", "B", "p", "p", "Holm", "p", "perm"]
+    told = " ".join(out.split())
+    assert "by permutation, where all scores of systems and sources change hands" in told
+    assert "Williams' test of Pearson: dataset level t(37) = " in told
+    tests = run(*call, "--json").json["tests"]
+    assert list(tests) == ["holm", "swap", "permutation", "williams"]
+    row = next(line for line in out.splitlines() if line.startswith("  kendall"))
+    assert row.split()[-2] == f"{tests['holm']['dataset']['kendall']:.3f}"
+    assert row.split()[-1] == f"{tests['permutation']['dataset']['kendall']['p_value']:.3f}"
+
+
+def test_the_order_of_the_two_changes_the_sign_and_not_the_answer(run, data, recorded):
+    one = run("compare", f"{recorded}:people", f"{recorded}:letters", data, "--json").json
+    other = run("compare", f"{recorded}:letters", f"{recorded}:people", data, "--json").json
+    assert (one["objective"]["better"], other["objective"]["better"]) == ("a", "b")
+    assert one["objective"]["gain"]["value"] == -other["objective"]["gain"]["value"]
+    text = run("compare", f"{recorded}:letters", f"{recorded}:people", data).out
+    assert text.startswith("people agrees better with people: Spearman 1.000 against ")
+    assert "difference +" in text
+
+
+def test_a_compiled_judge_is_compared_on_rows_it_has_not_seen(run, judge, data, recorded):
+    found = run("compare", judge, f"{recorded}:letters", data, "--json").json
+    assert found["rows"] == {
+        "compared": 12,
+        "unseen": 12,
+        "seen": 28,
+        "seen_by": {"a": 28, "b": 0},
+        "unscored": {"a": 0, "b": 0},
+        "unrated": 0,
+    }
+    text = run("compare", judge, f"{recorded}:letters", data).out
+    assert "Rows that neither has seen: 12 of 3 sources, " in text
+    assert "Rows that A has seen: 28 of 7 sources, " in text
+    alone = run("evaluate", judge, data, "--json").json
+    ours = found["heldout"]["dataset"]["kendall"]["first"]
+    assert ours == pytest.approx(alone["heldout"]["dataset"]["kendall"]["value"])
+
+
+def test_where_no_row_is_unseen_it_says_so(run, judge, data, sample_rows, recorded):
+    known = json.loads((judge / "judge.json").read_text())["seen"]
+    keys = {key for part in known.values() for key in part}
+    run("score", judge, data, "-o", "out.jsonl")
+    scored = data.with_name("out.jsonl").read_text().splitlines()
+    of_row = [json.loads(line)["key"] for line in scored]
+    seen = [row for row, key in zip(sample_rows, of_row, strict=True) if key in keys]
+    data.write_text("".join(json.dumps(row) + "\n" for row in seen))
+    text = run("compare", judge, f"{recorded}:letters", data).out
+    first = " ".join(text.split("\n\n")[0].split())
+    assert " on rows that A was made from (there are no others)" in first
+    assert run("compare", judge, f"{recorded}:letters", data, "--json").json["heldout"] is None
+
+
+def test_equal_judges_agree_equally_well(run, data, recorded, folder):
+    again = (folder / recorded).read_text().replace('"people"', '"twin"')
+    (folder / "twin.jsonl").write_text(again)
+    done = run("compare", f"{recorded}:people", "twin.jsonl:twin", data)
+    assert done.out.startswith("people and twin agree equally well with people: Spearman 1.000")
+
+
+def test_what_cannot_be_told_is_said(run, data, recorded, folder):
+    flat = (folder / recorded).read_text()
+    rows = [json.loads(line) | {"scores": [3]} for line in flat.splitlines()]
+    (folder / "flat.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    done = run("compare", f"{recorded}:people", "flat.jsonl:letters", data)
+    first = " ".join(done.out.split("\n\n")[0].split())
+    assert first == (
+        "Which agrees better with people cannot be told: Spearman is undefined for letters."
+    )
+    assert "undefined: the scores of A or B are all the same there" in done.out
+
+
+def test_the_objective_and_the_confidence_may_be_chosen(run, data, recorded):
+    options = ["--objective", "q@sample", "--confidence", "0.9"]
+    done = run("compare", f"{recorded}:people", f"{recorded}:letters", data, *options)
+    first = " ".join(done.out.split("\n\n")[0].split())
+    assert "people: Q at sample level 3.000 against " in first
+    assert first.endswith(": clear at 90%.")
+    found = run("compare", f"{recorded}:people", f"{recorded}:letters", data, *options, "--json")
+    assert found.json["objective"]["name"] == "q@sample"
+    assert found.json["heldout"]["system"]["pearson"]["confidence"] == 0.9
+
+
+def test_equal_seeds_give_equal_answers(run, data, recorded):
+    call = ["compare", f"{recorded}:people", f"{recorded}:letters", data]
+    assert run(*call).out == run(*call, "--seed", "0").out
+    assert run(*call).out != run(*call, "--seed", "1").out
+
+
+def test_one_budget_holds_for_both_judges(run, judge, data, folder):
+    run("compile", data, "-o", "second", "--variant", "vanilla", "--rounds", "1")
+    options = ["--ledger", "fresh.sqlite", "--max-calls", "20"]
+    done = run("compare", judge, "second", data, *options)
+    assert "20 answers from 20 calls" in run("ledger", "stats", "--ledger", "fresh.sqlite").out
+    assert done.status == 2
+    assert "scored the same rows" in done.err
+    assert "the budget of 20 calls is spent" in done.err
+
+
+def test_names_cannot_move_the_cursor(run, data, recorded, folder):
+    (folder / "odd.jsonl").write_text(
+        (folder / recorded).read_text().replace('"people"', '"\\u001b[31mred"')
+    )
+    done = run("compare", "odd.jsonl:\x1b[31mred", f"{recorded}:letters", data)
+    assert done.status == 0
+    assert "\x1b" not in done.out
+    assert "\\x1b[31mred" in done.out
+
+
+@pytest.fixture
+def compare(run, data_folder):
+    """Compare two recorded judges on rated texts, by name."""
+
+    def found(recorded, rated, first, second, *options):
+        scores = data_folder / "recorded" / f"{recorded}.jsonl.gz"
+        rated = data_folder / f"{rated}.jsonl.gz"
+        return run("compare", f"{scores}:{first}", f"{scores}:{second}", rated, *options)
+
+    return found
+
+
+def test_gpt_4_is_not_clearly_better_than_gpt_3_5_on_coherence(compare):
+    call = ["summeval_likert_llms", "summeval", *JUDGES, "--target", "coherence"]
+    done = compare(*call)
+    assert done.out.startswith("gpt-4-0314 rts agrees better with people: Spearman 0.448 against")
+    assert ": not clear." in " ".join(done.out.split("\n\n")[0].split())
+    found = compare(*call, "--json").json
+    assert found["rows"]["compared"] == 1200
+    levels = found["heldout"]["dataset"]
+    assert [round(levels[one]["first"], 3) for one in ("spearman", "pearson", "kendall")] == [
+        0.448,
+        0.428,
+        0.373,
+    ]
+
+
+def test_it_is_clearly_better_on_consistency(compare):
+    done = compare("summeval_likert_llms", "summeval", *JUDGES, "--target", "consistency", "--json")
+    assert done.json["objective"]["better"] == "a"

@@ -1,0 +1,100 @@
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from judgesmith.cli.compared import p_text, verdict
+from judgesmith.experiments import compare_judges, read_items
+from judgesmith.experiments.score_files import Scores
+
+NAN = float("nan")
+
+
+@pytest.fixture(scope="module")
+def found():
+    """A comparison of two judges, the first a little better."""
+    data = read_items("sample").subset(range(40))
+    noise = np.random.default_rng(0)
+    human = np.asarray([np.mean(item.human["overall"]) for item in data])
+    sides = [
+        Scores(
+            values=human + noise.normal(scale=spread, size=40),
+            problems=(None,) * 40,
+            label=label,
+            criterion=None,
+            n_unused=0,
+        )
+        for label, spread in (("new", 0.5), ("old", 3.0))
+    ]
+    return compare_judges(*sides, data, rng=np.random.default_rng(0))
+
+
+def with_gain(found, **fields):
+    """The same comparison, but for the estimate that decides."""
+    gain = replace(found.gain, **fields)
+    report = {**found.unseen, "dataset": {**found.unseen["dataset"], "spearman": gain}}
+    return replace(found, unseen=report)
+
+
+def gain(first, second, low, high, p_value=0.5):
+    return {
+        "first": first,
+        "second": second,
+        "value": first - second,
+        "low": low,
+        "high": high,
+        "p_value": p_value,
+    }
+
+
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [
+        (
+            gain(0.5, 0.25, 0.1, 0.4, 0.004),
+            "new agrees better with people: Spearman 0.500 against 0.250 for old, difference "
+            "+0.250 [+0.10, +0.40], p = 0.004: clear at 95%.",
+        ),
+        (
+            gain(0.25, 0.5, -0.4, -0.1, 0.0001),
+            "old agrees better with people: Spearman 0.500 against 0.250 for new, difference "
+            "+0.250 [+0.10, +0.40], p < 0.001: clear at 95%.",
+        ),
+        (
+            gain(0.5, 0.25, -0.1, 0.6),
+            "new agrees better with people: Spearman 0.500 against 0.250 for old, difference "
+            "+0.250 [-0.10, +0.60], p = 0.500: not clear.",
+        ),
+        (
+            gain(0.5, 0.25, NAN, NAN, NAN),
+            "new agrees better with people: Spearman 0.500 against 0.250 for old, difference "
+            "+0.250 [no interval]: not clear.",
+        ),
+        (
+            gain(0.5, 0.5, 0, 0, 1),
+            "new and old agree equally well with people: Spearman 0.500 each.",
+        ),
+        (
+            gain(0.5, NAN, NAN, NAN, NAN),
+            "Which agrees better with people cannot be told: Spearman is undefined for old.",
+        ),
+        (
+            gain(NAN, NAN, NAN, NAN, NAN),
+            "Which agrees better with people cannot be told: Spearman is undefined for new and "
+            "old.",
+        ),
+    ],
+)
+def test_the_verdict_says_who_by_how_much_and_how_sure(found, fields, said):
+    assert verdict(with_gain(found, **fields)) == said
+
+
+def test_a_verdict_on_rows_that_were_seen_says_so(found):
+    seen = replace(found, unseen=None, seen=found.unseen, a=replace(found.a, n_seen=40))
+    assert " on rows that A was made from (there are no others): Spearman" in verdict(seen)
+    both = replace(seen, b=replace(found.b, n_seen=3))
+    assert " on rows that A or B was made from" in verdict(both)
+
+
+def test_small_p_values_are_no_zeros():
+    assert [p_text(p) for p in (0.00049, 0.0005, 1.0)] == ["<0.001", "0.001", "1.000"]

@@ -1,0 +1,91 @@
+import json
+
+import numpy as np
+import pytest
+
+from judgesmith.experiments.agreeing import LEVELS, STATISTICS, gain_report
+from judgesmith.experiments.comparison_tests import comparison_tests
+from judgesmith.metrics.multiplicity import holm
+from judgesmith.metrics.permutation import permutation_test
+from judgesmith.metrics.williams import williams_test
+from judgesmith.optimizers.table import JudgedTable
+
+SOURCES, SYSTEMS = np.repeat(np.arange(12), 5), np.tile(list("abcde"), 12)
+
+
+def rng():
+    return np.random.default_rng(3)
+
+
+def tables(systems=SYSTEMS, missing=()):
+    noise = np.random.default_rng(0)
+    human = noise.normal(size=60)
+    found = []
+    for spread in (0.5, 1.5):
+        predicted = human + noise.normal(scale=spread, size=60)
+        predicted[list(missing)] = np.nan
+        found.append(
+            JudgedTable(predicted=predicted, human=human, sources=SOURCES, systems=systems)
+        )
+    return found
+
+
+def all_tests(first, second):
+    gain = gain_report(first, second, rng=rng())
+    return gain, comparison_tests(first, second, gain, rng=rng())
+
+
+def test_all_p_values_are_adjusted_together():
+    gain, found = all_tests(*tables())
+    plain = [gain[level][statistic].p_value for level in LEVELS for statistic in STATISTICS]
+    adjusted = [found.holm[level][statistic] for level in LEVELS for statistic in STATISTICS]
+    assert adjusted == holm(plain).tolist()
+
+
+def test_systems_and_sources_change_hands_where_systems_are_named():
+    first, second = tables()
+    _, found = all_tests(first, second)
+    assert found.swap == "both"
+    direct = permutation_test(
+        first.predicted,
+        second.predicted,
+        first.human,
+        sources=SOURCES,
+        systems=SYSTEMS,
+        statistic="kendall",
+        level="sample",
+        swap="both",
+        rng=np.random.default_rng(int(rng().integers(2**63))),
+    )
+    assert found.permutation["sample"]["kendall"] == direct
+
+
+def test_sources_alone_change_hands_where_one_system_is_named_or_none():
+    _, found = all_tests(*tables(systems=np.array([""] * 60)))
+    assert found.swap == "inputs"
+    assert found.permutation["dataset"]["pearson"].n_groups == 12
+    assert np.isnan(found.permutation["system"]["pearson"].p_value)
+    assert np.isnan(found.williams["system"].p_value)
+
+
+def test_williams_takes_rows_and_the_means_of_systems():
+    first, second = tables(missing=range(7))
+    _, found = all_tests(first, second)
+    kept = slice(7, None)
+    by_rows = williams_test(first.predicted[kept], second.predicted[kept], first.human[kept])
+    assert found.williams["dataset"] == by_rows
+    assert (found.williams["dataset"].n, found.williams["system"].n) == (53, 5)
+    means = [
+        [np.mean(values[kept][SYSTEMS[kept] == system]) for system in "abcde"]
+        for values in (first.predicted, second.predicted, first.human)
+    ]
+    assert found.williams["system"].statistic == pytest.approx(williams_test(*means).statistic)
+
+
+def test_it_is_ready_for_json_and_undefined_is_null():
+    _, found = all_tests(*tables(systems=np.array([""] * 60)))
+    plain = found.to_dict()
+    assert json.loads(json.dumps(plain, allow_nan=False)) == plain
+    assert plain["permutation"]["system"]["q"]["p_value"] is None
+    assert plain["holm"]["system"]["pearson"] is None
+    assert plain["williams"]["dataset"]["n_permutations"] == 0

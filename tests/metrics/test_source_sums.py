@@ -1,0 +1,94 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from judgesmith.metrics import source_sums
+from judgesmith.metrics.source_sums import (
+    covariances,
+    estimates,
+    products,
+    source_codes,
+    standardised,
+    sums_by_source,
+)
+
+rows = st.lists(st.tuples(*[st.integers(-4, 4)] * 3), min_size=1, max_size=20)
+
+
+def mean(sums):
+    return sums[:, 1:2] / sums[:, :1]
+
+
+def of_means(values, sources, seed=0, **settings):
+    settings = {"n_resamples": 200, "confidence": 0.95} | settings
+    columns = [np.ones(len(values)), np.asarray(values, dtype=float)]
+    return estimates(
+        sums_by_source(columns, np.asarray(sources)),
+        mean,
+        n=len(values),
+        rng=np.random.default_rng(seed),
+        **settings,
+    )[0]
+
+
+@given(rows, st.integers(0, 99))
+def test_sums_give_the_covariances_of_rows_repeated_as_often_as_their_source_was_drawn(table, seed):
+    variables = [np.array(column, dtype=float) for column in zip(*table, strict=True)]
+    rng = np.random.default_rng(seed)
+    sources = np.unique(rng.integers(4, size=len(table)), return_inverse=True)[1]
+    sums = sums_by_source(products(variables), sources)
+    counts = rng.integers(1, 4, size=len(sums))
+    repeated = np.repeat(np.array(variables), counts[sources], axis=1)
+    expected = np.cov(repeated, ddof=0)
+    np.testing.assert_allclose(
+        covariances((counts @ sums)[None].astype(float), 3)[0], expected, atol=1e-9
+    )
+
+
+def test_standardised_scores_have_mean_0_and_deviation_1_or_are_all_0():
+    found = standardised(np.array([1.0, 2.0, 6.0]) * 1e300)
+    assert (found.mean(), found.std()) == pytest.approx((0, 1))
+    assert standardised(np.full(3, 0.1)).tolist() == [0, 0, 0]
+    assert standardised(np.empty(0)).size == 0
+
+
+def test_sources_left_without_a_row_have_no_code():
+    kept = np.array([True, False, True, True])
+    assert source_codes(list("abca"), 4, kept).tolist() == [0, 1, 0]
+    assert source_codes(None, 4, kept).tolist() == [0, 1, 2]
+    with pytest.raises(ValueError, match="sources must hold one label per item"):
+        source_codes(list("abc"), 4, kept)
+
+
+def test_the_interval_of_a_mean_covers_the_truth_about_as_often_as_it_claims():
+    rng, covered = np.random.default_rng(0), 0
+    sources = np.repeat(np.arange(20), 3)
+    for seed in range(400):
+        values = rng.normal(size=20)[sources] + rng.normal(size=60)
+        found = of_means(values, sources, seed)
+        covered += found.low <= 0 <= found.high
+    assert 0.92 <= covered / 400 <= 0.98
+
+
+def test_one_source_or_an_undefined_value_has_no_interval():
+    found = of_means([1, 2], [0, 0])
+    assert (found.value, found.n, found.n_groups) == (1.5, 2, 1)
+    assert np.isnan([found.low, found.high]).all()
+    empty = estimates(
+        sums_by_source([np.empty(0)], np.empty(0, np.int64)),
+        lambda sums: source_sums.ratio(sums, sums),
+        n=0,
+        rng=np.random.default_rng(0),
+        n_resamples=20,
+        confidence=0.9,
+    )[0]
+    assert np.isnan([empty.value, empty.low]).all()
+    assert empty.n_groups == 0
+
+
+def test_settings_that_cannot_be_are_refused():
+    with pytest.raises(ValueError, match="at least 20 resamples"):
+        of_means([1, 2], [0, 1], n_resamples=3)
+    with pytest.raises(ValueError, match="confidence"):
+        of_means([1, 2], [0, 1], confidence=95)

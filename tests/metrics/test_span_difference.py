@@ -1,0 +1,97 @@
+import numpy as np
+import pytest
+
+from judgesmith.metrics.span_difference import span_difference
+from judgesmith.metrics.span_matching import matched_span_agreement
+from judgesmith.metrics.spans import span_character_agreement
+
+GOLD = [[(0, 5)], [(3, 9)], [(2, 4)], [], [(0, 2), (6, 9)]]
+ONE = [[(0, 5)], [(3, 8)], [(2, 5)], [], [(0, 2)]]
+OTHER = [[(4, 9)], [(3, 8)], [], [(0, 1)], [(5, 9)]]
+
+
+def rng():
+    return np.random.default_rng(0)
+
+
+@pytest.mark.parametrize("measure", [span_character_agreement, matched_span_agreement])
+@pytest.mark.parametrize("statistic", ["precision", "recall", "f1", "macro_f1"])
+def test_the_difference_is_that_of_the_two_values_and_turns_around(measure, statistic):
+    one, other = measure(ONE, GOLD, rng=rng()), measure(OTHER, GOLD, rng=rng())
+    found = span_difference(one, other, statistic=statistic, rng=rng())
+    back = span_difference(other, one, statistic=statistic, rng=rng())
+    assert found.first == getattr(one, statistic).value
+    assert found.second == getattr(other, statistic).value
+    assert found.value == found.first - found.second == -back.value
+    assert (found.low, found.high) == pytest.approx((-back.high, -back.low))
+    assert found.p_value == back.p_value
+    assert (found.n, found.n_groups) == (5, 5)
+
+
+def test_resamples_are_those_of_repeated_texts():
+    one = span_character_agreement(ONE, GOLD, rng=rng())
+    other = span_character_agreement(OTHER, GOLD, rng=rng())
+    found = span_difference(one, other, rng=rng(), n_resamples=20, confidence=0.5)
+    drawn = rng().integers(5, size=(20, 5))
+    differences = []
+    for rows in drawn:
+        values = [
+            span_character_agreement(
+                [side[k] for k in rows], [GOLD[k] for k in rows], rng=rng(), n_resamples=20
+            ).f1.value
+            for side in (ONE, OTHER)
+        ]
+        differences.append(values[0] - values[1])
+    assert min(differences) <= found.low <= found.high <= max(differences)
+    assert found.low == pytest.approx(np.quantile(differences, 0.25), abs=0.1)
+
+
+def test_texts_that_one_judge_did_not_score_are_left_out_for_both():
+    one = span_character_agreement([None, *ONE[1:]], GOLD, rng=rng())
+    other = span_character_agreement([*OTHER[:-1], None], GOLD, rng=rng())
+    found = span_difference(one, other, rng=rng(), sources=list("aabbc"))
+    assert (found.n, found.n_groups) == (3, 2)
+    middle = span_character_agreement(ONE[1:-1], GOLD[1:-1], rng=rng())
+    assert found.first == middle.f1.value
+
+
+def test_a_judge_does_not_differ_from_itself():
+    one = span_character_agreement(ONE, GOLD, rng=rng())
+    found = span_difference(one, one, rng=rng())
+    assert found.value == 0
+    assert np.isnan([found.low, found.high, found.p_value]).all()
+    none = span_character_agreement([], [], rng=rng())
+    assert span_difference(none, none, rng=rng()).n_undefined == 1
+
+
+def test_what_cannot_be_compared_is_refused():
+    one = span_character_agreement(ONE, GOLD, rng=rng())
+    with pytest.raises(ValueError, match="same texts; got 5 and 4"):
+        span_difference(one, span_character_agreement(ONE[1:], GOLD[1:], rng=rng()), rng=rng())
+    with pytest.raises(ValueError, match="same gold spans in the same way; text 0 differs"):
+        span_difference(one, matched_span_agreement(ONE, GOLD, rng=rng()), rng=rng())
+    with pytest.raises(ValueError, match="statistic must be one of"):
+        span_difference(one, one, statistic="f2", rng=rng())
+    with pytest.raises(ValueError, match="one label per item"):
+        span_difference(one, one, sources=[1], rng=rng())
+    with pytest.raises(TypeError, match="rng"):
+        span_difference(one, one, rng=0)
+
+
+def test_equal_judges_are_told_apart_no_more_often_than_they_may():
+    generator = np.random.default_rng(1)
+    wrong = 0
+    for _ in range(300):
+        gold = [[(0, int(size))] for size in generator.integers(5, 20, size=40)]
+        ours = [
+            span_character_agreement(
+                [[(0, int(generator.integers(1, text[0][1] + 1)))] for text in gold],
+                gold,
+                rng=generator,
+                n_resamples=20,
+            )
+            for _ in range(2)
+        ]
+        found = span_difference(*ours, rng=generator, n_resamples=200)
+        wrong += found.p_value <= 0.05
+    assert 0.015 <= wrong / 300 <= 0.085
