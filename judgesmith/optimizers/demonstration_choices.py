@@ -7,8 +7,9 @@ the judge: the same rows are worded anew for each configuration.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 
 import numpy as np
 
@@ -27,8 +28,13 @@ N, CHOSEN, DRAW, RUNS, ORDER = (
 )
 NAMES = (N, CHOSEN, DRAW, RUNS, ORDER)
 
+OnlyIf = Mapping[str, tuple[str, ...]]
+NOT_DECIDED: OnlyIf = MappingProxyType({})
 
-def demonstration_choices(n_rows: int, *, most: int, n_draws: int) -> tuple[Choice, ...]:
+
+def demonstration_choices(
+    n_rows: int, *, most: int, n_draws: int, with_runs_if: OnlyIf | None = NOT_DECIDED
+) -> tuple[Choice, ...]:
     """Return the choices about demonstrations from a pool of rows.
 
     Parameters
@@ -39,13 +45,17 @@ def demonstration_choices(n_rows: int, *, most: int, n_draws: int) -> tuple[Choi
         Demonstrations per prompt at most.
     n_draws : int
         How many sets of each kind compete.
+    with_runs_if : dict of str to tuple of str, or None
+        Under which other choices a judge's own runs can be shown; None where they never can.
 
     Examples
     --------
     >>> [one.ids for one in demonstration_choices(40, most=3, n_draws=2)][:2]
     [('3', '0', '1', '2'), ('stratified', 'random', 'diverse')]
     """
-    numbers = tuple(str(n) for n in NUMBERS if n <= min(n_rows, most))
+    limit = min(n_rows, most)
+    usual = tuple(n for n in NUMBERS if n <= limit)
+    numbers = tuple(str(n) for n in (usual if limit in usual else (*usual, limit)))
     some = tuple(n for n in numbers if n != "0")
     if not some:
         return ()
@@ -54,16 +64,21 @@ def demonstration_choices(n_rows: int, *, most: int, n_draws: int) -> tuple[Choi
         _choice(N, numbers),
         _choice(CHOSEN, ("stratified", "random", "diverse"), some),
         _choice(DRAW, tuple(map(str, range(n_draws))), some),
-        _choice(RUNS, ("some", "none", "all"), some),
     ]
+    if with_runs_if is not None:
+        found.append(_choice(RUNS, ("some", "none", "all"), some, with_runs_if))
     if several:
         found.append(_choice(ORDER, ("drawn", "rising", "falling"), several))
     return tuple(found)
 
 
-def _choice(name: str, ids: tuple[str, ...], only_if: tuple[str, ...] = ()) -> Choice:
+def _choice(
+    name: str, ids: tuple[str, ...], n_shown: tuple[str, ...] = (), only_if: OnlyIf = NOT_DECIDED
+) -> Choice:
     options = tuple(Option(id=one) for one in ids)
-    return Choice(name=name, options=options, only_if={N: only_if} if only_if else {})
+    return Choice(
+        name=name, options=options, only_if={**only_if, N: n_shown} if n_shown else only_if
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +104,8 @@ class Drawer:
         rng = np.random.default_rng([self.seed, 2, int(picked[DRAW]), n])
         rows = _WAYS[picked[CHOSEN]](self.pool, n, rng)
         runs = np.asarray(sorted(self.pool.runs), dtype=np.intp)
-        n_runs = {"none": 0, "all": n}.get(picked[RUNS], int(rng.integers(1, n + 1)))
+        n_runs = int(rng.integers(1, n + 1))
+        n_runs = {"none": 0, "all": n}.get(picked.get(RUNS, "none"), n_runs)
         with_runs = rng.permutation(np.intersect1d(rows, runs))[:n_runs]
         human = self.pool.rows.human[rows]
         order = picked.get(ORDER, "drawn")

@@ -173,7 +173,7 @@ class RandomDemonstrationSearch(Teleprompter):
         """
         check_judge(student)
         protocol = student.protocol.model_copy(update={"demonstrations": {}})
-        self._refuse_unscored_targets(protocol)
+        refuse_unscored_targets(protocol, self.targets)
         pool_rows, selection = pool_and_selection_rows(
             trainset,
             valset,
@@ -233,16 +233,6 @@ class RandomDemonstrationSearch(Teleprompter):
         needed = protocol.rubric.names if protocol.variant == "fine" else ()
         return kept_runs(rows, self._judged(teacher, rows), criteria=needed)
 
-    def _refuse_unscored_targets(self, protocol: Protocol) -> None:
-        scored = protocol.rubric.names if protocol.variant == "fine" else ()
-        known = {SCORE, *map(folded, scored)}
-        unknown = [one for one in self.targets if one != SCORE and folded(one) not in known]
-        if unknown:
-            raise ValueError(
-                f"the judge gives no score for {', '.join(unknown)}; it scores the whole"
-                + (f" and {', '.join(scored)}." if scored else " alone.")
-            )
-
     def _judged(self, judge: Judge, rows: Rows) -> list[Judgement]:
         return judge_items(
             judge, rows.items, lm=self.lm, concurrency=self.concurrency, progress=self.progress
@@ -282,6 +272,24 @@ def pool_and_selection_rows(
             f"{min(map(str, shared))!r}: a demonstration would help score itself."
         )
     return rows, selection
+
+
+def refuse_unscored_targets(protocol: Protocol, targets: Sequence[str]) -> None:
+    """Refuse targets that a judge gives no score for.
+
+    Raises
+    ------
+    ValueError
+        If there are any.
+    """
+    scored = protocol.rubric.names if protocol.variant == "fine" else ()
+    known = {SCORE, *map(folded, scored)}
+    unknown = [one for one in targets if one != SCORE and folded(one) not in known]
+    if unknown:
+        raise ValueError(
+            f"the judge gives no score for {', '.join(unknown)}; it scores the whole"
+            + (f" and {', '.join(scored)}." if scored else " alone.")
+        )
 
 
 def _n_bootstrapped(shown: Shown) -> int:

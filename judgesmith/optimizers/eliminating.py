@@ -99,6 +99,9 @@ class Race:
     looks together. It is not shared out among the contenders, and the leader is the best of
     several: what is lost is the search's effort, not its honesty, for which other rows are kept.
 
+    Those go, too, whose agreement is undefined where the leader's is not, as they say the same of
+    every row, and those that leave more than half of the rows without a score.
+
     Parameters
     ----------
     risk : float
@@ -118,12 +121,19 @@ class Race:
         ranking = look.ranking()
         leader = ranking[0]
         threshold = 2 * self.risk / max(look.n_looks - 1, 1)  # one-sided, of a two-sided p-value
+        is_sound = [self._is_sound(look, table) for table in look.tables]
         staying = []
         for place, table in enumerate(look.tables):
             if place == leader:
                 staying.append(place)
                 continue
+            if is_sound[leader] and not is_sound[place]:
+                continue
             behind = look.objective.gain(look.tables[leader], table, rng=look.rng)
             if not (behind.value > 0 and behind.p_value <= threshold):
                 staying.append(place)
         return staying
+
+    def _is_sound(self, look: Look, table: JudgedTable) -> bool:
+        enough = all(part.share_scored >= 0.5 for part in table.parts)
+        return enough and not math.isnan(look.objective.value(table))

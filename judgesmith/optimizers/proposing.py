@@ -82,9 +82,15 @@ class Proposer:
         tried : iterable of str
             ``configuration_id`` of those that are not to be proposed.
         """
+        from optuna.trial import TrialState
+
         for kept in self.study.get_trials(deepcopy=False):
             if kept.user_attrs.get("k") == k:
                 return kept.number, dict(kept.user_attrs["picked"])
+            if kept.state == TrialState.RUNNING and "k" not in kept.user_attrs:
+                # Asked for by a search that ended before it could take the answer: to the
+                # sampler it would look like a neighbour that is still being judged.
+                self.tell(kept.number, math.nan)
         known = set(tried)
         if len(known) >= self.space.size:
             return None

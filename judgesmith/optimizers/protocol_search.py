@@ -5,36 +5,35 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
+from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 import dspy
 import numpy as np
 from dspy.teleprompt import Teleprompter
 
-from judgesmith.optimizers.demonstration_choices import RUNS, Drawer, N, demonstration_choices
-from judgesmith.optimizers.demonstrations import pool_and_selection_rows
-from judgesmith.optimizers.drawing import Pool, kept_runs, shown_keys
+from judgesmith.optimizers.demonstration_choices import NAMES
+from judgesmith.optimizers.demonstrations import pool_and_selection_rows, refuse_unscored_targets
+from judgesmith.optimizers.drawing import shown_keys
 from judgesmith.optimizers.eliminating import Elimination, Race
 from judgesmith.optimizers.objectives import Objective, as_objective
 from judgesmith.optimizers.proposing import MakeSampler, Proposer, tpe
-from judgesmith.optimizers.racing_search import (
-    LOOKS,
-    OutOfBudget,
-    RacingSearch,
-    stratified_order,
+from judgesmith.optimizers.protocol_candidates import (
+    Asking,
+    Candidates,
+    judge_space,
+    with_demonstrations,
 )
+from judgesmith.optimizers.racing_search import LOOKS, RacedTrial, RacingSearch, stratified_order
 from judgesmith.optimizers.rows import Rows
-from judgesmith.optimizers.table import SCORE, JudgedTable
+from judgesmith.optimizers.studies import quiet, study_of
+from judgesmith.optimizers.table import SCORE
+from judgesmith.programs.asking import current_lm, endpoint_of
 from judgesmith.programs.judge import Judge, check_judge
-from judgesmith.programs.running import CONCURRENCY, NOT_ASKED, judge_items
-from judgesmith.signatures.judgement import Judgement
+from judgesmith.programs.running import CONCURRENCY
 from judgesmith.signatures.rubric import Rubric
 from judgesmith.signatures.scale import Scale
 from judgesmith.signatures.space import Space
-
-if TYPE_CHECKING:
-    import optuna
 
 
 class ProtocolSearch(Teleprompter):
@@ -70,14 +69,17 @@ class ProtocolSearch(Teleprompter):
         it in memory. A search that is run again with the same storage goes on.
     targets, partial_demos, percent_of_max, seed, scale, lm, concurrency, progress
         As for ``RandomDemonstrationSearch``.
+    noted : callable or None
+        Told of every trial as soon as it is known how well it did.
 
     Attributes
     ----------
     trials_ : tuple of RacedTrial
         Everything that was tried, in order; set by ``compile``.
     n_judged_ : int
-        Rows that were judged in all; judging all trials on all rows would have been
-        ``len(trials_) * n_rows``.
+        Rows that were judged in all, those whose runs may be shown included.
+    space_ : Space
+        What was chosen from.
     study_ : optuna.Study
         What the sampler learned from.
     """
@@ -104,6 +106,7 @@ class ProtocolSearch(Teleprompter):
         lm: dspy.LM | None = None,
         concurrency: int = CONCURRENCY,
         progress: Callable[[int], None] | None = None,
+        noted: Callable[[RacedTrial], None] | None = None,
     ) -> None:
         super().__init__()
         if n_trials < 1 or batch < 1:
@@ -136,6 +139,7 @@ class ProtocolSearch(Teleprompter):
         self.lm = lm
         self.concurrency = concurrency
         self.progress = progress
+        self.noted = noted
 
     def compile(
         self,
@@ -162,11 +166,13 @@ class ProtocolSearch(Teleprompter):
         ------
         ValueError
             If there are too few rows, all scores are equal, rows to show and rows to choose by
-            share a source, or a teacher was given.
+            share a source, the student scores no such target, or a teacher was given.
         """
         check_judge(student)
         if teacher is not None:
             raise ValueError("ProtocolSearch shows the candidates' own runs; drop teacher.")
+        bare = student.protocol.model_copy(update={"demonstrations": {}})
+        refuse_unscored_targets(bare, self.targets)
         pool, selection = pool_and_selection_rows(
             trainset,
             valset,
@@ -176,9 +182,11 @@ class ProtocolSearch(Teleprompter):
             seed=self.seed,
         )
         selection = selection.without(shown_keys(student.protocol.demonstrations))
+        # The same text may be rated under two sources: it must not help score itself.
+        pool = pool.without(item.key for item in selection.items)
         selection.refuse_constant(self.targets)
-        candidates = _Candidates(self, student, pool, selection)
-        study = _study(self.storage, candidates.name())
+        candidates = self._candidates(student, pool, selection)
+        study = study_of(self.storage, self._name(candidates))
         search = RacingSearch(
             proposer=Proposer(
                 study=study, space=candidates.space, sampler=self.sampler, seed=self.seed
@@ -193,124 +201,49 @@ class ProtocolSearch(Teleprompter):
             n_trials=self.n_trials,
             batch=self.batch,
             seed=self.seed,
+            noted=self.noted,
         )
-        best = search.run(_JudgeOnRows(student, candidates))
+        with quiet():
+            best = search.run(candidates.start(), known=candidates.start_ids())
         self.trials_ = tuple(search.trials[number] for number in sorted(search.trials))
-        self.n_judged_ = search.n_judged + candidates.n_runs
+        self.n_judged_ = candidates.n_judged
+        self.space_ = candidates.space
         self.study_ = study
         return best.judge.with_protocol(best.judge.protocol)
 
-
-class _Candidates:
-    """Makes the judges of configurations, and judges rows by them."""
-
-    def __init__(
-        self, settings: ProtocolSearch, student: Judge, pool: Rows, selection: Rows
-    ) -> None:
-        self.settings = settings
-        self.student = student
-        self.pool = pool
-        self.selection = selection
-        self.runs: dict[str, dict[int, Judgement]] = {}
-        self.n_runs = 0
-        self.of_judge = (
-            student.space(settings.rubrics) if settings.space is None else settings.space
-        )
-        self.space = self.of_judge.extended(
-            *demonstration_choices(
-                len(pool), most=settings.n_demonstrations, n_draws=settings.n_draws
-            )
+    def _candidates(self, student: Judge, pool: Rows, selection: Rows) -> Candidates:
+        space = self.space
+        if space is None:
+            space = judge_space(student, self.rubrics, self.targets)
+        return Candidates(
+            student=student,
+            space=with_demonstrations(
+                space, student, len(pool), most=self.n_demonstrations, n_draws=self.n_draws
+            ),
+            of_judge=frozenset(space.names) - set(NAMES),
+            pool=pool,
+            selection=selection,
+            targets=self.targets,
+            partial_demos=self.partial_demos,
+            seed=self.seed,
+            asking=Asking(
+                lm=self.lm or current_lm(), concurrency=self.concurrency, progress=self.progress
+            ),
         )
 
-    def name(self) -> str:
+    def _name(self, candidates: Candidates) -> str:
         """Return what tells this search from every other in the same storage."""
-        settings = self.settings
-        rows = [[item.key for item in part.items] for part in (self.pool, self.selection)]
-        human = [part.human.tolist() for part in (self.pool, self.selection)]
-        of_search = [str(settings.objective), settings.seed, settings.batch, settings.targets]
-        of_search += [settings.looks, repr(settings.elimination), settings.percent_of_max]
-        whole = [self.space.model_dump(mode="json"), self.student.protocol.fingerprint]
-        text = json.dumps([whole, of_search, rows, human], sort_keys=True)
+        parts = (candidates.pool, candidates.selection)
+        rows = [[item.key for item in part.items] for part in parts]
+        human = [[part.human.tolist(), part.groups.tolist()] for part in parts]
+        lm = candidates.asking.lm
+        whole = [
+            candidates.space.model_dump(mode="json"),
+            candidates.student.protocol.fingerprint,
+            [str(self.objective), self.seed, self.batch, self.targets, self.looks],
+            [repr(self.elimination), getattr(self.sampler, "__qualname__", repr(self.sampler))],
+            [self.partial_demos, self.percent_of_max, str(lm.model), endpoint_of(lm)],
+            [version("judgesmith"), rows, human],
+        ]
+        text = json.dumps(whole, sort_keys=True)
         return f"protocol-{hashlib.sha256(text.encode()).hexdigest()[:12]}"
-
-    def make(self, picked: Mapping[str, str]) -> _JudgeOnRows:
-        """Return the judge of a configuration, with its demonstrations."""
-        of_judge = {name: option for name, option in picked.items() if name in self.of_judge.names}
-        undecided = self.student.protocol.model_copy(update={"demonstrations": {}})
-        bare = self.student.with_protocol(undecided).with_choices(of_judge, space=self.of_judge)
-        protocol = bare.protocol
-        if picked.get(N, "0") != "0":
-            runs = {} if picked[RUNS] == "none" else self._runs(bare)
-            pool = Pool(rows=self.pool, runs=runs, partial_demos=self.settings.partial_demos)
-            shown = Drawer(pool, self.settings.seed).shown(protocol, picked)
-            protocol = protocol.model_copy(update={"demonstrations": shown})
-        return _JudgeOnRows(bare.with_protocol(protocol), self)
-
-    def judged(self, judge: Judge, rows: Rows) -> list[Judgement]:
-        """Return the judgement of every row.
-
-        Raises
-        ------
-        OutOfBudget
-            If the budget did not reach all of them.
-        """
-        settings = self.settings
-        found = judge_items(
-            judge,
-            rows.items,
-            lm=settings.lm,
-            concurrency=settings.concurrency,
-            progress=settings.progress,
-        )
-        if any((one.problem or "").startswith(NOT_ASKED) for one in found):
-            raise OutOfBudget
-        return found
-
-    def _runs(self, bare: Judge) -> dict[int, Judgement]:
-        """Return what a judge without demonstrations makes of the pool, asked once."""
-        protocol = bare.protocol
-        if protocol.variant == "vanilla":
-            return {}
-        if protocol.fingerprint not in self.runs:
-            needed = protocol.rubric.names if protocol.variant == "fine" else ()
-            judgements = self.judged(bare, self.pool)
-            self.n_runs += len(judgements)
-            self.runs[protocol.fingerprint] = kept_runs(self.pool, judgements, criteria=needed)
-        return self.runs[protocol.fingerprint]
-
-
-class _JudgeOnRows:
-    """A judge as a candidate; what it said of a row is kept."""
-
-    def __init__(self, judge: Judge, among: _Candidates) -> None:
-        self.judge = judge
-        self.among = among
-        self.judgements: dict[int, Judgement] = {}
-
-    def table(self, rows: Sequence[int]) -> JudgedTable:
-        """Return what the judge says of these rows, asking about those that are new."""
-        selection = self.among.selection
-        missing = [row for row in rows if row not in self.judgements]
-        if missing:
-            found = self.among.judged(self.judge, selection.take(missing))
-            self.judgements |= dict(zip(missing, found, strict=True))
-        said = [self.judgements[row] for row in rows]
-        return selection.take(rows).judged(said, self.among.settings.targets)
-
-
-def _study(storage: str | Path | None, name: str) -> optuna.Study:
-    """Return the study of that name, new or as it was left."""
-    import optuna
-    from optuna.storages.journal import JournalFileBackend
-
-    kept: Any = storage
-    if isinstance(storage, Path) or (storage is not None and "://" not in storage):
-        kept = optuna.storages.JournalStorage(JournalFileBackend(str(storage)))
-    level = optuna.logging.get_verbosity()
-    optuna.logging.set_verbosity(optuna.logging.WARNING)
-    try:
-        return optuna.create_study(
-            storage=kept, study_name=name, direction="maximize", load_if_exists=True
-        )
-    finally:
-        optuna.logging.set_verbosity(level)

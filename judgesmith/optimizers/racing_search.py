@@ -7,7 +7,7 @@ answers and on simulations.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Generic, Protocol, TypeVar
 
@@ -22,6 +22,9 @@ from judgesmith.optimizers.table import FloatArray, JudgedTable, Labels
 
 LOOKS = (0.15, 0.3, 0.6, 1.0)
 """Shares of the rows at which contenders are compared."""
+
+FEWEST_ROWS = 10
+"""Nobody falls behind on fewer rows than that: agreement on so few says nothing."""
 
 
 class OutOfBudget(Exception):  # noqa: N818 - says what happened
@@ -60,6 +63,8 @@ class RacedTrial:
         How many these were; all of them, unless it fell behind.
     share_scored : float
         Fraction of these rows that got a score, on the target with the smallest.
+    against : int or None
+        Number of the trial that led when this one was raced; None for the start.
     """
 
     number: int
@@ -67,6 +72,7 @@ class RacedTrial:
     value: float
     n_rows: int
     share_scored: float
+    against: int | None = None
 
     @property
     def rank(self) -> tuple[bool, float]:
@@ -81,6 +87,7 @@ class _Contender(Generic[OneCandidate]):
     picked: Mapping[str, str]
     candidate: OneCandidate
     trial: int | None = None
+    against: int | None = None
     n_rows: int = 0
 
 
@@ -106,6 +113,8 @@ class RacingSearch(Generic[OneCandidate]):
         Configurations in all besides the start, and in one race.
     seed : int
         Of the resamples.
+    noted : callable or None
+        Told of every trial as soon as it is known how well it did.
     trials : dict of int to RacedTrial
         What was tried, by number.
     n_judged : int
@@ -121,26 +130,42 @@ class RacingSearch(Generic[OneCandidate]):
     n_trials: int
     batch: int
     seed: int
+    noted: Callable[[RacedTrial], None] | None = None
     trials: dict[int, RacedTrial] = field(default_factory=dict)
     n_judged: int = 0
 
-    def run(self, start: OneCandidate) -> OneCandidate:
+    def run(self, start: OneCandidate, known: Iterable[str] = ()) -> OneCandidate:
         """Return the best candidate among all that were judged on all rows, ``start`` included.
 
-        Where the budget ends the search, that is the best of the races that were finished.
+        Where the budget ends the search, that is the best until then.
+
+        Parameters
+        ----------
+        start : Candidate
+            The first leader.
+        known : iterable of str
+            ``configuration_id`` of what ``start`` is, so that it is not tried again.
         """
-        leader = _Contender(number=0, picked={}, candidate=start)
-        tried: set[str] = set()
+        best = _Contender(number=0, picked={}, candidate=start)
+        tried = set(known)
         try:
-            self._note(leader, self._table(leader, len(self.order)))
+            self._note(best, self._table(best, len(self.order)))
             for first in range(0, self.n_trials, self.batch):
                 batch = self._proposed(first, tried)
                 if not batch:
                     break
-                leader = self._raced(leader, batch)
+                for one in self._raced(best, batch):
+                    best = max(best, one, key=lambda one: self.trials[one.number].rank)
         except OutOfBudget:
             pass
-        return leader.candidate
+        return best.candidate
+
+    @property
+    def stops(self) -> list[int]:
+        """After how many rows contenders are compared, rising to all of them."""
+        n = len(self.order)
+        parts = {math.ceil(share * n) for share in self.looks}
+        return [*sorted(rows for rows in parts if FEWEST_ROWS <= rows < n), n]
 
     def _proposed(self, first: int, tried: set[str]) -> list[_Contender[OneCandidate]]:
         proposals = []
@@ -158,28 +183,41 @@ class RacingSearch(Generic[OneCandidate]):
 
     def _raced(
         self, leader: _Contender[OneCandidate], batch: Sequence[_Contender[OneCandidate]]
-    ) -> _Contender[OneCandidate]:
-        """Judge a batch as far as its members keep up with the best; return the new leader."""
-        n_looks = len(self.looks)
-        racing = [leader, *batch]
-        for number, share in enumerate(self.looks, start=1):
-            n_rows = math.ceil(share * len(self.order))
-            tables = [self._table(one, n_rows) for one in racing]
+    ) -> Iterator[_Contender[OneCandidate]]:
+        """Judge a batch as far as its members keep up; yield those that reach the end."""
+        stops = self.stops
+        racing = list(batch)
+        for one in batch:
+            one.against = leader.number
+        for number, n_rows in enumerate(stops[:-1], start=1):
+            # The leader is in every look, whoever leads on these rows: it was judged on all.
+            tables = [self._table(one, n_rows) for one in (leader, *racing)]
             look = Look(
                 tables=tables,
                 objective=self.objective,
                 number=number,
-                n_looks=n_looks,
+                n_looks=len(stops),
                 rng=np.random.default_rng([self.seed, 4, batch[0].number, number]),
             )
-            staying = set(range(len(racing)) if number == n_looks else self.elimination(look))
-            for place, one in enumerate(racing[1:], start=1):
-                if place not in staying or number == n_looks:
-                    self._note(one, tables[place])
-                    self._tell(one, tables[place], leader, tables[0])
-            # The leader stays, whoever leads on these rows: its value on all rows is known.
-            racing = [one for place, one in enumerate(racing) if place in staying or not place]
-        return max(racing, key=lambda one: self.trials[one.number].rank)
+            staying = set(self.elimination(look))
+            for place, one in enumerate(racing, start=1):
+                if place not in staying:
+                    self._finish(one, tables[place], leader, tables[0])
+            racing = [one for place, one in enumerate(racing, start=1) if place in staying]
+        whole = self._table(leader, stops[-1])
+        for one in racing:
+            self._finish(one, self._table(one, stops[-1]), leader, whole)
+            yield one
+
+    def _finish(
+        self,
+        one: _Contender[OneCandidate],
+        table: JudgedTable,
+        leader: _Contender[OneCandidate],
+        leaders: JudgedTable,
+    ) -> None:
+        self._note(one, table)
+        self._tell(one, table, leader, leaders)
 
     def _tell(
         self,
@@ -191,24 +229,36 @@ class RacingSearch(Generic[OneCandidate]):
         """Tell the study what a contender would come to if it kept its distance to the leader.
 
         A value on a part of the rows cannot be compared with one on others; the distance can.
+        One that leaves too many rows without a score has no value, however well it did on the
+        others. Where the leader has none, a contender's own value is the best there is.
         """
-        if one.trial is not None:
-            apart = self.objective.value(table) - self.objective.value(leaders)
-            self.proposer.tell(one.trial, self.trials[leader.number].value + apart)
+        if one.trial is None:
+            return
+        value = self.objective.value(table)
+        lead = self.trials[leader.number].value
+        apart = value - self.objective.value(leaders)
+        expected = value if math.isnan(lead + apart) else lead + apart
+        enough = self.trials[one.number].share_scored >= ENOUGH_SCORED
+        self.proposer.tell(one.trial, expected if enough else math.nan)
 
     def _table(self, one: _Contender[OneCandidate], n_rows: int) -> JudgedTable:
+        table = one.candidate.table(np.sort(self.order[:n_rows]).tolist())
         self.n_judged += max(n_rows - one.n_rows, 0)
         one.n_rows = max(one.n_rows, n_rows)
-        return one.candidate.table(np.sort(self.order[:n_rows]).tolist())
+        return table
 
     def _note(self, one: _Contender[OneCandidate], table: JudgedTable) -> None:
-        self.trials[one.number] = RacedTrial(
+        trial = RacedTrial(
             number=one.number,
             picked=dict(one.picked),
             value=self.objective.value(table),
             n_rows=one.n_rows,
             share_scored=min(part.share_scored for part in table.parts),
+            against=one.against,
         )
+        self.trials[one.number] = trial
+        if self.noted is not None:
+            self.noted(trial)
 
 
 def stratified_order(human: FloatArray, groups: Labels, rng: np.random.Generator) -> IntArray:
@@ -230,7 +280,7 @@ def stratified_order(human: FloatArray, groups: Labels, rng: np.random.Generator
     --------
     >>> human = np.arange(8.0)
     >>> order = stratified_order(human, np.arange(8), np.random.default_rng(0))
-    >>> sorted(order.tolist()) == list(range(8)), abs(human[order[0]] - human[order[1]]) >= 3
+    >>> sorted(order.tolist()) == list(range(8)), bool(abs(human[order[0]] - human[order[1]]) >= 3)
     (True, True)
     """
     names, codes = np.unique(groups, return_inverse=True)
