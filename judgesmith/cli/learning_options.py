@@ -50,7 +50,38 @@ def demonstration_options(command: Command) -> Command:
             type=WholeNumber(0),
             default=3,
             show_default=True,
-            help="Rated examples shown in a prompt; 0 searches none.",
+            help="Rated examples shown in a prompt; 0 searches none. With --optimizer protocol: at "
+            "most.",
+        ),
+    ):
+        command = option(command)
+    return command
+
+
+def search_options(command: Command) -> Command:
+    """Add the options of the search of the whole protocol."""
+    for option in (
+        click.option(
+            "--storage",
+            metavar="URL",
+            help="Database for the study of --optimizer protocol [default: a journal beside the "
+            "ledger].",
+        ),
+        click.option(
+            "--draws",
+            "n_draws",
+            type=WholeNumber(1),
+            default=3,
+            show_default=True,
+            help="Sets of demonstrations of each kind, with --optimizer protocol.",
+        ),
+        click.option(
+            "--trials",
+            "n_trials",
+            type=WholeNumber(1),
+            default=30,
+            show_default=True,
+            help="Configurations that --optimizer protocol tries.",
         ),
     ):
         command = option(command)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -63,12 +63,16 @@ class Proposer:
         From a seed to a sampler.
     seed : int
         Of the whole search.
+    first : sequence of dict of str to str
+        What is proposed before the sampler is asked, as far as it was not tried; what is not
+        picked is as the space has it by default.
     """
 
     study: optuna.Study
     space: Space
     sampler: MakeSampler
     seed: int
+    first: Sequence[Picked] = ()
 
     def propose(self, k: int, tried: Iterable[str]) -> tuple[int, dict[str, str]] | None:
         """Return an untried configuration and its trial's number; None where all were tried.
@@ -96,6 +100,9 @@ class Proposer:
             return None
         seed = int(np.random.SeedSequence([self.seed, k]).generate_state(1)[0])
         self.study.sampler = self.sampler(seed)
+        wanted = [self.space.complete(one) for one in self.first[k : k + 1]]
+        if wanted and configuration_id(wanted[0]) not in known:
+            self.study.enqueue_trial(wanted[0])
         for _ in range(_ATTEMPTS):
             trial = self.study.ask()
             picked = self._picked(trial)

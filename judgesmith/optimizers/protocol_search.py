@@ -33,7 +33,7 @@ from judgesmith.programs.judge import Judge, check_judge
 from judgesmith.programs.running import CONCURRENCY
 from judgesmith.signatures.rubric import Rubric
 from judgesmith.signatures.scale import Scale
-from judgesmith.signatures.space import Space
+from judgesmith.signatures.space import Picked, Space
 
 
 class ProtocolSearch(Teleprompter):
@@ -56,6 +56,10 @@ class ProtocolSearch(Teleprompter):
         What may be chosen; None takes the student's own space, with ``rubrics``.
     rubrics : dict of str to Rubric, or None
         Rubrics that compete with the student's own.
+    fixed : sequence of str
+        Choices of the student's own space that are not made: there it stays as it is.
+    first : sequence of dict of str to str
+        Configurations that are tried before the sampler proposes any, where the space has them.
     n_demonstrations, n_draws : int
         Demonstrations per prompt at most, 0 for none; how many sets of each kind compete.
     elimination : Elimination
@@ -76,6 +80,8 @@ class ProtocolSearch(Teleprompter):
     ----------
     trials_ : tuple of RacedTrial
         Everything that was tried, in order; set by ``compile``.
+    complete_ : bool
+        False where the budget ended the search.
     n_judged_ : int
         Rows that were judged in all, those whose runs may be shown included.
     space_ : Space
@@ -92,6 +98,8 @@ class ProtocolSearch(Teleprompter):
         batch: int = 6,
         space: Space | None = None,
         rubrics: Mapping[str, Rubric] | None = None,
+        fixed: Sequence[str] = (),
+        first: Sequence[Picked] = (),
         n_demonstrations: int = 5,
         n_draws: int = 3,
         elimination: Elimination = Race(),  # noqa: B008 - a frozen record
@@ -125,6 +133,8 @@ class ProtocolSearch(Teleprompter):
         self.batch = batch
         self.space = space
         self.rubrics = rubrics
+        self.fixed = tuple(fixed)
+        self.first = tuple(first)
         self.n_demonstrations = n_demonstrations
         self.n_draws = n_draws
         self.elimination = elimination
@@ -189,7 +199,11 @@ class ProtocolSearch(Teleprompter):
         study = study_of(self.storage, self._name(candidates))
         search = RacingSearch(
             proposer=Proposer(
-                study=study, space=candidates.space, sampler=self.sampler, seed=self.seed
+                study=study,
+                space=candidates.space,
+                sampler=self.sampler,
+                seed=self.seed,
+                first=self._first(candidates.space),
             ),
             make=candidates.make,
             objective=self.objective,
@@ -206,6 +220,7 @@ class ProtocolSearch(Teleprompter):
         with quiet():
             best = search.run(candidates.start(), known=candidates.start_ids())
         self.trials_ = tuple(search.trials[number] for number in sorted(search.trials))
+        self.complete_ = search.complete
         self.n_judged_ = candidates.n_judged
         self.space_ = candidates.space
         self.study_ = study
@@ -214,7 +229,7 @@ class ProtocolSearch(Teleprompter):
     def _candidates(self, student: Judge, pool: Rows, selection: Rows) -> Candidates:
         space = self.space
         if space is None:
-            space = judge_space(student, self.rubrics, self.targets)
+            space = judge_space(student, self.rubrics, self.targets).without(*self.fixed)
         return Candidates(
             student=student,
             space=with_demonstrations(
@@ -231,6 +246,12 @@ class ProtocolSearch(Teleprompter):
             ),
         )
 
+    def _first(self, space: Space) -> list[dict[str, str]]:
+        """Return what is tried first, as far as there is anything to choose about it."""
+        known = {one.name: one.ids for one in space.choices}
+        kept = ({k: v for k, v in one.items() if v in known.get(k, ())} for one in self.first)
+        return [one for one, asked in zip(kept, self.first, strict=True) if one == dict(asked)]
+
     def _name(self, candidates: Candidates) -> str:
         """Return what tells this search from every other in the same storage."""
         parts = (candidates.pool, candidates.selection)
@@ -243,6 +264,7 @@ class ProtocolSearch(Teleprompter):
             [str(self.objective), self.seed, self.batch, self.targets, self.looks],
             [repr(self.elimination), getattr(self.sampler, "__qualname__", repr(self.sampler))],
             [self.partial_demos, self.percent_of_max, str(lm.model), endpoint_of(lm)],
+            [dict(one) for one in self.first],
             [version("judgesmith"), rows, human],
         ]
         text = json.dumps(whole, sort_keys=True)

@@ -119,6 +119,8 @@ class RacingSearch(Generic[OneCandidate]):
         What was tried, by number.
     n_judged : int
         Rows that candidates were asked about, of all candidates together.
+    complete : bool
+        False where the budget ended the search.
     """
 
     proposer: Proposer
@@ -133,6 +135,7 @@ class RacingSearch(Generic[OneCandidate]):
     noted: Callable[[RacedTrial], None] | None = None
     trials: dict[int, RacedTrial] = field(default_factory=dict)
     n_judged: int = 0
+    complete: bool = True
 
     def run(self, start: OneCandidate, known: Iterable[str] = ()) -> OneCandidate:
         """Return the best candidate among all that were judged on all rows, ``start`` included.
@@ -157,7 +160,7 @@ class RacingSearch(Generic[OneCandidate]):
                 for one in self._raced(best, batch):
                     best = max(best, one, key=lambda one: self.trials[one.number].rank)
         except OutOfBudget:
-            pass
+            self.complete = False
         return best.candidate
 
     @property

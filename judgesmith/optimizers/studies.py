@@ -35,6 +35,33 @@ def study_of(storage: str | Path | None, name: str) -> optuna.Study:
         )
 
 
+def check_storage(url: str) -> None:
+    """Refuse a database that cannot be used, without repeating what its address gives away.
+
+    Raises
+    ------
+    ValueError
+        If the address is none, its driver is not installed, or nobody answers there.
+    """
+    import optuna
+    from sqlalchemy.exc import SQLAlchemyError
+
+    if "://" not in url:
+        raise ValueError(
+            "a storage is the URL of a database, such as postgresql://host/name; without one the "
+            "study is kept in a file beside the ledger."
+        )
+    try:
+        with quiet():
+            optuna.storages.RDBStorage(url)
+    except (SQLAlchemyError, ImportError, RuntimeError, optuna.exceptions.OptunaError) as fault:
+        scheme = url.split("://", maxsplit=1)[0]
+        raise ValueError(
+            f"the {scheme} database cannot be used ({type(fault).__name__}); check its address, "
+            "that it answers, and that its driver is installed."
+        ) from None
+
+
 @contextmanager
 def quiet() -> Iterator[None]:
     """Let Optuna say nothing of what goes as it should."""
