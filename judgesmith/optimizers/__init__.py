@@ -3,7 +3,8 @@
 from judgesmith.optimizers.aggregation import FitAggregation
 from judgesmith.optimizers.demonstrations import RandomDemonstrationSearch
 from judgesmith.optimizers.eliminating import Halve, KeepAll, Race
-from judgesmith.optimizers.objectives import Agreement, Objective, parse_objective
+from judgesmith.optimizers.grammar import parse_objective
+from judgesmith.optimizers.objectives import Agreement, Objective
 from judgesmith.optimizers.protocol_search import ProtocolSearch
 from judgesmith.optimizers.rows import rated_example
 from judgesmith.optimizers.table import JudgedTable
