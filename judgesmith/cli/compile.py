@@ -248,6 +248,8 @@ def _settings(
     criteria: str | None,
     inference: str,
     without: str,
+    *,
+    vary_samples: bool = False,
     **rest: Any,
 ) -> CompileSettings:
     """Return what the options say of the judge and the search."""
@@ -282,7 +284,7 @@ def _settings(
             **rest,
             "protocol": Protocol.model_validate(start),
             "criteria": source,
-            "fixed": _said(without) if rest["optimizer"] == "protocol" else (),
+            "fixed": (*_said(without), *(() if vary_samples else ("samples",))),
             "inference": InferenceSettings.model_validate({"inference": inference}),
         }
     )
@@ -353,12 +355,12 @@ def _said(without: str) -> tuple[str, ...]:
 
 def _refuse_another_search(optimizer: str) -> None:
     """Refuse options of a search that is not made."""
-    of_random, of_protocol = ["n_rounds"], ["n_trials", "n_draws", "storage"]
+    of_random, of_protocol = ["n_rounds"], ["n_trials", "n_draws", "vary_samples", "storage"]
     others = {"random": of_protocol, "protocol": of_random, "none": of_protocol}[optimizer]
     written = {"n_rounds": "--rounds", "n_trials": "--trials", "n_draws": "--draws"}
     for name in others:
         if _given(name):
-            option = written.get(name, f"--{name}")
+            option = written.get(name, f"--{name.replace('_', '-')}")
             raise OptionError(
                 f"{option} belongs to --optimizer "
                 f"{'random' if name == 'n_rounds' else 'protocol'}, and this is "

@@ -68,6 +68,11 @@ def search_options(command: Command) -> Command:
             "ledger].",
         ),
         click.option(
+            "--vary-samples",
+            is_flag=True,
+            help="Let --optimizer protocol try 3 and 5 answers per question, at as many calls.",
+        ),
+        click.option(
             "--draws",
             "n_draws",
             type=WholeNumber(1),

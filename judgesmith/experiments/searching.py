@@ -11,11 +11,16 @@ from judgesmith.experiments.parts import Parts, examples_of
 from judgesmith.experiments.settings import CompileSettings
 from judgesmith.optimizers import ProtocolSearch
 from judgesmith.optimizers.demonstration_choices import N
+from judgesmith.optimizers.studies import importances
 from judgesmith.programs import Judge
 from judgesmith.signatures import Rubric
 
 INFERRED = "inferred"
 """The id of an inferred rubric among those that compete; ``own`` is the general one."""
+
+
+MOST_TOLD = 4
+"""Of how many choices a note says how much they mattered."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,6 +108,11 @@ def search_notes(search: ProtocolSearch) -> list[str]:
             f"{best.value:.3f} on these rows, {trials[0].value:.3f} as it was. The best of many "
             "looks better on the rows it was chosen by than it is: see the rows held out."
         )
+    mattered = importances(search.study_)
+    if mattered:
+        first = list(mattered.items())[:MOST_TOLD]
+        shares = ", ".join(f"{name} {share:.0%}" for name, share in first)
+        told.append(f"what told the best from the others most was {shares}, by PED-ANOVA.")
     return told
 
 

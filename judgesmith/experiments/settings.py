@@ -62,7 +62,8 @@ class CompileSettings(BaseModel):
         Of a search of the protocol: configurations that are tried, and sets of demonstrations of
         each kind that compete.
     fixed : tuple of str
-        Choices that a search of the protocol leaves as they are, such as ``variant``.
+        Choices that a search of the protocol leaves as they are. By default the number of samples:
+        three or five answers to every question cost as many calls, in the search and ever after.
     learn_weights : bool
         Whether the score may be a learned combination of the model's numbers.
     partial_demos, percent_of_max : bool
@@ -99,7 +100,7 @@ class CompileSettings(BaseModel):
     n_rounds: int = Field(default=11, ge=1)
     n_trials: int = Field(default=30, ge=1)
     n_draws: int = Field(default=3, ge=1)
-    fixed: tuple[str, ...] = ()
+    fixed: tuple[str, ...] = ("samples",)
     learn_weights: bool = True
     partial_demos: bool = False
     percent_of_max: bool = False

@@ -37,7 +37,7 @@ def test_the_same_command_again_asks_nothing(run, data, folder):
 
 
 def test_a_run_that_the_budget_ended_goes_on(run, data, folder):
-    done = compiled(run, data, "--max-calls", "250")
+    done = compiled(run, data, "--max-calls", "120")
     assert "the budget is spent" in done.err
     done = compiled(run, data)
     compiled(run, data, "--ledger", "new/ledger.sqlite", out="other")
@@ -53,7 +53,7 @@ def test_a_run_that_the_budget_ended_goes_on(run, data, folder):
         (["--criteria-calls", "separate"], {"variant", "criteria_calls"}),
         (["--without", "explanations"], {"explain"}),
         (["--without", "os"], {"variant", "overall"}),
-        ([], {"rubric"}),
+        ([], {"rubric", "samples"}),
     ],
     ids=str,
 )
@@ -61,6 +61,11 @@ def test_what_an_option_says_is_not_searched(run, data, folder, option, fixed):
     compiled(run, data, *option)
     for one in history(folder):
         assert not fixed & set(one["picked"])
+
+
+def test_the_number_of_samples_is_searched_on_request(run, data, folder):
+    compiled(run, data, "--vary-samples", "--trials", "8")
+    assert len({one["picked"].get("samples") for one in history(folder)[1:]}) > 1
 
 
 def test_no_more_demonstrations_are_shown_than_the_option_says(run, data, folder):
@@ -84,6 +89,7 @@ def test_a_dry_run_asks_nothing_and_says_what_is_usual_and_what_is_most(run, dat
         (["--optimizer", "protocol", "--rounds", "3"], "--rounds"),
         (["--trials", "3"], "--trials"),
         (["--draws", "3"], "--draws"),
+        (["--vary-samples"], "--vary-samples"),
         (["--optimizer", "none", "--storage", "sqlite:///x"], "--storage"),
     ],
 )

@@ -13,7 +13,9 @@ def data():
 
 
 def calls(**settings):
-    given = CompileSettings(optimizer="protocol", criteria="given", **settings)
+    given = CompileSettings(
+        **{"optimizer": "protocol", "criteria": "given", "fixed": (), **settings}
+    )
     return search_calls(given, n_pool=10, n_selection=100, n_heldout=50, competing=False)
 
 
@@ -22,6 +24,7 @@ def calls(**settings):
     [
         {},
         {"n_demonstrations": 0},
+        {"fixed": ()},
         {"fixed": ("variant", "samples")},
         {"target": ("fluency", "faithfulness")},
         {"protocol": Protocol(variant="vanilla"), "fixed": ("variant",)},

@@ -94,7 +94,7 @@ def test_an_earlier_judge_is_the_first_trial(data, usual):
     assert more.saved.settings["earlier"] == usual.saved.fingerprint
 
 
-@pytest.mark.parametrize("max_calls", [300, 600])
+@pytest.mark.parametrize("max_calls", [150, 300])
 def test_a_budget_that_ends_leaves_a_judge_and_says_so(data, max_calls, tmp_path):
     lm = model(ledger=tmp_path / "ledger.sqlite", max_calls=max_calls)
     found = compiled(data, lm=lm, criteria="given")
@@ -140,7 +140,7 @@ class TestFiles:
 
     def test_a_run_that_was_cut_short_goes_on(self, data, files, usual, tmp_path):
         ledger = tmp_path / "ledger.sqlite"
-        first = model(ledger=ledger, max_calls=900)
+        first = model(ledger=ledger, max_calls=500)
         cut = compiled(data, lm=first, files=files)
         assert not cut.complete
         second = model(ledger=ledger)
