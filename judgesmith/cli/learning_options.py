@@ -50,8 +50,7 @@ def demonstration_options(command: Command) -> Command:
             type=WholeNumber(0),
             default=3,
             show_default=True,
-            help="Rated examples shown in a prompt; 0 searches none. With --optimizer protocol: at "
-            "most.",
+            help="Rated examples shown in a prompt; 0 searches none.",
         ),
     ):
         command = option(command)
@@ -86,7 +85,7 @@ def search_options(command: Command) -> Command:
             type=WholeNumber(1),
             default=30,
             show_default=True,
-            help="Configurations that --optimizer protocol tries.",
+            help="Configurations that --optimizer protocol tries, with --demonstrations at most.",
         ),
     ):
         command = option(command)
