@@ -22,7 +22,6 @@ from judgesmith.optimizers.table import FloatArray
 from judgesmith.programs.calibrated import Calibrated, calibrated, doubt_of
 from judgesmith.programs.holding import AnyJudge, JudgeOfJudges, leaves_of
 from judgesmith.programs.judge import check_judge
-from judgesmith.programs.panel import PanelJudgement
 from judgesmith.programs.running import CONCURRENCY, judge_items
 from judgesmith.signatures.calibration import Abstention, Calibration, Doubt
 from judgesmith.signatures.judgement import Judgement
@@ -37,6 +36,9 @@ FEWEST_FOR_CURVE = 100
 """With fewer rows a monotone curve follows chance, and a line is taken."""
 
 N_FOLDS = 5
+
+N_LIMITS = 5
+"""Limits of doubt that are tried: few are tested more sharply, and rated rows are few."""
 
 
 class Calibrator(Teleprompter):
@@ -61,7 +63,8 @@ class Calibrator(Teleprompter):
     certainty : float
         Least chance, over the rows at hand, that ``within`` holds for texts of new sources.
     doubt : {"members", "criteria"} or None
-        What tells how unsure the judge is; None is the members for a panel, else the criteria.
+        What tells how unsure the judge is; None is the members where there are any, else the
+        criteria.
     share : float
         Of sources that the way is learned on, where no valset is given.
     seed : int
@@ -273,15 +276,7 @@ class Calibrator(Teleprompter):
         if self.within is None:
             return None
         largest = rows.scale.high - rows.scale.low
-        of_panel = any(isinstance(one, PanelJudgement) for one in said)
-        kind: Doubt = self.doubt or ("members" if of_panel else "criteria")
-        doubts = [doubt_of(one, kind) for one in said]
-        if all(one is None for one in doubts):
-            raise ValueError(
-                f"within needs something that tells how unsure the judge is; none of its "
-                f"{len(said)} judgements has two {kind} with a score. Leave within out, or "
-                "calibrate a panel of two members, or a judge that scores criteria."
-            )
+        kind, doubts = self._doubts(said)
         certainty = -np.asarray([np.nan if one is None else one for one in doubts], float)
         found = certified_threshold(
             np.abs(points - rows.human),
@@ -289,6 +284,7 @@ class Calibrator(Teleprompter):
             wished=self.within,
             largest_loss=largest,
             sources=rows.groups,
+            n_candidates=N_LIMITS,
             rng=np.random.default_rng([self.seed, 6]),
             confidence=self.certainty,
         )
@@ -305,4 +301,17 @@ class Calibrator(Teleprompter):
             confidence=self.certainty,
             n=found.n,
             n_sources=found.n_groups,
+        )
+
+    def _doubts(self, said: Sequence[Judgement]) -> tuple[Doubt, list[float | None]]:
+        """Return what tells how unsure the judge is, and what it tells of each judgement."""
+        kinds: tuple[Doubt, ...] = ("members", "criteria") if self.doubt is None else (self.doubt,)
+        for kind in kinds:
+            doubts = [doubt_of(one, kind) for one in said]
+            if any(one is not None for one in doubts):
+                return kind, doubts
+        raise ValueError(
+            "within needs something that tells how unsure the judge is; none of its "
+            f"{len(said)} judgements has two {' or two '.join(kinds)} with a score. Leave within "
+            "out, or calibrate a panel of two members, or a judge that scores criteria."
         )

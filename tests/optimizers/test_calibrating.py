@@ -151,6 +151,12 @@ def test_compiling_twice_gives_the_same_judge_and_leaves_the_student_as_it_was()
     assert once.calibration.abstention.doubt == "members"
 
 
+def test_a_panel_of_one_member_is_doubted_by_its_criteria():
+    panel = Panel({"a": ActiveCritic()})
+    found = Calibrator(within=3).compile(panel, trainset=examples(range(40)))
+    assert found.calibration.abstention.doubt == "criteria"
+
+
 def test_a_calibrated_judge_is_calibrated_anew_not_twice():
     trainset = examples(range(40))
     once = Calibrator().compile(ActiveCritic(), trainset=trainset)
@@ -186,7 +192,7 @@ def test_refuses_what_nothing_can_be_learned_from():
         Calibrator().compile(judge, trainset=examples(range(40)), teacher=judge)
     with pytest.raises(ValueError, match="needs 20 scored rows that differ"):
         Calibrator().compile(judge, trainset=examples(range(10)))
-    with pytest.raises(ValueError, match="has two criteria with a score"):
+    with pytest.raises(ValueError, match="has two members or two criteria with a score"):
         Calibrator(within=1).compile(ActiveCritic(variant="vanilla"), trainset=examples(range(40)))
 
 
