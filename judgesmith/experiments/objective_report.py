@@ -12,7 +12,7 @@ import numpy as np
 from judgesmith.experiments.agreeing import Gain, Report
 from judgesmith.metrics import Estimate, PairedEstimate
 from judgesmith.optimizers import JudgedTable
-from judgesmith.optimizers.combined import Constrained
+from judgesmith.optimizers.constrained import Constrained
 from judgesmith.optimizers.objectives import Agreement, Objective
 from judgesmith.optimizers.table import SCORE
 

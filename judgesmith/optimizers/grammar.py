@@ -18,7 +18,8 @@ from typing import get_args
 
 from judgesmith.metrics import Level, Statistic
 from judgesmith.metrics.tie_shares import PairLevel
-from judgesmith.optimizers.combined import Atom, Constrained, Constraint, WeightedSum
+from judgesmith.optimizers.combined import Atom, WeightedSum
+from judgesmith.optimizers.constrained import Constrained, Constraint
 from judgesmith.optimizers.counted_objectives import TargetMean
 from judgesmith.optimizers.effort_objectives import CallsPerItem, ShareScored
 from judgesmith.optimizers.objectives import Agreement

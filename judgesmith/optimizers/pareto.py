@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from judgesmith.optimizers.combined import Constrained
+from judgesmith.optimizers.constrained import Constrained
 from judgesmith.optimizers.objectives import Objective
 from judgesmith.optimizers.table import FloatArray, JudgedTable
 

@@ -5,7 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from judgesmith.optimizers import Agreement, parse_objective
-from judgesmith.optimizers.combined import Constrained, Constraint, WeightedSum
+from judgesmith.optimizers.combined import WeightedSum
+from judgesmith.optimizers.constrained import Constrained, Constraint
 from judgesmith.optimizers.effort_objectives import CallsPerItem, ShareScored
 from judgesmith.optimizers.grammar import NAMES
 from judgesmith.optimizers.ordinal_objectives import AbsoluteError, Kappa
