@@ -9,13 +9,9 @@ import numpy as np
 
 from judgesmith.metrics.averaged_units import AveragedUnits
 from judgesmith.metrics.checks import IntArray
-from judgesmith.optimizers.counted_objectives import (
-    Counted,
-    CountedObjective,
-    TargetMean,
-    shared_rows,
-)
+from judgesmith.optimizers.counted_objectives import CountedObjective, TargetMean, shared_rows
 from judgesmith.optimizers.objectives import Agreement, rated_parts
+from judgesmith.optimizers.source_counts import Counted
 from judgesmith.optimizers.table import JudgedTable
 
 Atom = Agreement | TargetMean

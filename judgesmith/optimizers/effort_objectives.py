@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from judgesmith.metrics.checks import IntArray
-from judgesmith.optimizers.counted_objectives import Counted, TargetMean, ratio_of_sums
+from judgesmith.optimizers.counted_objectives import TargetMean
+from judgesmith.optimizers.source_counts import Counted, ratio_of_sums
 from judgesmith.optimizers.table import FloatArray, JudgedTable
 
 MOST_CALLS = 1000.0

@@ -17,8 +17,9 @@ from judgesmith.metrics.kappa import (
     weighted_kappa,
 )
 from judgesmith.metrics.rating_levels import level_codes
-from judgesmith.optimizers.counted_objectives import Counted, TargetMean, ratio_of_sums
+from judgesmith.optimizers.counted_objectives import TargetMean
 from judgesmith.optimizers.scale_points import in_people_points, on_levels
+from judgesmith.optimizers.source_counts import Counted, ratio_of_sums
 from judgesmith.optimizers.table import JudgedTable
 
 MOST_POINTS = 1000.0

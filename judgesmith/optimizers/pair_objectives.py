@@ -15,7 +15,8 @@ from judgesmith.metrics.column import Column
 from judgesmith.metrics.counted_pairs import LevelTally, pairs_of_counts
 from judgesmith.metrics.levels import ScoredRows
 from judgesmith.metrics.tie_shares import PairLevel, TieShare
-from judgesmith.optimizers.counted_objectives import Counted, TargetMean, ratio_of_sums
+from judgesmith.optimizers.counted_objectives import TargetMean
+from judgesmith.optimizers.source_counts import Counted, ratio_of_sums
 from judgesmith.optimizers.table import JudgedTable
 
 

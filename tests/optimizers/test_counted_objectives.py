@@ -6,7 +6,7 @@ from tables import judged, random_table, repeated
 
 from judgesmith.optimizers import JudgedTable, parse_objective
 from judgesmith.optimizers.combined import WeightedSum
-from judgesmith.optimizers.counted_objectives import numbered_sources
+from judgesmith.optimizers.source_counts import numbered_sources
 
 NAMES = (
     *("q", "pearson", "spearman@sample", "kendall", "q@sample", "pearson@system"),

@@ -6,8 +6,8 @@ from tables import judged, random_table
 
 from judgesmith.metrics.adjacent import adjacent_accuracy
 from judgesmith.metrics.tie_accuracy import tie_accuracy_interval
-from judgesmith.optimizers.counted_objectives import numbered_sources
 from judgesmith.optimizers.pair_objectives import NeighbourAccuracy, TieAccuracy
+from judgesmith.optimizers.source_counts import numbered_sources
 
 
 @pytest.mark.parametrize("level", ["dataset", "sample"])
