@@ -131,7 +131,7 @@ def test_criteria_are_judged_from_task_criteria_source_and_response():
 def test_what_0_and_100_mean_is_said_per_criterion():
     sent = prompt(protocol(), "assess")
     assert "0 means: not A at all. 100 means: purely A." in sent
-    assert "0 means that the criterion is not met at all, 100 that nothing is left" in sent
+    assert "a whole number from 0 (not met at all) to 100 (nothing left to improve)" in sent
 
 
 def test_the_whole_is_judged_from_task_source_response_scores_and_explanations():
@@ -142,7 +142,7 @@ def test_the_whole_is_judged_from_task_source_response_scores_and_explanations()
         for text in (RUBRIC.task, "the source", "the response", "- a: 60. about a", "0 (of no use)")
     )
     assert "analysis of the errors that matter most, and what should change" in sent
-    assert "100 (cannot be improved)" in sent
+    assert "from 0 (of no use) to 100 (perfect)" in sent
     assert list(ActiveCritic(protocol()).templates()["overall"].outputs) == ["explanation", "score"]
 
 

@@ -79,10 +79,10 @@ def command(
 
     from judgesmith.cli.compared import print_compared
     from judgesmith.experiments.comparing import compare_rows
-    from judgesmith.optimizers import parse_objective
+    from judgesmith.optimizers.objectives import parse_agreement
 
     with blaming("--objective"):
-        wanted = parse_objective(objective)
+        wanted = parse_agreement(objective)
     sides = _two(a, b)
     if criterion is not None and all(one.path is None for one in sides):
         raise refuse_criterion(a)

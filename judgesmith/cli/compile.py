@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from judgesmith.cli.compiled import (
+    estimate_note,
     print_again,
     print_compiled,
     print_estimate,
@@ -16,7 +17,11 @@ from judgesmith.cli.compiled import (
     summary,
 )
 from judgesmith.cli.faults import OptionError, blaming
-from judgesmith.cli.learning_options import demonstration_options, learning_options
+from judgesmith.cli.learning_options import (
+    demonstration_options,
+    learning_options,
+    search_options,
+)
 from judgesmith.cli.options import (
     ModelChoice,
     aggregate_option,
@@ -31,6 +36,7 @@ from judgesmith.cli.printing import print_json, say, say_notes, stage_progress
 
 if TYPE_CHECKING:
     from judgesmith.experiments import CompileSettings
+    from judgesmith.experiments.searching import SearchFiles
     from judgesmith.programs.saved import SavedJudge
 
 
@@ -92,19 +98,22 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--optimizer",
-    type=click.Choice(["random", "none"]),
+    type=click.Choice(["random", "protocol", "none"]),
     default="random",
     show_default=True,
-    help="Search demonstrations and fit the aggregation, or take the judge as it is.",
+    help="Search demonstrations, or the whole protocol, and fit the aggregation; or take the judge "
+    "as it is. What an option says of the judge is not searched.",
 )
 @click.option(
     "--objective",
     default="q",
     show_default=True,
-    metavar="NAME[@LEVEL]",
-    help="q, pearson, spearman or kendall; at dataset, sample or system level.",
+    metavar="SUM[; CONDITION]…",
+    help="What is made as large as possible: q, pearson@sample, 'q + .5*kappa - .01*calls', "
+    "'q; kappa >= .4'.",
 )
 @demonstration_options
+@search_options
 @click.option(
     "--partial-demos",
     is_flag=True,
@@ -139,6 +148,7 @@ def command(
     concurrency: int,
     dry_run: bool,
     force: bool,
+    storage: str | None,
     as_json: bool,
     **rest: Any,
 ) -> None:
@@ -171,6 +181,7 @@ def command(
         "explain": explain,
     }
     start |= {"max_tokens": answer_tokens} if answer_tokens else {}
+    _refuse_another_search(rest["optimizer"])
     settings = _settings(start, rubric, criteria, inference, without, texts=not no_texts, **rest)
     with blaming("--from"):
         settings = settings if before is None else starting_from(before, settings)
@@ -184,8 +195,9 @@ def command(
         parts_of(dataset, targets, settings, known)
     run = settings.fingerprint(dataset, choice.model_name or "offline", endpoint_of(choice.lm()))
     lm = choice.lm(run_id=f"compile {run}")
+    estimate = estimate_run(dataset, settings, lm, known=known)
     if dry_run:
-        print_estimate(estimate_run(dataset, settings, lm, known=known), as_json=as_json)
+        print_estimate(estimate, as_json=as_json)
         return
     with blaming(OUTPUT):
         made = _made_before(folder, run, force=force)
@@ -195,6 +207,10 @@ def command(
     choice.check_key(lm)
     stack = stack_of(lm)
     assert stack is not None
+    files = None
+    if settings.optimizer == "protocol":
+        with blaming("--storage", given=storage is not None):
+            files = _search_files(choice.ledger, run, storage)
     with blaming(data):
         try:
             with stage_progress(quiet=as_json) as progress:
@@ -205,6 +221,7 @@ def command(
                     lm=lm,
                     concurrency=concurrency,
                     progress=progress,
+                    files=files,
                 )
         except NothingScoredError as fault:
             if not fault.spent:
@@ -217,7 +234,8 @@ def command(
         print_json(summary(found.saved, folder, stack.usage))
     else:
         print_compiled(found, dataset, stack.usage)
-    say_notes((*dataset.notes, *found.notes, *stack.adaptations), as_json=as_json)
+    notes = (*dataset.notes, *found.notes, *estimate_note(estimate, stack.usage))
+    say_notes((*notes, *stack.adaptations), as_json=as_json)
     if not as_json:
         print_examples(found)
         say(f"\nsaved in {folder} (fingerprint {found.saved.fingerprint}); try:")
@@ -230,6 +248,8 @@ def _settings(
     criteria: str | None,
     inference: str,
     without: str,
+    *,
+    vary_samples: bool = False,
     **rest: Any,
 ) -> CompileSettings:
     """Return what the options say of the judge and the search."""
@@ -264,6 +284,7 @@ def _settings(
             **rest,
             "protocol": Protocol.model_validate(start),
             "criteria": source,
+            "fixed": (*_said(without), *(() if vary_samples else ("samples",))),
             "inference": InferenceSettings.model_validate({"inference": inference}),
         }
     )
@@ -313,6 +334,50 @@ def _given(*names: str) -> list[str]:
         for name in names
         if context.get_parameter_source(name) != usual
     ]
+
+
+def _said(without: str) -> tuple[str, ...]:
+    """Return the choices about the judge that options have made: these are not searched."""
+    said = {
+        "variant": ["variant"],
+        "criteria_calls": ["variant", "criteria_calls"],
+        "explain": ["explain"],
+        "rubric": ["rubric"],
+        "criteria": ["rubric"],
+    }
+    left_out = {"explanations": ["explain"], "mcs": ["variant"], "os": ["variant", "overall"]}
+    left_out["task"] = ["rubric"]
+    made = [name for option, names in said.items() if _given(option) for name in names]
+    for part in without.split(","):
+        made += left_out.get(part.strip(), [])
+    return tuple(dict.fromkeys(made))
+
+
+def _refuse_another_search(optimizer: str) -> None:
+    """Refuse options of a search that is not made."""
+    of_random, of_protocol = ["n_rounds"], ["n_trials", "n_draws", "vary_samples", "storage"]
+    others = {"random": of_protocol, "protocol": of_random, "none": of_protocol}[optimizer]
+    written = {"n_rounds": "--rounds", "n_trials": "--trials", "n_draws": "--draws"}
+    for name in others:
+        if _given(name):
+            option = written.get(name, f"--{name.replace('_', '-')}")
+            raise OptionError(
+                f"{option} belongs to --optimizer "
+                f"{'random' if name == 'n_rounds' else 'protocol'}, and this is "
+                f"--optimizer {optimizer}; drop one of the two.",
+                option=option,
+            )
+
+
+def _search_files(ledger: str, run: str, storage: str | None) -> SearchFiles:
+    """Return where a search is kept: beside the ledger, or in the database that is named."""
+    from judgesmith.experiments.searching import SearchFiles
+    from judgesmith.optimizers.studies import check_storage
+
+    folder = Path(ledger).expanduser().parent / "searches"
+    if storage is not None:
+        check_storage(storage)
+    return SearchFiles(storage=storage or folder / f"{run}.journal", log=folder / f"{run}.jsonl")
 
 
 _OF_THE_JUDGE = (

@@ -88,12 +88,27 @@ def print_estimate(estimate: RunEstimate, *, as_json: bool) -> None:
     if as_json:
         print_json(estimate.to_dict())
         return
+    if estimate.expected_calls is not None:
+        say(
+            f"About {estimate.expected_calls} calls as a rule, as most configurations fall behind "
+            "early and few are the costliest; at most:"
+        )
     cost = "unknown (give --price)" if estimate.cost_usd is None else f"${estimate.cost_usd:.2f}"
     say(
         f"{estimate.calls} calls if every answer can be read, at most {estimate.max_calls}; about "
         f"{estimate.input_tokens} tokens in and {estimate.output_tokens} out, cost {cost}.\n"
         "Nothing was asked. Answers on record are not counted off."
     )
+
+
+def estimate_note(estimate: RunEstimate, usage: Usage) -> list[str]:
+    """Return how many calls a search of the protocol took, beside what was estimated."""
+    if estimate.expected_calls is None:
+        return []
+    return [
+        f"{usage.calls} calls were made and {usage.hits} answers were on record already; about "
+        f"{estimate.expected_calls} calls had been expected, and {estimate.calls} at most."
+    ]
 
 
 def print_compiled(found: Compiled, dataset: DataSet, usage: Usage) -> None:

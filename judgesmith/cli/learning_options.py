@@ -57,6 +57,41 @@ def demonstration_options(command: Command) -> Command:
     return command
 
 
+def search_options(command: Command) -> Command:
+    """Add the options of the search of the whole protocol."""
+    for option in (
+        click.option(
+            "--storage",
+            metavar="URL",
+            help="Database for the study of --optimizer protocol [default: a journal beside the "
+            "ledger].",
+        ),
+        click.option(
+            "--vary-samples",
+            is_flag=True,
+            help="Let --optimizer protocol try 3 and 5 answers per question, at as many calls.",
+        ),
+        click.option(
+            "--draws",
+            "n_draws",
+            type=WholeNumber(1),
+            default=3,
+            show_default=True,
+            help="Sets of demonstrations of each kind, with --optimizer protocol.",
+        ),
+        click.option(
+            "--trials",
+            "n_trials",
+            type=WholeNumber(1),
+            default=30,
+            show_default=True,
+            help="Configurations that --optimizer protocol tries, with --demonstrations at most.",
+        ),
+    ):
+        command = option(command)
+    return command
+
+
 def learning_options(command: Command) -> Command:
     """Add the options that ``compile`` and ``infer`` share: they read the same rows alike."""
     for option in (

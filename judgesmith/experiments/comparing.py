@@ -21,7 +21,8 @@ from judgesmith.experiments.score_files import Scores
 from judgesmith.experiments.targets import Targets, targets_of
 from judgesmith.metrics import PairedEstimate
 from judgesmith.metrics.checks import fraction
-from judgesmith.optimizers import Agreement, parse_objective
+from judgesmith.optimizers import Agreement
+from judgesmith.optimizers.objectives import parse_agreement
 from judgesmith.programs import Judge, SavedJudge
 from judgesmith.signatures.rubric import folded
 
@@ -199,7 +200,7 @@ def compare_judges(
     (160, True)
     """
     check_dataset(dataset)
-    wanted = parse_objective(objective) if isinstance(objective, str) else objective
+    wanted = parse_agreement(objective) if isinstance(objective, str) else objective
     own: str | None = None
     if targets is None:
         targets = targets_of(dataset, shared_target(first, second, dataset) or "auto", aggregate)

@@ -68,6 +68,10 @@ def notes_on(
             f"{n_held} {plural} held out: an interval over so few says little, and may look "
             "narrow by chance. Rate more sources before you rely on it."
         )
+    for condition, (met, found) in objective.constraints.items():
+        if not met:
+            where = "to choose by" if len(tables) == 1 else "held out"
+            yield f"{condition} is not met on the rows {where}: it is {found.value:.3f} there."
     if len(tables) == 1:
         yield "no rows were held out, so nothing is known about unseen texts."
     if settings.optimizer == "none":

@@ -39,10 +39,11 @@ from judgesmith.experiments.objective_report import (
 from judgesmith.experiments.offline_notes import offline_notes
 from judgesmith.experiments.parts import Parts, parts_of
 from judgesmith.experiments.rubric_choice import better_start
+from judgesmith.experiments.searching import SearchFiles
 from judgesmith.experiments.settings import CompileSettings
 from judgesmith.experiments.starting import start_of, starting_from
 from judgesmith.experiments.tuning import Progress, Tuning
-from judgesmith.optimizers import parse_objective
+from judgesmith.optimizers import Agreement, parse_objective
 from judgesmith.optimizers.drawing import shown_keys
 from judgesmith.optimizers.rows import Rows
 from judgesmith.optimizers.table import SCORE
@@ -102,6 +103,7 @@ def compile_judge(
     lm: dspy.LM | None = None,
     concurrency: int = 32,
     progress: Progress | None = None,
+    files: SearchFiles | None = None,
 ) -> Compiled:
     """Return a judge that agrees with the ratings in ``dataset`` as well as the search can make it.
 
@@ -120,6 +122,8 @@ def compile_judge(
         Items judged at the same time.
     progress : callable or None
         See ``Progress``.
+    files : SearchFiles or None
+        Where a search of the protocol is kept; None keeps it in memory.
 
     Raises
     ------
@@ -153,11 +157,12 @@ def compile_judge(
         lm=lm,
         concurrency=concurrency,
         progress=progress,
+        files=files or SearchFiles(),
     )
     bare, start = start_of(dataset, targets, work, parts)
-    if settings.rubrics_compete:
+    if settings.rubrics_compete and settings.optimizer != "protocol":
         start = better_start(work, parts, bare, start)
-    judge = work.optimized(start, parts)
+    judge = work.optimized(start, parts, bare=bare)
     chosen_by = parts.selection.without(shown_keys(judge.protocol.demonstrations))
     rows = parts.counts(targets)
     judged = work.judged(judge, chosen_by, "selection rows")
@@ -198,7 +203,7 @@ def compile_judge(
                 rng=rng(),
             )
     aim = parse_objective(settings.objective)
-    if targets.compared == (SCORE,):
+    if targets.compared == (SCORE,) and isinstance(aim, Agreement):
         objective = reported_objective(
             aim, selection=selection_report, uncompiled=uncompiled, heldout=heldout, gain=gain
         )

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from judgesmith.experiments.chosen_targets import chosen_targets
 from judgesmith.experiments.dataset import DataSet
 from judgesmith.experiments.parts import parts_of
+from judgesmith.experiments.search_estimate import search_calls
 from judgesmith.experiments.settings import CompileSettings
 from judgesmith.programs import ActiveCritic
 
@@ -47,6 +49,9 @@ class RunEstimate:
         Of ``calls`` requests, from characters at four to a token.
     cost_usd : float or None
         Of these tokens; None where the price is unknown.
+    expected_calls : int or None
+        Requests as a rule, where many are saved as a rule: in a search of the protocol, where
+        ``calls`` supposes that every configuration is the costliest and none falls behind.
     """
 
     calls: int
@@ -54,10 +59,14 @@ class RunEstimate:
     input_tokens: int
     output_tokens: int
     cost_usd: float | None
+    expected_calls: int | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the fields by name."""
-        return asdict(self)
+        """Return the fields by name, ``expected_calls`` only where it differs from ``calls``."""
+        found = asdict(self)
+        if self.expected_calls is None:
+            del found["expected_calls"]
+        return found
 
 
 def estimate_run(
@@ -111,6 +120,18 @@ def estimate_run(
     if not n_pool and settings.criteria_from == "inferred":
         n_bare += n_held  # the judge as it was has another rubric than the one reported beside it
     templates = ActiveCritic(settings.protocol).templates()
+    found = None
+    if settings.optimizer == "protocol":
+        found = search_calls(
+            settings,
+            n_pool=n_pool,
+            n_selection=n_selection,
+            n_heldout=n_held,
+            competing=settings.rubrics_compete,
+        )
+        # In judgements by the judge as it is, of which most show demonstrations.
+        per_row = len(templates) * settings.protocol.samples
+        n_bare, n_shown = n_selection + n_held, round(found.most / per_row) - n_selection - n_held
     samples = settings.protocol.samples
     texts = sum(len(item.source) + len(item.context or "") + len(item.response) for item in dataset)
     item = texts / len(dataset) * len(templates)
@@ -125,14 +146,17 @@ def estimate_run(
     output_tokens = (
         n_judgements * n_scores * TOKENS_PER_EXPLAINED_SCORE + inferring.calls * TOKENS_PER_TAUGHT
     )
+    calls = n_judgements * len(templates) if found is None else math.ceil(found.most)
+    calls += inferring.calls
     stack = stack_of(lm)
     price = stack.price if stack is not None else None
     return RunEstimate(
-        calls=n_judgements * len(templates) + inferring.calls,
-        max_calls=ATTEMPTS_TO_READ * (n_judgements * len(templates) + inferring.calls),
+        calls=calls,
+        max_calls=ATTEMPTS_TO_READ * calls,
         input_tokens=input_tokens,
         output_tokens=output_tokens,
         cost_usd=None if price is None else price.usd(input_tokens, output_tokens),
+        expected_calls=None if found is None else round(found.expected) + inferring.calls,
     )
 
 

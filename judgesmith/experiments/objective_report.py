@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ import numpy as np
 from judgesmith.experiments.agreeing import Gain, Report
 from judgesmith.metrics import Estimate, PairedEstimate
 from judgesmith.optimizers import JudgedTable
+from judgesmith.optimizers.constrained import Constrained
 from judgesmith.optimizers.objectives import Agreement, Objective
 from judgesmith.optimizers.table import SCORE
 
@@ -32,6 +33,10 @@ class ObjectiveReport:
         On the rows that the judge was chosen by.
     gain : PairedEstimate or None
         After minus before.
+    constraints : dict of str to (bool, Estimate)
+        Of an objective with conditions: whether each is met by the judge that was made, and what
+        it bounds, on the rows held out (without any, on those it was chosen by). All estimates
+        above are then of the aim alone.
     """
 
     name: str
@@ -40,6 +45,7 @@ class ObjectiveReport:
     selection: Estimate
     heldout: Estimate | None
     gain: PairedEstimate | None
+    constraints: Mapping[str, tuple[bool, Estimate]] = field(default_factory=dict)
 
     @property
     def optimism(self) -> float:
@@ -50,11 +56,15 @@ class ObjectiveReport:
         """Return everything ready for JSON: undefined is null."""
         parts = ("uncompiled", "selection", "heldout", "gain")
         found = {name: getattr(self, name) for name in parts}
+        conditions = {
+            text: {"met": met, **one.to_dict()} for text, (met, one) in self.constraints.items()
+        }
         return {
             "name": self.name,
             "targets": list(self.targets),
             **{name: None if one is None else one.to_dict() for name, one in found.items()},
             "optimism": None if math.isnan(self.optimism) else self.optimism,
+            **({"constraints": conditions} if conditions else {}),
         }
 
 
@@ -86,13 +96,21 @@ def objective_report(
         return np.random.default_rng(seed)
 
     before, after = heldout or (None, None)
+    aim, constraints = objective, {}
+    if isinstance(objective, Constrained):
+        aim, table = objective.aim, selection if after is None else after
+        constraints = {
+            str(one): (one.met(table), one.estimate(table, rng=rng()))
+            for one in objective.constraints
+        }
     return ObjectiveReport(
         name=str(objective),
         targets=tuple(targets),
-        uncompiled=None if before is None else objective.estimate(before, rng=rng()),
-        selection=objective.estimate(selection, rng=rng()),
-        heldout=None if after is None else objective.estimate(after, rng=rng()),
-        gain=None if before is None or after is None else objective.gain(after, before, rng=rng()),
+        uncompiled=None if before is None else aim.estimate(before, rng=rng()),
+        selection=aim.estimate(selection, rng=rng()),
+        heldout=None if after is None else aim.estimate(after, rng=rng()),
+        gain=None if before is None or after is None else aim.gain(after, before, rng=rng()),
+        constraints=constraints,
     )
 
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from judgesmith.experiments.chosen_targets import ChosenTargets
 from judgesmith.experiments.dataset import DataSet
 from judgesmith.experiments.settings import CompileSettings
-from judgesmith.optimizers import rated_example
+from judgesmith.optimizers import Agreement, parse_objective, rated_example
 from judgesmith.optimizers.rows import Rows, rows_of
 from judgesmith.optimizers.splitting import (
     IntArray,
@@ -87,7 +87,8 @@ def parts_of(
     Raises
     ------
     ValueError
-        If there are too few sources, or the rows to choose by have only equal ratings.
+        If there are too few sources, the rows to choose by have only equal ratings, or the
+        objective cannot be computed from such ratings.
     """
     whole = targets.whole
     rated = whole.rated
@@ -137,13 +138,31 @@ def parts_of(
         raise ValueError("no rated rows are left to choose by; rate more sources.")
     if settings.optimizer != "none":
         selection.refuse_constant(targets.compared)  # here, before anything is asked
-    return Parts(
+    parts = Parts(
         pool=rows(split.tuning[inner.pool]),
         selection=selection,
         heldout=rows(split.heldout),
         heldout_places=rated[split.heldout],
         n_known=n_known,
     )
+    _check_objective(settings.objective, parts, targets)
+    return parts
+
+
+def _check_objective(text: str, parts: Parts, targets: ChosenTargets) -> None:
+    """Refuse an objective that these ratings cannot tell judges apart by."""
+    objective = parse_objective(text)
+    if isinstance(objective, Agreement):
+        return
+    for part in (*parts.tuning, parts.heldout):
+        if part is not None:
+            value = objective.value(part.as_people_said(targets.compared))
+            if part is parts.selection and np.isnan(value):
+                raise ValueError(
+                    f"{objective} is undefined on the {len(part)} rows to choose by, even for a "
+                    "judge that says what people say; adjacent and @sample need several rated "
+                    "responses per source, @system several systems."
+                )
 
 
 def _without_known(

@@ -7,7 +7,15 @@ import json
 from importlib.metadata import version
 from typing import Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    SerializerFunctionWrapHandler,
+    field_validator,
+    model_serializer,
+    model_validator,
+)
 
 from judgesmith.experiments.dataset import DataSet
 from judgesmith.experiments.ratings import Aggregate
@@ -40,14 +48,22 @@ class CompileSettings(BaseModel):
     inference : InferenceSettings
         How the task and the criteria are inferred; its seed is that of the run. What it says to
         leave out of the task holds for any rubric.
-    optimizer : {"random", "none"}
-        Random demonstration search and learned aggregation, or the judge as it is.
+    optimizer : {"random", "protocol", "none"}
+        Random demonstration search, or a search of the whole protocol, and learned aggregation;
+        or the judge as it is.
     objective : str
         What is made as large as possible, such as ``q`` or ``spearman@sample``.
     holdout : float
         Share of sources kept for the report, from 0 to below 1.
     n_demonstrations, n_rounds : int
-        Demonstrations per prompt (0: none is searched), and sets of them that are tried.
+        Demonstrations per prompt (0: none is searched; in a search of the protocol, how many at
+        most), and sets of them that are tried.
+    n_trials, n_draws : int
+        Of a search of the protocol: configurations that are tried, and sets of demonstrations of
+        each kind that compete.
+    fixed : tuple of str
+        Choices that a search of the protocol leaves as they are. By default the number of samples:
+        three or five answers to every question cost as many calls, in the search and ever after.
     learn_weights : bool
         Whether the score may be a learned combination of the model's numbers.
     partial_demos, percent_of_max : bool
@@ -77,11 +93,14 @@ class CompileSettings(BaseModel):
     protocol: Protocol = Field(default_factory=Protocol)
     criteria: Literal["inferred", "human", "given"] | None = None
     inference: InferenceSettings = Field(default_factory=InferenceSettings)
-    optimizer: Literal["random", "none"] = "random"
+    optimizer: Literal["random", "protocol", "none"] = "random"
     objective: str = "q"
     holdout: float = Field(default=0.3, ge=0.0, lt=1.0)
     n_demonstrations: int = Field(default=3, ge=0)
     n_rounds: int = Field(default=11, ge=1)
+    n_trials: int = Field(default=30, ge=1)
+    n_draws: int = Field(default=3, ge=1)
+    fixed: tuple[str, ...] = ("samples",)
     learn_weights: bool = True
     partial_demos: bool = False
     percent_of_max: bool = False
@@ -106,6 +125,13 @@ class CompileSettings(BaseModel):
         if len(set(self.target)) < len(self.target):
             raise ValueError(f"every target is named once; got {', '.join(self.target)}.")
         return self
+
+    @model_serializer(mode="wrap")
+    def _without_another_search(self, plain: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Leave out what only another search would read: it decides nothing."""
+        found: dict[str, Any] = plain(self)
+        of_protocol = () if self.optimizer == "protocol" else ("n_trials", "n_draws", "fixed")
+        return {name: value for name, value in found.items() if name not in of_protocol}
 
     @property
     def criteria_from(self) -> Literal["inferred", "human", "given"]:

@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any
 
 from judgesmith.experiments.offline_notes import OFFLINE
 from judgesmith.experiments.parts import Parts, examples_of
+from judgesmith.experiments.search_log import SearchLog, plain_trial
+from judgesmith.experiments.searching import (
+    INFERRED,
+    SearchFiles,
+    protocol_search,
+    search_notes,
+    searched,
+)
 from judgesmith.experiments.settings import CompileSettings
 from judgesmith.optimizers import (
     FitAggregation,
@@ -35,6 +43,8 @@ class Tuning:
     ----------
     targets : tuple of str
         What the search compares with people: ``score``, or criteria by name.
+    files : SearchFiles
+        Where a search of the protocol is kept.
     history : list of dict
         What was tried, oldest first, ready for JSON.
     notes : list of str
@@ -50,6 +60,7 @@ class Tuning:
     lm: Any
     concurrency: int
     progress: Progress | None
+    files: SearchFiles = field(default_factory=SearchFiles)
     history: list[Mapping[str, Any]] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     complete: bool = True
@@ -65,11 +76,23 @@ class Tuning:
             self.complete = False
         return found
 
-    def optimized(self, judge: Judge, parts: Parts) -> Judge:
-        """Return the best judge found."""
+    def optimized(self, judge: Judge, parts: Parts, *, bare: Judge) -> Judge:
+        """Return the best judge found.
+
+        Parameters
+        ----------
+        judge : Judge
+            Where the search starts from.
+        parts : Parts
+            The rows.
+        bare : Judge
+            As it was before any rating was read; its rubric competes in a search of the protocol.
+        """
         if self.settings.optimizer == "none":
             return judge
-        if parts.pool is not None:
+        if self.settings.optimizer == "protocol":
+            judge = self._with_protocol(judge, bare, parts)
+        elif parts.pool is not None:
             judge = self._with_demonstrations(judge, parts.pool, parts.selection)
         return self._with_aggregation(judge, parts) if self.settings.learn_weights else judge
 
@@ -99,6 +122,26 @@ class Tuning:
         self.history += [_trial("demonstrations", trial) for trial in search.trials_]
         return best
 
+    def _with_protocol(self, start: Judge, bare: Judge, parts: Parts) -> Judge:
+        competing = self.settings.rubrics_compete
+        student = bare if competing else start
+        noted = None if self.files.log is None else SearchLog(path=self.files.log, lm=self.lm)
+        common = self._common("protocol", None)
+        search = protocol_search(
+            self.settings,
+            parts,
+            rubrics={INFERRED: start.protocol.rubric} if competing else {},
+            targets=self.targets,
+            storage=self.files.storage,
+            noted=noted,
+            **common,
+        )
+        best = searched(search, student, parts)
+        self.complete = self.complete and search.complete_
+        self.notes += search_notes(search)
+        self.history += [_trial("protocol", trial) for trial in search.trials_]
+        return best
+
     def _with_aggregation(self, judge: Judge, parts: Parts) -> Judge:
         n_items = sum(len(rows) for rows in parts.tuning)
         fit = FitAggregation(**self._common("aggregation", n_items), lexical=self._lexical)
@@ -112,7 +155,7 @@ class Tuning:
             self.pool = unshown.judged(self.judged(judge, unshown, "aggregation"))
         return fitted
 
-    def _common(self, stage: str, n_items: int) -> dict[str, Any]:
+    def _common(self, stage: str, n_items: int | None) -> dict[str, Any]:
         return {
             "objective": parse_objective(self.settings.objective),
             "lm": self.lm,
@@ -142,8 +185,7 @@ class Tuning:
 
 
 def _trial(stage: str, trial: Any) -> dict[str, Any]:
-    found = {name: None if value != value else value for name, value in asdict(trial).items()}
-    return {"stage": stage, **found}
+    return {"stage": stage, **plain_trial(trial)}
 
 
 def _lexical_note(fit: FitAggregation) -> list[str]:

@@ -1,16 +1,27 @@
 """How a judge gets better: objectives over whole lists, and searches that make them larger."""
 
 from judgesmith.optimizers.aggregation import FitAggregation
+from judgesmith.optimizers.calibrating import Calibrator
 from judgesmith.optimizers.demonstrations import RandomDemonstrationSearch
-from judgesmith.optimizers.objectives import Agreement, Objective, parse_objective
+from judgesmith.optimizers.eliminating import Halve, KeepAll, Race
+from judgesmith.optimizers.grammar import parse_objective
+from judgesmith.optimizers.objectives import Agreement, Objective
+from judgesmith.optimizers.panel_selection import PanelSelection
+from judgesmith.optimizers.protocol_search import ProtocolSearch
 from judgesmith.optimizers.rows import rated_example
 from judgesmith.optimizers.table import JudgedTable
 
 __all__ = [
     "Agreement",
+    "Calibrator",
     "FitAggregation",
+    "Halve",
     "JudgedTable",
+    "KeepAll",
     "Objective",
+    "PanelSelection",
+    "ProtocolSearch",
+    "Race",
     "RandomDemonstrationSearch",
     "parse_objective",
     "rated_example",

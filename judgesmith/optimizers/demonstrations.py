@@ -173,8 +173,15 @@ class RandomDemonstrationSearch(Teleprompter):
         """
         check_judge(student)
         protocol = student.protocol.model_copy(update={"demonstrations": {}})
-        self._refuse_unscored_targets(protocol)
-        pool_rows, selection = self._parts(trainset, valset)
+        refuse_unscored_targets(protocol, self.targets)
+        pool_rows, selection = pool_and_selection_rows(
+            trainset,
+            valset,
+            n_demonstrations=self.n_demonstrations,
+            scale=self.scale,
+            percent_of_max=self.percent_of_max,
+            seed=self.seed,
+        )
         own = student.protocol.demonstrations
         selection = selection.without(shown_keys(own))
         selection.refuse_constant(self.targets)
@@ -220,46 +227,68 @@ class RandomDemonstrationSearch(Teleprompter):
             if not n and own:
                 yield own
 
-    def _parts(
-        self, trainset: Sequence[dspy.Example], valset: Sequence[dspy.Example] | None
-    ) -> tuple[Rows, Rows]:
-        rows = rows_of(trainset, self.scale, percent_of_max=self.percent_of_max)
-        if valset is None:
-            parts = pool_and_selection(
-                rows.groups,
-                rows.human,
-                n_demonstrations=self.n_demonstrations,
-                rng=np.random.default_rng([self.seed, 0]),
-            )
-            return rows.take(parts.pool), rows.take(parts.selection)
-        selection = rows_of(valset, self.scale)
-        shared = set(rows.groups.tolist()) & set(selection.groups.tolist())
-        if shared:
-            raise ValueError(
-                f"{len(shared)} sources are in both trainset and valset, such as "
-                f"{min(map(str, shared))!r}: a demonstration would help score itself."
-            )
-        return rows, selection
-
     def _runs(self, teacher: Judge, protocol: Protocol, rows: Rows) -> dict[int, Judgement]:
         if protocol.variant == "vanilla":
             return {}
         needed = protocol.rubric.names if protocol.variant == "fine" else ()
         return kept_runs(rows, self._judged(teacher, rows), criteria=needed)
 
-    def _refuse_unscored_targets(self, protocol: Protocol) -> None:
-        scored = protocol.rubric.names if protocol.variant == "fine" else ()
-        known = {SCORE, *map(folded, scored)}
-        unknown = [one for one in self.targets if one != SCORE and folded(one) not in known]
-        if unknown:
-            raise ValueError(
-                f"the judge gives no score for {', '.join(unknown)}; it scores the whole"
-                + (f" and {', '.join(scored)}." if scored else " alone.")
-            )
-
     def _judged(self, judge: Judge, rows: Rows) -> list[Judgement]:
         return judge_items(
             judge, rows.items, lm=self.lm, concurrency=self.concurrency, progress=self.progress
+        )
+
+
+def pool_and_selection_rows(
+    trainset: Sequence[dspy.Example],
+    valset: Sequence[dspy.Example] | None,
+    *,
+    n_demonstrations: int,
+    scale: Scale | None,
+    percent_of_max: bool,
+    seed: int,
+) -> tuple[Rows, Rows]:
+    """Return rows to show and rows to choose by, which share no source.
+
+    Raises
+    ------
+    ValueError
+        If there are too few rows, or both sets hold rows of one source.
+    """
+    rows = rows_of(trainset, scale, percent_of_max=percent_of_max)
+    if valset is None:
+        parts = pool_and_selection(
+            rows.groups,
+            rows.human,
+            n_demonstrations=n_demonstrations,
+            rng=np.random.default_rng([seed, 0]),
+        )
+        return rows.take(parts.pool), rows.take(parts.selection)
+    selection = rows_of(valset, scale)
+    shared = set(rows.groups.tolist()) & set(selection.groups.tolist())
+    if shared:
+        raise ValueError(
+            f"{len(shared)} sources are in both trainset and valset, such as "
+            f"{min(map(str, shared))!r}: a demonstration would help score itself."
+        )
+    return rows, selection
+
+
+def refuse_unscored_targets(protocol: Protocol, targets: Sequence[str]) -> None:
+    """Refuse targets that a judge gives no score for.
+
+    Raises
+    ------
+    ValueError
+        If there are any.
+    """
+    scored = protocol.rubric.names if protocol.variant == "fine" else ()
+    known = {SCORE, *map(folded, scored)}
+    unknown = [one for one in targets if one != SCORE and folded(one) not in known]
+    if unknown:
+        raise ValueError(
+            f"the judge gives no score for {', '.join(unknown)}; it scores the whole"
+            + (f" and {', '.join(scored)}." if scored else " alone.")
         )
 
 

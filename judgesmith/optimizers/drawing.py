@@ -6,7 +6,7 @@ one also shows the criterion scores and explanations of a run of the uncompiled 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,9 +20,9 @@ from judgesmith.programs.critic_questions import (
     question_names,
 )
 from judgesmith.programs.templates import LEFT_OUT
+from judgesmith.signatures.answer_scale import is_percent, level_of
 from judgesmith.signatures.fences import imitates_layout
 from judgesmith.signatures.judgement import CriterionScore, Judgement
-from judgesmith.signatures.points import whole
 from judgesmith.signatures.protocol import Demonstration, Protocol
 from judgesmith.signatures.rated import RatedItem
 from judgesmith.signatures.rubric import folded
@@ -70,7 +70,11 @@ class Pool:
         others = np.setdiff1d(np.arange(len(self.rows)), with_runs)
         labelled = rng.permutation(others)[: n - len(with_runs)]
         order = rng.permutation(np.concatenate([with_runs, labelled])).tolist()
-        bootstrapped = set(with_runs.tolist())
+        return self.shown(protocol, order, with_runs.tolist())
+
+    def shown(self, protocol: Protocol, order: Sequence[int], with_runs: Iterable[int]) -> Shown:
+        """Return the rows in ``order`` by question, those in ``with_runs`` with their runs."""
+        bootstrapped = set(with_runs)
         shown = {}
         for question in question_names(protocol):
             drawn = [self._shown(protocol, question, row, row in bootstrapped) for row in order]
@@ -90,23 +94,32 @@ class Pool:
             names = protocol.rubric.names
             criteria = {name: run.criteria[name] for name in names if name in run.criteria}
             if question == "overall":
-                inputs["assessments"] = assessments_text(criteria)
+                inputs["assessments"] = assessments_text(criteria, protocol.answers)
             if assessing:
                 outputs = _assessed(protocol, question, criteria)
             else:
                 # The run's own score stays: its explanation argues for that one.
-                outputs = {"explanation": run.explanation, "score": round(run.raw or 0.0)}
+                own = level_of(round(run.raw or 0.0), protocol.answers)
+                outputs = {"explanation": run.explanation, "score": own}
                 outputs = _in_words(outputs, protocol)
             kind = "bootstrapped"
         else:
-            outputs = self._labelled(protocol, question, row) if assessing else self._graded(row)
+            outputs = (
+                self._labelled(protocol, question, row)
+                if assessing
+                else self._graded(protocol, row)
+            )
             kind = "labelled"
         if outputs is None:
             return None
         return Demonstration.model_validate({"inputs": inputs, "outputs": outputs, "kind": kind})
 
-    def _graded(self, row: int) -> dict[str, Any]:
-        return {"score": round(float(self.rows.percent()[row]))}
+    def _graded(self, protocol: Protocol, row: int) -> dict[str, Any]:
+        return {"score": level_of(self._percent(protocol, row), protocol.answers)}
+
+    def _percent(self, protocol: Protocol, row: int) -> float:
+        percent = float(self.rows.percent()[row])
+        return round(percent) if is_percent(protocol.answers) else percent
 
     def _labelled(self, protocol: Protocol, question: str, row: int) -> dict[str, Any] | None:
         """Return what people said of the criteria that a question asks for."""
@@ -123,7 +136,7 @@ class Pool:
         if question != "assess" or len(criteria) == len(protocol.rubric.names):
             return _assessed(protocol, question, criteria)
         if self.partial_demos:
-            graded = CriterionScore(score=self._graded(row)["score"], explanation=LEFT_OUT)
+            graded = CriterionScore(score=self._percent(protocol, row), explanation=LEFT_OUT)
             return {"assessments": _records({"overall": graded}, protocol)}
         return None
 
@@ -195,7 +208,9 @@ def _assessed(
     one = criteria.get(name)
     if one is None or one.score is None:
         return None
-    return _in_words({"explanation": one.explanation, "score": whole(one.score)}, protocol)
+    return _in_words(
+        {"explanation": one.explanation, "score": level_of(one.score, protocol.answers)}, protocol
+    )
 
 
 def _records(criteria: Mapping[str, CriterionScore], protocol: Protocol) -> list[dict[str, Any]]:
@@ -207,7 +222,7 @@ def _records(criteria: Mapping[str, CriterionScore], protocol: Protocol) -> list
     }[protocol.explain]
     records = []
     for name, one in criteria.items():
-        score = None if one.score is None else whole(one.score)
+        score = None if one.score is None else level_of(one.score, protocol.answers)
         record = {"criterion": name, "explanation": one.explanation or LEFT_OUT, "score": score}
         records.append({key: record[key] for key in keys})
     return records

@@ -101,18 +101,25 @@ class Agreement:
 
     def estimate(self, table: JudgedTable, *, rng: np.random.Generator) -> Estimate:
         """Return the correlation with an interval that resamples sources, of all targets alike."""
-        return averaged_interval(_parts(table), statistic=self.statistic, level=self.level, rng=rng)
+        return averaged_interval(
+            rated_parts(table), statistic=self.statistic, level=self.level, rng=rng
+        )
 
     def gain(
         self, first: JudgedTable, second: JudgedTable, *, rng: np.random.Generator
     ) -> PairedEstimate:
         """Return the paired difference of two predictions of the same rows and targets."""
         return averaged_paired_interval(
-            _parts(first), _parts(second), statistic=self.statistic, level=self.level, rng=rng
+            rated_parts(first),
+            rated_parts(second),
+            statistic=self.statistic,
+            level=self.level,
+            rng=rng,
         )
 
 
-def _parts(table: JudgedTable) -> list[RatedPart]:
+def rated_parts(table: JudgedTable) -> list[RatedPart]:
+    """Return the scores on each target beside what people said."""
     return [
         RatedPart(
             predicted=part.predicted, human=part.human, sources=part.sources, systems=part.systems
@@ -121,17 +128,17 @@ def _parts(table: JudgedTable) -> list[RatedPart]:
     ]
 
 
-def parse_objective(text: str) -> Agreement:
-    """Return the objective that ``text`` names: ``q``, ``pearson@sample`` and so on.
+def parse_agreement(text: str) -> Agreement:
+    """Return the correlation that ``text`` names: ``q``, ``pearson@sample`` and so on.
 
     Raises
     ------
     ValueError
-        If it names none.
+        If it names none, or more than one.
 
     Examples
     --------
-    >>> parse_objective("spearman@sample")
+    >>> parse_agreement("spearman@sample")
     Agreement(statistic='spearman', level='sample')
     """
     statistic, _, level = text.strip().partition("@")
@@ -144,5 +151,17 @@ def parse_objective(text: str) -> Agreement:
 
 
 def as_objective(given: Objective | str) -> Objective:
-    """Return an objective, or the one that a text names."""
-    return parse_objective(given) if isinstance(given, str) else given
+    """Return an objective, or the one that a text names.
+
+    Raises
+    ------
+    ValueError
+        If the text names none, or what is given is better when lower.
+    """
+    from judgesmith.optimizers.grammar import parse_objective  # which knows all of them
+
+    if isinstance(given, str):
+        return parse_objective(given)
+    if getattr(given, "lower_is_better", False):
+        raise ValueError(f"{given} is better when lower; subtract it, as in '-{given}'.")
+    return given

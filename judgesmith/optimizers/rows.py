@@ -146,11 +146,22 @@ class Rows:
         """Return the table of these rows under ``judgements``, one part per target."""
         parts = {
             one: judged_table(
-                judgements, self.said(one), sources=self.groups, systems=self.systems, target=one
+                judgements,
+                self.said(one),
+                sources=self.groups,
+                systems=self.systems,
+                target=one,
+                scale=self.scale if one == SCORE else PERCENT,
             )
             for one in targets
         }
         return parts[targets[0]] if len(parts) == 1 else JudgedTable.of_parts(parts)
+
+    def as_people_said(self, targets: Sequence[str] = (SCORE,)) -> JudgedTable:
+        """Return the table of a judge that says what people said, by one call per row."""
+        n = len(self)
+        empty = self.judged([Judgement(score=0.0, calls=("",))] * n, targets)
+        return empty.predicting(empty.human)
 
     def percent(self) -> FloatArray:
         """Return what people said on 0 to 100, as the model is shown it."""

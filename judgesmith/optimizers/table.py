@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from judgesmith.signatures.judgement import Judgement
 from judgesmith.signatures.rubric import folded
+from judgesmith.signatures.scale import Scale
 
 FloatArray = NDArray[np.float64]
 Labels = NDArray[np.generic]
@@ -34,6 +35,12 @@ class JudgedTable:
         Why a row is unscored; None where it is scored.
     targets : tuple of str, or empty
         What each row is about where there are several targets: ``score`` or a criterion.
+    n_calls : tuple of int, or empty
+        Calls to a model behind each row's judgement, on record or not; empty where nobody knows.
+    scale : Scale or None
+        What people rated on, where that is known and the same for all targets.
+    judge_scale : Scale or None
+        What the judge answered on, where that is known.
 
     Examples
     --------
@@ -51,13 +58,20 @@ class JudgedTable:
     systems: Labels
     problems: tuple[str | None, ...] = ()
     targets: tuple[str, ...] = ()
+    n_calls: tuple[int, ...] = ()
+    scale: Scale | None = None
+    judge_scale: Scale | None = None
 
     def __post_init__(self) -> None:
         """Refuse columns that are not aligned."""
         lengths = {len(self.predicted), len(self.human), len(self.sources), len(self.systems)}
         if len(lengths) != 1:
             raise ValueError(f"columns must be of one length; got {sorted(lengths)}.")
-        for name, given in (("problems", self.problems), ("targets", self.targets)):
+        for name, given in (
+            ("problems", self.problems),
+            ("targets", self.targets),
+            ("n_calls", self.n_calls),
+        ):
             if given and len(given) != self.n:
                 raise ValueError(f"{name} are none or one per row; got {len(given)}, not {self.n}.")
 
@@ -77,18 +91,20 @@ class JudgedTable:
         return 1.0 - self.n_unscored / self.n if self.n else 1.0
 
     def predicting(self, predicted: FloatArray) -> JudgedTable:
-        """Return the same rows with other predictions."""
-        return replace(self, predicted=predicted, problems=())
+        """Return the same rows with other predictions, on whatever scale."""
+        return replace(self, predicted=predicted, problems=(), judge_scale=None)
 
     def take(self, indices: NDArray[np.intp]) -> JudgedTable:
         """Return the rows at ``indices``, in that order."""
-        return JudgedTable(
+        return replace(
+            self,
             predicted=self.predicted[indices],
             human=self.human[indices],
             sources=self.sources[indices],
             systems=self.systems[indices],
             problems=tuple(self.problems[i] for i in indices.tolist()) if self.problems else (),
             targets=tuple(self.targets[i] for i in indices.tolist()) if self.targets else (),
+            n_calls=tuple(self.n_calls[i] for i in indices.tolist()) if self.n_calls else (),
         )
 
     @property
@@ -105,6 +121,9 @@ class JudgedTable:
     def of_parts(cls, parts: Mapping[str, JudgedTable]) -> JudgedTable:
         """Return one table of several targets' tables, by target."""
         tables = list(parts.values())
+        counted = all(len(one.n_calls) == one.n for one in tables)
+        scales = {one.scale for one in tables}
+        judge_scales = {one.judge_scale for one in tables}
         return cls(
             predicted=np.concatenate([one.predicted for one in tables]),
             human=np.concatenate([one.human for one in tables]),
@@ -112,6 +131,9 @@ class JudgedTable:
             systems=np.concatenate([one.systems for one in tables]),
             problems=tuple(problem for one in tables for problem in one.problems),
             targets=tuple(name for name, one in parts.items() for _ in range(one.n)),
+            n_calls=tuple(n for one in tables for n in one.n_calls) if counted else (),
+            scale=scales.pop() if len(scales) == 1 else None,
+            judge_scale=judge_scales.pop() if len(judge_scales) == 1 else None,
         )
 
 
@@ -122,6 +144,7 @@ def judged_table(
     sources: Labels,
     systems: Labels,
     target: str = SCORE,
+    scale: Scale | None = None,
 ) -> JudgedTable:
     """Return the table of ``judgements`` on one target, without rows that nobody scored on it.
 
@@ -133,6 +156,8 @@ def judged_table(
         See ``JudgedTable``; ``human`` is nan where nobody scored the target.
     target : str
         ``score``, or the criterion whose score is looked at.
+    scale : Scale or None
+        What ``human`` is points of, where that is known.
     """
     verdicts = judgements if target == SCORE else on_criterion(judgements, target)
     scores = [np.nan if one.score is None else one.score for one in verdicts]
@@ -142,6 +167,8 @@ def judged_table(
         sources=sources,
         systems=systems,
         problems=tuple(one.problem for one in verdicts),
+        n_calls=tuple(len(one.calls) for one in judgements),
+        scale=scale,
     )
     rated = ~np.isnan(human)
     return table if rated.all() else table.take(np.flatnonzero(rated))

@@ -2,15 +2,19 @@
 
 from judgesmith.programs.active_critic import ActiveCritic
 from judgesmith.programs.adapter import FencedAdapter
+from judgesmith.programs.calibrated import Calibrated
 from judgesmith.programs.judge import Judge
+from judgesmith.programs.panel import Panel
 from judgesmith.programs.running import judge_each, judge_items
 from judgesmith.programs.saved import SavedJudge, SavedJudgeError, load_judge
 from judgesmith.programs.templates import Template
 
 __all__ = [
     "ActiveCritic",
+    "Calibrated",
     "FencedAdapter",
     "Judge",
+    "Panel",
     "SavedJudge",
     "SavedJudgeError",
     "Template",

@@ -9,11 +9,13 @@ import dspy
 
 from judgesmith.programs.aggregating import check_terms
 from judgesmith.programs.critic_questions import assessing_names, fixed_inputs
+from judgesmith.programs.critic_space import critic_space
 from judgesmith.programs.critic_steps import critic_steps
 from judgesmith.programs.judge import Judge
 from judgesmith.programs.judging import Steps
-from judgesmith.signatures.explaining import explained
+from judgesmith.signatures.answering import question_on
 from judgesmith.signatures.protocol import Protocol
+from judgesmith.signatures.rubric import Rubric
 from judgesmith.signatures.scoring import (
     AssessCriteria,
     AssessCriterion,
@@ -21,6 +23,7 @@ from judgesmith.signatures.scoring import (
     RateByCriteria,
     ScoreOverall,
 )
+from judgesmith.signatures.space import Space
 
 
 class ActiveCritic(Judge):
@@ -69,11 +72,14 @@ class ActiveCritic(Judge):
             )
 
         def question(signature: type[dspy.Signature]) -> dspy.Predict:
-            asked = signature if protocol.rubric.task else signature.delete("task")
-            return dspy.Predict(explained(asked, protocol.explain))
+            asked = question_on(signature, protocol.answers, protocol.explain)
+            has_task = "task" in asked.input_fields
+            return dspy.Predict(
+                asked.delete("task") if has_task and not protocol.rubric.task else asked
+            )
 
         if protocol.variant == "vanilla":
-            self.grade = dspy.Predict(GradeResponse)
+            self.grade = question(GradeResponse)
         elif protocol.variant == "coarse":
             self.rate = question(RateByCriteria)
         else:
@@ -91,3 +97,7 @@ class ActiveCritic(Judge):
     def fixed_inputs(self, predictor: str) -> Mapping[str, str]:
         """Return task and criteria as far as the question has them."""
         return fixed_inputs(self._settings, predictor)
+
+    def space(self, rubrics: Mapping[str, Rubric] | None = None) -> Space:
+        """Return what may be chosen about this judge; as it is comes first everywhere."""
+        return critic_space(self.protocol, rubrics)

@@ -12,6 +12,7 @@ from dspy.utils.exceptions import AdapterParseError
 
 from judgesmith.programs.answers import read_answer
 from judgesmith.programs.templates import ABSENT, LEFT_OUT
+from judgesmith.signatures.answering import answers_of
 from judgesmith.signatures.fences import UNTRUSTED, fence_tag, fenced
 
 PARTIAL = "A graded example, of which only a part of the answer is shown."
@@ -122,7 +123,7 @@ class FencedAdapter(dspy.ChatAdapter):
         """
         annotations = {name: field.annotation for name, field in signature.output_fields.items()}
         try:
-            fields = read_answer(completion, annotations)
+            fields = read_answer(completion, annotations, answers_of(signature))
         except ValueError as fault:
             raise AdapterParseError(
                 adapter_name="FencedAdapter",

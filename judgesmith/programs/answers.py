@@ -9,12 +9,13 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Collection, Mapping
-from typing import Any, get_origin
+from typing import Any, Literal, get_origin
 
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from judgesmith.programs.answer_json import read_json, record_type, shaped, spelled
-from judgesmith.signatures.points import read_points, whole
+from judgesmith.signatures.points import read_level, read_points, whole
+from judgesmith.signatures.scale import PERCENT, Scale
 
 _HEADER = re.compile(r"([\s*_`#]*)\[\[ *## *(\w+) *## *\]\](.*)")
 _END = re.compile(r"\n[ \t\r*_`#]*+\[\[ *## *completed *## *\]\](.*)", re.DOTALL | re.IGNORECASE)
@@ -38,7 +39,9 @@ class UnreadRecord(BaseModel):
     problem: str
 
 
-def read_answer(text: str, annotations: Mapping[str, Any]) -> dict[str, Any]:
+def read_answer(
+    text: str, annotations: Mapping[str, Any], scale: Scale = PERCENT
+) -> dict[str, Any]:
     r"""Return the fields of an answer.
 
     An answer without any section may be a single value: JSON with all the fields, or the one
@@ -50,6 +53,8 @@ def read_answer(text: str, annotations: Mapping[str, Any]) -> dict[str, Any]:
         The answer, as the model wrote it.
     annotations : dict of str to type
         What is wanted, by field.
+    scale : Scale
+        What scores are on.
 
     Raises
     ------
@@ -70,12 +75,15 @@ def read_answer(text: str, annotations: Mapping[str, Any]) -> dict[str, Any]:
     except ValueError:
         if any(_HEADER.match(line) for line in text.split("\n")):
             raise
-        fields = _single_value(_whole_characters(text).strip(), annotations)
+        fields = _single_value(_whole_characters(text).strip(), annotations, scale)
         if fields is None:
             raise
         return fields
-    _refuse_second_thoughts(text, sections, annotations)
-    return {name: read_field(one, annotations[name], name) for name, one in sections.items()}
+    _refuse_second_thoughts(text, sections, annotations, scale)
+    return {
+        name: read_field(one, annotations[name], name, scale=scale)
+        for name, one in sections.items()
+    }
 
 
 def split_answer(text: str, names: Collection[str]) -> dict[str, str]:
@@ -119,7 +127,7 @@ def split_answer(text: str, names: Collection[str]) -> dict[str, str]:
     return wanted
 
 
-def read_field(text: str, annotation: Any, name: str = "") -> Any:
+def read_field(text: str, annotation: Any, name: str = "", *, scale: Scale = PERCENT) -> Any:
     r"""Return the value that ``text`` gives for a field of type ``annotation``.
 
     Whole numbers are read leniently ("85/100", "85.5"), lists and records as JSON, with
@@ -138,8 +146,8 @@ def read_field(text: str, annotation: Any, name: str = "") -> Any:
     """
     if annotation is str:
         return text
-    if annotation in (int, float):
-        return whole(read_points(text))
+    if _is_score(annotation):
+        return _level(text, annotation, scale)
     plain = read_json(text, annotation)
     if "\\ud" in text or "\\uD" in text:
         plain = _whole_characters(plain)
@@ -166,7 +174,7 @@ def _after_the_end(text: str) -> str:
 
 
 def _refuse_second_thoughts(
-    text: str, sections: Mapping[str, str], annotations: Mapping[str, Any]
+    text: str, sections: Mapping[str, str], annotations: Mapping[str, Any], scale: Scale
 ) -> None:
     """Refuse an answer that names another number after its end than it gave before."""
     after = _NUMBER.findall(_after_the_end(text))
@@ -174,11 +182,12 @@ def _refuse_second_thoughts(
         return
     numeric = (one for name, one in sections.items() if annotations[name] is not str)
     given = {number for one in numeric for number in _NUMBER.findall(one)}
-    if given and not given | {"0", "100"} >= set(after):
+    ends = {f"{scale.low:g}", f"{scale.high:g}"}
+    if given and not given | ends >= set(after):
         raise ValueError("the answer goes on after its end, with another number.")
 
 
-def _single_value(text: str, annotations: Mapping[str, Any]) -> dict[str, Any] | None:
+def _single_value(text: str, annotations: Mapping[str, Any], scale: Scale) -> dict[str, Any] | None:
     """Return the fields of an answer that is one value and nothing else; None if it is none."""
     if fenced := _FENCED.fullmatch(text):
         text = fenced[1].strip()
@@ -187,21 +196,23 @@ def _single_value(text: str, annotations: Mapping[str, Any]) -> dict[str, Any] |
         value = read_json(text, dict)
         given = spelled(value, annotations) if isinstance(value, dict) else {}
         if set(annotations) <= set(given):
-            return {name: _converted(given[name], of, name) for name, of in annotations.items()}
+            return {
+                name: _converted(given[name], of, name, scale) for name, of in annotations.items()
+            }
     if len(annotations) > 1:
         return None
     ((name, of),) = annotations.items()
-    if of is str or not (is_json or of in (int, float)):
+    if of is str or not (is_json or _is_score(of)):
         return None
     try:
-        return {name: read_field(text, of, name)}
+        return {name: read_field(text, of, name, scale=scale)}
     except ValueError:
         if is_json:
             raise
         return None
 
 
-def _converted(value: Any, annotation: Any, name: str) -> Any:
+def _converted(value: Any, annotation: Any, name: str, scale: Scale) -> Any:
     """Return a value out of JSON as a field of type ``annotation``."""
     if annotation is str:
         if isinstance(value, bool):
@@ -211,9 +222,20 @@ def _converted(value: Any, annotation: Any, name: str) -> Any:
         if any(_HEADER.match(line) for line in value.split("\n")):
             raise ValueError(f"{name}: the text holds what marks the fields of an answer.")
         return _whole_characters(value)
-    if annotation in (int, float):
-        return whole(read_points(value))
+    if _is_score(annotation):
+        return _level(value, annotation, scale)
     return _typed(shaped(_whole_characters(value), annotation, name), annotation)
+
+
+def _is_score(annotation: Any) -> bool:
+    return annotation in (int, float) or get_origin(annotation) is Literal
+
+
+def _level(answer: Any, annotation: Any, scale: Scale) -> Any:
+    """Return a number as it would be written, or one of the scale's words."""
+    if get_origin(annotation) is Literal:
+        return read_level(answer, scale)
+    return whole(read_points(answer, scale))
 
 
 def _typed(plain: Any, annotation: Any) -> Any:

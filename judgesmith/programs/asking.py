@@ -8,7 +8,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, runtime_checkable
 from typing import Protocol as Interface
 
 from judgesmith.programs.answers import is_cut_off
@@ -46,6 +46,18 @@ class Askable(Interface):
         """Return the judgement of one response, as a generator of questions."""
 
 
+@runtime_checkable
+class Bindable(Interface):
+    """What brings an asker of its own, as judges that hold judges do."""
+
+    @property
+    def calls_per_item(self) -> int:
+        """Model calls that one text takes, if every answer can be read."""
+
+    def bound_to(self, lm: dspy.LM) -> Asker:
+        """Return the judge bound to ``lm``."""
+
+
 class Asker(ABC):
     """Judges items one by one, many at a time."""
 
@@ -57,7 +69,7 @@ class Asker(ABC):
         """Let go of what belongs to the running event loop; the asker can be used again."""
 
     @staticmethod
-    def of(judge: Askable, lm: dspy.LM | None = None) -> Asker:
+    def of(judge: Askable | Bindable, lm: dspy.LM | None = None) -> Asker:
         """Return ``judge`` bound to ``lm``, by the fastest way that gives the same answers.
 
         Parameters
@@ -73,10 +85,19 @@ class Asker(ABC):
         from judgesmith.programs.models import stack_of
 
         lm = lm or current_lm()
+        if isinstance(judge, Bindable):
+            return judge.bound_to(lm)
         stack = stack_of(lm)
         if stack is None or _has_own_ways(judge):
             return _DspyAsker(judge, lm)
         return _StackAsker(judge, lm, stack)
+
+
+def calls_per_item(judge: Askable | Bindable) -> int:
+    """Return how many model calls one text takes, if every answer can be read."""
+    if isinstance(judge, Bindable):
+        return judge.calls_per_item
+    return len(judge.templates()) * judge.protocol.samples
 
 
 def endpoint_of(lm: dspy.LM) -> str:

@@ -7,9 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from judgesmith.signatures.answer_scale import level_of
 from judgesmith.signatures.judgement import CriterionScore
 from judgesmith.signatures.protocol import Protocol
 from judgesmith.signatures.rubric import Criterion, Rubric
+from judgesmith.signatures.scale import PERCENT, Scale
 
 
 def question_names(protocol: Protocol) -> tuple[str, ...]:
@@ -44,13 +46,15 @@ def fixed_inputs(protocol: Protocol, question: str) -> dict[str, str]:
     rubric = protocol.rubric
     fixed = {"task": rubric.task} if rubric.task else {}
     if question in ("rate", "assess"):
-        fixed["criteria"] = criteria_text(rubric)
+        fixed["criteria"] = criteria_text(rubric, protocol.answers)
     elif question.startswith("assess_"):
-        fixed["criterion"] = _criterion_line(rubric.criteria[int(question[7:]) - 1])
+        fixed["criterion"] = _criterion_line(
+            rubric.criteria[int(question[7:]) - 1], protocol.answers
+        )
     return fixed
 
 
-def criteria_text(rubric: Rubric) -> str:
+def criteria_text(rubric: Rubric, answers: Scale = PERCENT) -> str:
     """Return the criteria as the model reads them, one per line.
 
     Examples
@@ -58,10 +62,10 @@ def criteria_text(rubric: Rubric) -> str:
     >>> print(criteria_text(Rubric(criteria={"brevity": "Is it short?"})))
     brevity: Is it short?
     """
-    return "\n".join(map(_criterion_line, rubric.criteria))
+    return "\n".join(_criterion_line(one, answers) for one in rubric.criteria)
 
 
-def assessments_text(criteria: Mapping[str, CriterionScore]) -> str:
+def assessments_text(criteria: Mapping[str, CriterionScore], answers: Scale = PERCENT) -> str:
     """Return scores and explanations as the overall question shows them, one line each.
 
     Examples
@@ -72,13 +76,19 @@ def assessments_text(criteria: Mapping[str, CriterionScore]) -> str:
     return "\n".join(
         f"- {name}: no score."
         if one.score is None
-        else f"- {name}: {one.score:g}. {_one_line(one.explanation)}".rstrip()
+        else f"- {name}: {_written(one.score, answers)}. {_one_line(one.explanation)}".rstrip()
         for name, one in criteria.items()
     )
 
 
-def _criterion_line(criterion: Criterion) -> str:
-    ends = [("0", criterion.worst), ("100", criterion.best)]
+def _written(percent: float, answers: Scale) -> str:
+    level = level_of(percent, answers)
+    return level if isinstance(level, str) else f"{level:g}"
+
+
+def _criterion_line(criterion: Criterion, answers: Scale) -> str:
+    names = answers.labels or (f"{answers.low:g}", f"{answers.high:g}")
+    ends = [(names[0], criterion.worst), (names[-1], criterion.best)]
     meanings = [f"{points} means: {text}." for points, text in ends if text]
     return f"{criterion.name}: {_one_line(' '.join([criterion.definition, *meanings]))}"
 

@@ -15,10 +15,11 @@ from judgesmith.programs.answers import UnreadRecord
 from judgesmith.programs.critic_questions import assessing_names, assessments_text
 from judgesmith.programs.judging import Ask, Calls, Reply, Steps, asked
 from judgesmith.programs.templates import LEFT_OUT
+from judgesmith.signatures.answer_scale import percent_of
 from judgesmith.signatures.judgement import CriterionScore, Judgement
 from judgesmith.signatures.protocol import Protocol
 from judgesmith.signatures.rubric import folded
-from judgesmith.signatures.scale import PERCENT
+from judgesmith.signatures.scale import Scale
 
 Text = str | None
 Value = TypeVar("Value")
@@ -75,14 +76,14 @@ _Once = Generator[Ask, Reply, Judgement]
 
 
 def _vanilla(protocol: Protocol, asking: _Asking) -> _Once:
-    answer = yield from asking.of("grade", _explained_score)
+    answer = yield from asking.of("grade", _score_on(protocol.answers))
     if isinstance(answer, str):
         return Judgement.unscored(answer)
     return Judgement(score=answer.score, raw=answer.score)
 
 
 def _coarse(protocol: Protocol, asking: _Asking) -> _Once:
-    answer = yield from asking.of("rate", _explained_score)
+    answer = yield from asking.of("rate", _score_on(protocol.answers))
     if isinstance(answer, str):
         return Judgement.unscored(answer)
     return Judgement(score=answer.score, raw=answer.score, explanation=answer.explanation)
@@ -95,9 +96,8 @@ def _fine(protocol: Protocol, asking: _Asking) -> _Once:
         return Judgement.unscored(f"the criteria have no scores: {problem}")
     if protocol.overall == "mean":
         return _mean(criteria, problem)
-    answer = yield from asking.of(
-        "overall", _explained_score, assessments=assessments_text(criteria)
-    )
+    shown = assessments_text(criteria, protocol.answers)
+    answer = yield from asking.of("overall", _score_on(protocol.answers), assessments=shown)
     if isinstance(answer, str):
         return Judgement.unscored(answer, criteria=criteria)
     return Judgement(
@@ -118,7 +118,7 @@ def _together(protocol: Protocol, asking: _Asking) -> Generator[Ask, Reply, _Ass
 
     def read(fields: Mapping[str, Any]) -> None:
         nonlocal found
-        readable, faults = _by_criterion(fields, names)
+        readable, faults = _by_criterion(fields, names, protocol.answers)
         found = max(readable, found, key=len)
         if faults:
             raise ValueError("; ".join(faults.values()))
@@ -132,7 +132,7 @@ def _one_by_one(protocol: Protocol, asking: _Asking) -> Generator[Ask, Reply, _A
     criteria: dict[str, CriterionScore] = {}
     problems = []
     for name, question in zip(protocol.rubric.names, assessing_names(protocol), strict=True):
-        answer = yield from asking.of(question, _explained_score)
+        answer = yield from asking.of(question, _score_on(protocol.answers))
         if isinstance(answer, str):
             problems.append(f"{name}: {answer}")
             answer = _without_score(answer)
@@ -151,14 +151,18 @@ def _mean(criteria: Mapping[str, CriterionScore], problem: str) -> Judgement:
     return Judgement(score=score, raw=score, explanation="\n".join(words), criteria=criteria)
 
 
-def _explained_score(fields: Mapping[str, Any]) -> CriterionScore:
-    return CriterionScore(
-        score=_in_range(fields["score"]), explanation=_words(fields.get("explanation"))
-    )
+def _score_on(answers: Scale) -> Callable[[Mapping[str, Any]], CriterionScore]:
+    def read(fields: Mapping[str, Any]) -> CriterionScore:
+        return CriterionScore(
+            score=percent_of(fields["score"], answers),
+            explanation=_words(fields.get("explanation")),
+        )
+
+    return read
 
 
 def _by_criterion(
-    fields: Mapping[str, Any], names: Sequence[str]
+    fields: Mapping[str, Any], names: Sequence[str], answers: Scale
 ) -> tuple[dict[str, CriterionScore], dict[str, str]]:
     """Return the criteria with a score, and why the others have none; others' names are extra."""
     wanted = {folded(name): name for name in names}
@@ -176,7 +180,7 @@ def _by_criterion(
             faults[name] = f"{name}: {one.problem.rstrip('.')}"
             continue
         try:
-            score = _in_range(one.score)
+            score = percent_of(one.score, answers)
         except ValueError as fault:
             faults[name] = f"{name}: {str(fault).rstrip('.')}"
             continue
@@ -197,12 +201,6 @@ def _words(explanation: Any) -> str:
     """Return an explanation; none where a model repeats that an example lacks one."""
     text = str(explanation or "")
     return "" if text.strip() == LEFT_OUT else text
-
-
-def _in_range(points: float) -> float:
-    if points not in PERCENT:
-        raise ValueError(f"the model answered {points:g}, outside {PERCENT}.")
-    return float(points)
 
 
 def _averaged(found: Sequence[Judgement], calls: tuple[str, ...]) -> Judgement:

@@ -23,7 +23,9 @@ from judgesmith.programs.models.dspy_lm import hearing
 from judgesmith.programs.templates import LEFT_OUT, Template
 from judgesmith.programs.templating import template_of
 from judgesmith.signatures.judgement import Judgement
-from judgesmith.signatures.protocol import Demonstration, Protocol
+from judgesmith.signatures.protocol import Aggregation, Demonstration, Protocol
+from judgesmith.signatures.rubric import Rubric
+from judgesmith.signatures.space import Picked, Space
 
 
 class Judge(dspy.Module):
@@ -77,6 +79,54 @@ class Judge(dspy.Module):
             predictor.config = dict(own[name].config) if name in own else {}
         other.callbacks = list(self.callbacks)
         return other
+
+    @abstractmethod
+    def space(self, rubrics: Mapping[str, Rubric] | None = None) -> Space:
+        """Return what may be chosen about the judge; as it is comes first everywhere.
+
+        Parameters
+        ----------
+        rubrics : dict of str to Rubric, or None
+            Rubrics that compete with the judge's own, by name.
+        """
+
+    def with_choices(self, picked: Picked, *, space: Space | None = None) -> Self:
+        """Return a judge of the same kind that is decided as ``picked`` says.
+
+        Demonstrations stay where nothing else changes: they answer the questions of the
+        configuration that they were drawn for. So does the aggregation, which weighs their
+        answers.
+
+        Parameters
+        ----------
+        picked : dict of str to str
+            Options by choice; those that are left out are the space's defaults.
+        space : Space or None
+            Where the choices come from; None takes the judge's own.
+
+        Raises
+        ------
+        ValueError
+            If there is no such choice or option.
+
+        Examples
+        --------
+        >>> from judgesmith.programs import ActiveCritic
+        >>> judge = ActiveCritic().with_choices({"variant": "coarse", "explain": "none"})
+        >>> judge.protocol.variant, judge.protocol.explain
+        ('coarse', 'none')
+        """
+        own = self.protocol
+        nothing_shown = {"demonstrations": {}, "instructions": {}, "aggregation": Aggregation()}
+        plain = own.model_copy(update=nothing_shown)
+        sets = (self.space() if space is None else space).sets(picked)
+        bare = {"criteria_calls": "joint", "overall": "asked"} if "variant" in sets else {}
+        decided = Protocol.model_validate({**dict(plain), **bare, **sets})
+        if decided == plain:
+            return self.with_protocol(own)
+        asked = dict(type(self)(decided).named_predictors())
+        kept = {name: text for name, text in own.instructions.items() if name in asked}
+        return self.with_protocol(decided.model_copy(update={"instructions": kept}))
 
     def templates(self) -> dict[str, Template]:
         """Return every question of the judge, by predictor, rendered up to the item."""

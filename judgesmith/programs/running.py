@@ -13,7 +13,7 @@ from collections.abc import Callable, Coroutine, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Self, TypeVar
 
-from judgesmith.programs.asking import Askable, Asker, current_lm
+from judgesmith.programs.asking import Askable, Asker, Bindable, calls_per_item, current_lm
 from judgesmith.programs.models import BudgetSpent, ModelError, TransientModelError
 from judgesmith.programs.models.stopping import STOPPING
 from judgesmith.programs.readable import Readable, readable_of
@@ -38,7 +38,7 @@ _BATCH = 64  # results handed from the event loop to the caller at a time
 
 
 def judge_items(
-    judge: Askable | Asker,
+    judge: Askable | Bindable | Asker,
     items: Iterable[RatedItem],
     *,
     lm: dspy.LM | None = None,
@@ -49,7 +49,7 @@ def judge_items(
 
     Parameters
     ----------
-    judge : Judge, SavedJudge or Asker
+    judge : Judge, JudgeOfJudges, SavedJudge or Asker
         A judge, or one that is already bound to a model.
     items : iterable of RatedItem
         Ratings in them are never read.
@@ -84,7 +84,7 @@ def judge_items(
 
 
 def judge_each(
-    judge: Askable | Asker,
+    judge: Askable | Bindable | Asker,
     items: Iterable[RatedItem],
     *,
     lm: dspy.LM | None = None,
@@ -109,7 +109,7 @@ def judge_each(
     return _each(run, progress)
 
 
-def _beginning(judge: Askable, lm: dspy.LM) -> Callable[[int], bool]:
+def _beginning(judge: Askable | Bindable, lm: dspy.LM) -> Callable[[int], bool]:
     """Return what says, of the number of items under way, whether one more may begin.
 
     All items ask their first question before any asks its second, so that a budget smaller than
@@ -121,7 +121,7 @@ def _beginning(judge: Askable, lm: dspy.LM) -> Callable[[int], bool]:
     ceiling = None if stack is None else stack.budget.max_calls
     if stack is None or ceiling is None:
         return lambda n_busy: True
-    n_calls = len(judge.templates()) * judge.protocol.samples
+    n_calls = calls_per_item(judge)
 
     def may_begin(n_busy: int) -> bool:
         left = ceiling - stack.spent.calls

@@ -43,6 +43,11 @@ def check_questions(protocol: Protocol, questions: Mapping[str, Template]) -> No
             raise ValueError(f"the question {name} is called {question.predictor!r} in itself.")
         if not _is_read(name, dict(question.outputs)):
             raise ValueError(f"the judge cannot read the answers to the question {name}.")
+        if question.answers != protocol.answers:
+            raise ValueError(
+                f"the question {name} asks for scores on {question.answers}; the judge reads them "
+                f"on {protocol.answers}."
+            )
         roles = [turn.role for turn in question.turns]
         if roles != ["system", *["user", "assistant"] * (len(roles) // 2)]:
             raise ValueError(

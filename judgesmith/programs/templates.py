@@ -6,19 +6,23 @@ from it. That it gives the bytes that DSPy would send is what the tests hold.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator, Mapping
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from pydantic import BaseModel, ConfigDict
 
 from judgesmith.programs.answers import read_answer
 from judgesmith.programs.models.request import Message, Prefix
+from judgesmith.signatures.answer_scale import is_percent
 from judgesmith.signatures.fences import fence_tag, fenced
 from judgesmith.signatures.judgement import (
     Assessment,
     AssessmentScoreFirst,
     AssessmentScoreOnly,
+    assessment_on,
 )
+from judgesmith.signatures.scale import PERCENT, Scale
 
 ABSENT = "(none)"
 """What stands in a message for an input that was not given."""
@@ -37,6 +41,17 @@ KINDS: dict[Kind, Any] = {
     "assessments, score only": list[AssessmentScoreOnly],
 }
 """How a field of an answer is read, by the name that saved judges keep."""
+
+
+@functools.lru_cache(maxsize=256)
+def annotation_of(kind: Kind, answers: Scale) -> Any:
+    """Return what a field of an answer is read as, with its scores on a scale."""
+    if is_percent(answers) or kind == "text":
+        return KINDS[kind]
+    if kind == "points":
+        return Literal[answers.labels] if answers.labels else int
+    (record,) = get_args(KINDS[kind])
+    return list[assessment_on(record, answers)]  # type: ignore[misc]
 
 
 class Slot(BaseModel):
@@ -78,6 +93,8 @@ class Template(BaseModel):
         The last user message, in pieces.
     outputs : dict of str to str
         How each field of the answer is read: one of ``KINDS``.
+    answers : Scale
+        What scores in the answer are on.
 
     Examples
     --------
@@ -95,6 +112,7 @@ class Template(BaseModel):
     turns: tuple[Turn, ...]
     question: tuple[str | Slot, ...]
     outputs: Mapping[str, Kind]
+    answers: Scale = PERCENT
 
     def render(self, inputs: Mapping[str, str | None]) -> str:
         """Return the last user message for one item.
@@ -126,7 +144,10 @@ class Template(BaseModel):
         ValueError
             If a field is missing, given twice, or unreadable; the message says which.
         """
-        return read_answer(answer, {name: KINDS[kind] for name, kind in self.outputs.items()})
+        annotations = {
+            name: annotation_of(kind, self.answers) for name, kind in self.outputs.items()
+        }
+        return read_answer(answer, annotations, self.answers)
 
     def prefix(self) -> Prefix:
         """Return the fixed part as the model stack wants it; build it once and keep it."""

@@ -8,7 +8,9 @@ from typing import Any
 import dspy
 
 from judgesmith.programs.adapter import FencedAdapter, untrusted_fields
-from judgesmith.programs.templates import KINDS, Kind, Slot, Template, Turn
+from judgesmith.programs.templates import KINDS, Kind, Slot, Template, Turn, annotation_of
+from judgesmith.signatures.answering import answers_of
+from judgesmith.signatures.scale import Scale
 
 
 def template_of(name: str, predictor: dspy.Predict, fixed: Mapping[str, str]) -> Template:
@@ -38,11 +40,13 @@ def template_of(name: str, predictor: dspy.Predict, fixed: Mapping[str, str]) ->
             for message in adapter.format_demos(signature, demos)
         ),
     ]
+    answers = answers_of(signature)
     return Template(
         predictor=name,
         turns=tuple(turns),
         question=tuple(_question(signature, fixed, adapter)),
-        outputs={key: _kind(key, field) for key, field in signature.output_fields.items()},
+        outputs={key: _kind(key, field, answers) for key, field in signature.output_fields.items()},
+        answers=answers,
     )
 
 
@@ -64,9 +68,9 @@ def _question(
     return pieces
 
 
-def _kind(name: str, field: Any) -> Kind:
-    for kind, annotation in KINDS.items():
-        if field.annotation == annotation:
+def _kind(name: str, field: Any, answers: Scale) -> Kind:
+    for kind in KINDS:
+        if field.annotation == annotation_of(kind, answers):
             return kind
     known = ", ".join(map(str, KINDS.values()))
     raise TypeError(f"output field {name} is {field.annotation}; templates read {known}.")

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping
-from typing import Annotated, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import (
     BaseModel,
@@ -12,13 +13,12 @@ from pydantic import (
     Field,
     FiniteFloat,
     PlainSerializer,
+    create_model,
     model_validator,
 )
 
-from judgesmith.signatures.points import read_points, whole
-
-# A demonstration shows an answer as it would be written: 85, not 85.0.
-_Points = Annotated[float, BeforeValidator(read_points), PlainSerializer(whole)]
+from judgesmith.signatures.points import read_level, read_points, whole
+from judgesmith.signatures.scale import PERCENT, Scale
 
 
 class CriterionScore(BaseModel):
@@ -38,9 +38,28 @@ class CriterionScore(BaseModel):
     explanation: str = ""
 
 
+def score_desc(worst: str, best: str, scale: Scale = PERCENT) -> str:
+    """Return what a question says of the score that it asks for.
+
+    Examples
+    --------
+    >>> score_desc("worst", "best")
+    'a whole number from 0 (worst) to 100 (best)'
+    >>> score_desc("worst", "best", Scale.categorical("poor", "fair", "good"))
+    'one of poor, fair, good, from worst to best'
+    """
+    if scale.labels:
+        return f"one of {', '.join(scale.labels)}, from {worst} to {best}"
+    return f"a whole number from {scale.low:g} ({worst}) to {scale.high:g} ({best})"
+
+
+# A demonstration shows an answer as it would be written: 85, not 85.0.
+_Points = Annotated[float, BeforeValidator(read_points), PlainSerializer(whole)]
+
 _NAME = "the criterion's name, as given"
 _WHY = "one or two sentences that point at the response"
-_SCORE = "a whole number from 0 to 100"
+_ENDS = ("not met at all", "nothing left to improve")
+_SCORE = score_desc(*_ENDS)
 
 
 class Assessment(BaseModel):
@@ -64,6 +83,27 @@ class AssessmentScoreOnly(BaseModel):
 
     criterion: str = Field(description=_NAME)
     score: _Points = Field(description=_SCORE)
+
+
+@functools.lru_cache(maxsize=64)
+def assessment_on(kind: type[BaseModel], scale: Scale) -> type[BaseModel]:
+    """Return one of the forms above with its score on another scale.
+
+    Examples
+    --------
+    >>> form = assessment_on(AssessmentScoreOnly, Scale(low=1, high=5))
+    >>> form(criterion="wit", score="4/5").score
+    4.0
+    """
+    read = BeforeValidator(functools.partial(read_level, scale=scale))
+    points: Any = Annotated[float, read, PlainSerializer(whole)]
+    if scale.labels:
+        points = Annotated[Literal[scale.labels], read]
+    said = score_desc(*_ENDS, scale)
+    form: type[BaseModel] = create_model(
+        "Assessment", __base__=kind, score=(points, Field(description=said))
+    )
+    return form
 
 
 class ErrorSpan(BaseModel):

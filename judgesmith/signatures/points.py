@@ -1,33 +1,53 @@
 """Reading a score as models write it: 85, 85.5, "85/100", **Score:** 85 out of 100."""
 
+import functools
 import re
 
+from judgesmith.signatures.scale import PERCENT, Scale
+
+
 # Runs of blanks and marks are possessive (``*+``): what they took they do not give back.
-_POINTS = re.compile(
-    r"""[\s*_`"'(\[<]*+                                       # quotes and markdown before
+@functools.lru_cache(maxsize=64)
+def _pattern(low: str, high: str) -> re.Pattern[str]:
+    """Return what a number from ``low`` to ``high`` looks like in an answer."""
+    wide = high.translate(_WIDE)
+    return re.compile(
+        rf"""[\s*_`"'(\[<]*+                                      # quotes and markdown before
         (?:(?:the\s+)?
            (?:(?:(?:overall|final)\s+)?(?:score|rating|grade)|overall)
-           (?:\s*\(0\s*[-–]\s*100\))?                         # "Score (0-100)"
+           (?:\s*\({low}\s*[-–]\s*{high}\))?                    # "Score (0-100)"
            [\s*_`"']*+(?:[:=：]|is\b)?                        # "Score:", "**Score**:", "score is"
         |[:=：])?
         [\s*_`"'(\[<]*+
         (?:\+(?=\d))?(-?\d+(?:\.\d+)?)                                     # the number
         [\s*_`"'\])>]*+
-        (?:\(?\s*(?:[/／]|out\s+of)[\s*_`]*+(?:100|１００)(?:\.0+)?)?    # "/100", "(out of 100)"
+        (?:\(?\s*(?:[/／]|out\s+of)[\s*_`]*+(?:{high}|{wide})(?:\.0+)?)?    # "/100"
         [\s*_`"')]*+
         (?:[%％分点點점]|points?|pts?)?
         [\s*_`"')\]>.。]*+""",
-    re.VERBOSE | re.IGNORECASE,
-)
+        re.VERBOSE | re.IGNORECASE,
+    )
+
+
+_WIDE = {ord("0") + digit: ord("０") + digit for digit in range(10)}
 
 # A pattern is tried in several ways; nothing this long is one number.
 _LONGEST = 100
 
+_AROUND = " \t\r\n*_`\"'()[]<>.。:"
 
-def read_points(answer: object) -> float:
+
+def read_points(answer: object, scale: Scale = PERCENT) -> float:
     """Return the number that an answer gives, read leniently but without guessing.
 
-    Digits may be of any script. Whether the number is on a scale is for the caller to say.
+    Digits may be of any script. Whether the number is on the scale is for the caller to say.
+
+    Parameters
+    ----------
+    answer : object
+        What a model wrote.
+    scale : Scale
+        What it was asked to answer on.
 
     Raises
     ------
@@ -38,19 +58,46 @@ def read_points(answer: object) -> float:
     --------
     >>> read_points("**Score**: 85 / 100"), read_points("85.5")
     (85.0, 85.5)
+    >>> read_points("4 out of 5", Scale(low=1, high=5))
+    4.0
     """
     found = None
     if isinstance(answer, str):
         text = answer.strip()
-        found = _POINTS.fullmatch(text) if len(text) <= _LONGEST else None
+        pattern = _pattern(f"{scale.low:g}", f"{scale.high:g}")
+        found = pattern.fullmatch(text) if len(text) <= _LONGEST else None
     elif isinstance(answer, int | float) and not isinstance(answer, bool):
         try:
             return float(answer)
         except OverflowError:
             answer = "a whole number of more than 300 digits"
     if found is None:
-        raise ValueError(f"expected one number from 0 to 100; got {str(answer)[:80]!r}.")
+        raise ValueError(
+            f"expected one number from {scale.low:g} to {scale.high:g}; got {str(answer)[:80]!r}."
+        )
     return float(found[1])
+
+
+def read_level(answer: object, scale: Scale) -> float | str:
+    """Return the number or, on a scale of words, the word that an answer gives.
+
+    Raises
+    ------
+    ValueError
+        If it gives none.
+
+    Examples
+    --------
+    >>> read_level("**Fair.**", Scale.categorical("poor", "fair"))
+    'fair'
+    """
+    if not scale.labels:
+        return read_points(answer, scale)
+    said = str(answer)[:_LONGEST].strip(_AROUND).casefold()
+    for label in scale.labels:
+        if said == label.casefold():
+            return label
+    raise ValueError(f"expected one of {', '.join(scale.labels)}; got {str(answer)[:80]!r}.")
 
 
 def whole(points: float) -> int | float:

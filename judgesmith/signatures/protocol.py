@@ -8,9 +8,17 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    FiniteFloat,
+    field_validator,
+    model_validator,
+)
 
 from judgesmith.signatures.default_rubric import DEFAULT_RUBRIC
+from judgesmith.signatures.fences import imitates_layout
 from judgesmith.signatures.rated import text_key
 from judgesmith.signatures.rubric import Rubric
 from judgesmith.signatures.scale import PERCENT, Scale
@@ -155,6 +163,9 @@ class Protocol(BaseModel):
         variant has none.
     rubric : Rubric
         Task description and criteria. Without a task none is shown.
+    answers : Scale
+        What the model is asked to answer on: whole points or words, worst first. Judgements are
+        on 0 to 100 whatever it is; demonstrations are worded on it.
     instructions : dict of str to str
         By predictor, where it differs from the signature's own.
     demonstrations : dict of str to tuple of Demonstration
@@ -188,12 +199,27 @@ class Protocol(BaseModel):
     overall: Literal["asked", "mean"] = "asked"
     explain: Literal["before", "after", "none"] = "before"
     rubric: Rubric = DEFAULT_RUBRIC
+    answers: Scale = PERCENT
     instructions: Mapping[str, str] = Field(default_factory=dict)
     demonstrations: Mapping[str, tuple[Demonstration, ...]] = Field(default_factory=dict)
     samples: int = Field(default=1, ge=1, le=1000)
     temperature: FiniteFloat = Field(default=0.0, ge=0.0, le=2.0)
     max_tokens: int | None = Field(default=None, ge=1)
     aggregation: Aggregation = Field(default_factory=Aggregation)
+
+    @field_validator("answers")
+    @classmethod
+    def _can_be_answered_on(cls, answers: Scale) -> Scale:
+        is_whole = answers.low.is_integer() and answers.high.is_integer()
+        if not (is_whole and answers.higher_is_better and answers.high - answers.low <= 100):
+            raise ValueError(
+                "models answer in whole points, of which more are better, on 101 levels at most; "
+                f"got {answers}{'' if answers.higher_is_better else ', which counts faults'}."
+            )
+        for label in answers.labels:
+            if imitates_layout(label) or label != " ".join(label.split()) or not label:
+                raise ValueError(f"a word to answer with stands on one line; got {label!r}.")
+        return answers
 
     @model_validator(mode="after")
     def _parts_of_its_variant(self) -> Self:

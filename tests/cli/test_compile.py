@@ -222,7 +222,7 @@ def later_rows():
             "the coarse variant gives one",
             "--target",
         ),
-        (["--objective", "accuracy"], "statistic must be one of", "--objective"),
+        (["--objective", "accuracy"], "expected a known name", "--objective"),
         (["--criteria", "own"], "'own' is not one of", "--criteria"),
         (["--variant", "vanilla", "--without", "task"], "do not go together", None),
         (["--variant", "vanilla", "--explain", "after"], "do not go together", None),

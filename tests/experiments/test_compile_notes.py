@@ -1,9 +1,11 @@
 import numpy as np
 import pytest
 
-from judgesmith.experiments import read_items
+from judgesmith.experiments import CompileSettings, compile_judge, read_items
 from judgesmith.experiments.by_criterion import criterion_reports
 from judgesmith.experiments.compile_notes import criteria_notes
+from judgesmith.optimizers import parse_objective
+from judgesmith.programs.models import model
 from judgesmith.signatures import Judgement
 
 
@@ -37,3 +39,16 @@ def test_a_criterion_that_runs_against_people_is_told():
     reports = criterion_reports(data, range(len(data)), turned, rng=np.random.default_rng(0))
     (note,) = criteria_notes(turned, reports)
     assert note.startswith("on fluency the judge's scores fall where people's rise (Pearson -1.00")
+
+
+def test_a_condition_that_is_missed_is_told_with_what_came():
+    objective = parse_objective("q; ties >= .99; scored >= .5")
+    found = compile_judge(
+        read_items("sample"),
+        CompileSettings(optimizer="none", objective=str(objective)),
+        lm=model(ledger=None),
+    )
+    assert found.objective.name == str(objective)
+    missed = [note for note in found.notes if "is not met" in note]
+    assert len(missed) == 1
+    assert missed[0].startswith("ties >= 0.99 is not met on the rows held out: it is 0.")

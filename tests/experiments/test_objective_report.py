@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from judgesmith.experiments.objective_report import objective_report
-from judgesmith.optimizers import JudgedTable
+from judgesmith.optimizers import JudgedTable, parse_objective
 from judgesmith.optimizers.objectives import Agreement
 
 
@@ -41,3 +41,20 @@ def test_without_rows_held_out_only_the_selection_is_told():
     plain = found.to_dict()
     assert [plain[name] for name in ("uncompiled", "heldout", "gain", "optimism")] == [None] * 4
     assert plain["selection"]["low"] < plain["selection"]["value"]
+
+
+def test_of_an_objective_with_conditions_the_aim_is_told_and_whether_they_are_met():
+    objective = parse_objective("pearson; ties >= .99; scored >= .9")
+    before, after = table(1, 2.0), table(1, 0.5)
+    found = objective_report(
+        objective, ("score", "wit"), selection=table(0, 0.1), heldout=(before, after), seed=[1]
+    )
+    assert found.heldout.value == pytest.approx(Agreement("pearson").value(after))
+    assert found.gain.value == pytest.approx(found.heldout.value - found.uncompiled.value)
+    plain = found.to_dict()["constraints"]
+    assert {name: one["met"] for name, one in plain.items()} == {
+        "ties >= 0.99": False,
+        "scored >= 0.9": True,
+    }
+    assert plain["scored >= 0.9"]["value"] == 1.0
+    assert "constraints" not in report(None).to_dict()

@@ -105,3 +105,21 @@ def test_parts_are_spread_over_the_whole_range_of_ratings():
     found = parts(rated_set([4] * 30), holdout=0.3)
     means = [np.mean(rows.human) for rows in (found.pool, found.selection, found.heldout)]
     assert max(means) - min(means) < 0.5
+
+
+@pytest.mark.parametrize("objective", ["q", "q - .1*mae; kappa >= .4", "q + adjacent - .1*calls"])
+def test_an_objective_that_these_ratings_have_is_taken(objective):
+    assert parts(rated_set([3] * 20), objective=objective).selection is not None
+
+
+def test_an_objective_that_these_ratings_cannot_have_is_refused_before_anything_is_asked():
+    with pytest.raises(ValueError, match=r"adjacent is undefined on the .* rows to choose by"):
+        parts(rated_set([1] * 20), objective="adjacent")
+    items = [
+        item.model_copy(
+            update={"human": {"overall": (1 + k,)}, "scale": {"overall": Scale(low=1, high=99)}}
+        )
+        for k, item in enumerate(rated_set([1] * 40).items)
+    ]
+    with pytest.raises(ValueError, match="kappa needs 11 levels or fewer"):
+        parts(DataSet(name="fine", items=tuple(items)), objective="q; kappa >= .4")

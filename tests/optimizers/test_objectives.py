@@ -7,6 +7,8 @@ from hypothesis import strategies as st
 
 from judgesmith.metrics import kendall, pearson, spearman
 from judgesmith.optimizers import Agreement, JudgedTable, parse_objective
+from judgesmith.optimizers.objectives import as_objective, parse_agreement
+from judgesmith.optimizers.ordinal_objectives import AbsoluteError
 
 
 def table(predicted, human, sources=None):
@@ -56,8 +58,9 @@ def test_the_estimate_names_its_rows_and_sources():
 @pytest.mark.parametrize(
     "text", ["q", "pearson@sample", "spearman@system", "kendall", "concordance@sample", "kendall_c"]
 )
-def test_an_objective_is_written_as_it_is_read(text):
-    assert str(parse_objective(text)) == text
+def test_a_correlation_is_written_as_it_is_read(text):
+    assert str(parse_agreement(text)) == text
+    assert parse_objective(text) == parse_agreement(text)
 
 
 @pytest.mark.parametrize(
@@ -68,11 +71,22 @@ def test_an_objective_is_written_as_it_is_read(text):
             "as in q or spearman@sample: statistic must be one of .*q; got 'accuracy'",
         ),
         ("q@item", "level must be one of system, sample, dataset; got 'item'"),
+        ("q + kappa", "an objective is STATISTIC or STATISTIC@LEVEL"),
     ],
 )
-def test_an_unknown_objective_is_refused_with_what_there_is(text, message):
+def test_what_is_no_single_correlation_is_refused_with_what_there_is(text, message):
     with pytest.raises(ValueError, match=message):
-        parse_objective(text)
+        parse_agreement(text)
+
+
+def test_an_objective_may_be_given_as_text_or_as_it_is():
+    assert as_objective("q") == Agreement("q")
+    assert as_objective(Agreement("pearson")) == Agreement("pearson")
+
+
+def test_what_is_better_when_lower_is_no_objective_by_itself():
+    with pytest.raises(ValueError, match="mae is better when lower; subtract it, as in '-mae'"):
+        as_objective(AbsoluteError())
 
 
 class TestSeveralTargets:

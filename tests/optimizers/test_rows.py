@@ -158,3 +158,18 @@ def test_scores_may_be_shown_as_percent_of_the_highest_point():
 def test_a_scale_without_a_percent_of_its_maximum_is_refused_at_once():
     with pytest.raises(ValueError, match="percent of the maximum needs a scale from 0"):
         rows_of([example(0)], Scale(low=-1, high=5), percent_of_max=True)
+
+
+def test_the_table_names_the_scale_of_each_target():
+    rows = rows_of([example(n, scale=Scale(low=1, high=5), criteria={"wit": 50}) for n in range(2)])
+    judgements = [Judgement(score=3, criteria={"wit": {"score": 40}})] * 2
+    assert rows.judged(judgements).scale == rows.scale
+    assert rows.judged(judgements, ["wit"]).scale == Scale(low=0, high=100)
+    assert rows.judged(judgements, ["score", "wit"]).scale is None
+
+
+def test_a_judge_that_says_what_people_said_scores_every_row():
+    rows = rows_of([example(n, scale=Scale(low=1, high=5), criteria={"wit": 50}) for n in range(2)])
+    table = rows.as_people_said(["score", "wit"])
+    assert table.predicted.tolist() == table.human.tolist()
+    assert table.n_calls == (1, 1, 1, 1)

@@ -1,11 +1,12 @@
 import dataclasses
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from judgesmith.optimizers import JudgedTable
 from judgesmith.optimizers.table import judged_table
-from judgesmith.signatures import Judgement
+from judgesmith.signatures import Judgement, Scale
 
 
 def table(predicted):
@@ -116,3 +117,27 @@ class TestTheScoreOnACriterion:
         several = [{"fact check": {"score": n}} for n in range(3)]
         found = self.judged(*several, human=(1.0, np.nan, 3.0))
         assert (found.predicted.tolist(), found.human.tolist()) == ([0.0, 2.0], [1.0, 3.0])
+
+
+def test_what_is_known_of_scales_and_calls_goes_with_the_rows():
+    likert, percent = Scale(low=1, high=5), Scale(low=0, high=100)
+    whole = replace(table([1.0, 2.0, 3.0]), n_calls=(1, 2, 3), scale=likert, judge_scale=percent)
+    part = whole.take(np.array([2, 0]))
+    assert (part.n_calls, part.scale, part.judge_scale) == ((3, 1), likert, percent)
+    other = whole.predicting(whole.predicted)
+    assert (other.n_calls, other.scale, other.judge_scale) == ((1, 2, 3), likert, None)
+
+
+def test_targets_on_different_scales_have_no_scale_together():
+    one, other = (
+        replace(table([1.0, 2.0]), n_calls=(1, 1), scale=Scale(low=1, high=high)) for high in (5, 7)
+    )
+    alike = JudgedTable.of_parts({"score": one, "wit": one})
+    assert (alike.scale, alike.n_calls) == (one.scale, (1, 1, 1, 1))
+    mixed = JudgedTable.of_parts({"score": one, "wit": replace(other, n_calls=())})
+    assert (mixed.scale, mixed.n_calls) == (None, ())
+
+
+def test_calls_are_counted_for_every_row_or_none():
+    with pytest.raises(ValueError, match="n_calls are none or one per row; got 1, not 2"):
+        replace(table([1.0, 2.0]), n_calls=(1,))

@@ -103,7 +103,7 @@ def adjacent_accuracy(
         raise ValueError(f"apart must be 1 or more ratings; got {apart}.")
     p, h = paired_scores(rounded_scores(predicted), human, allow_unscored=True)
     codes, n_sources = group_codes(sources, name="sources", n_items=len(p))
-    worse, better = _neighbours(codes, Column.of(h), int(apart))
+    worse, better = neighbouring_rows(codes, Column.of(h), int(apart))
     scored = ~np.isnan(p[worse]) & ~np.isnan(p[better])
     n_unscored = int(np.count_nonzero(~scored))
     worse, better = worse[scored], better[scored]
@@ -161,7 +161,9 @@ def rounded_scores(predicted: ArrayLike) -> FloatArray:
     return rounded
 
 
-def _neighbours(sources: IntArray, quality: Column, apart: int) -> tuple[IntArray, IntArray]:
+def neighbouring_rows(
+    sources: IntArray, quality: Column, apart: int = 1
+) -> tuple[IntArray, IntArray]:
     """Return the worse and the better row of every pair that lies ``apart`` occupied ratings."""
     keys = sources * max(quality.n_levels, 1) + quality.codes
     occupied, cells = np.unique(keys, return_inverse=True)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from math import ceil, log
 
 import numpy as np
@@ -13,9 +15,11 @@ from judgesmith.programs.models.errors import ModelError
 from judgesmith.programs.models.request import ModelAnswer, ModelRequest, TokenLogprob, framed
 from judgesmith.programs.offline.answering import Piece, Score, answerer_of
 from judgesmith.programs.offline.reader import read_prefix, read_user
+from judgesmith.signatures.answer_scale import is_percent
+from judgesmith.signatures.scale import Scale
 
 _LETTERS_PER_TOKEN = 4
-_POINTS = np.arange(101)
+_POINTS = np.arange(101.0)
 
 
 class OfflineEngine:
@@ -61,7 +65,7 @@ class OfflineEngine:
         except ValueError as fault:
             raise ModelError(str(fault)) from None
         pieces = _laid_out(question.outputs, answer)
-        texts, logprobs = _settled(pieces, request)
+        texts, logprobs = _settled(pieces, request, question.answers)
         return _finished(texts, logprobs, request)
 
 
@@ -77,19 +81,23 @@ def _laid_out(names: Sequence[str], answer: Mapping[str, Sequence[Piece]]) -> li
 
 
 def _settled(
-    pieces: Sequence[Piece], request: ModelRequest
+    pieces: Sequence[Piece], request: ModelRequest, answers: Scale
 ) -> tuple[list[str], tuple[TokenLogprob, ...] | None]:
     """Return the pieces as text, every score settled, and the log-probability of each.
 
-    A first answer gives the likeliest whole number; a further one, at a temperature, draws from
-    the distribution with a generator that is seeded by the request and the sample's number.
+    A first answer gives the likeliest level; a further one, at a temperature, draws from the
+    distribution with a generator that is seeded by the request and the sample's number.
     """
     settings = request.settings
     temperature = settings.temperature or 0.0
     draws = request.sample > 0 and temperature > 0
     rng = np.random.default_rng(_seed(request)) if draws else None
+    levels = _levels(answers)
     if rng is None and settings.logprobs is None:
-        return [_rounded(piece) if isinstance(piece, Score) else piece for piece in pieces], None
+        return [
+            levels.texts[levels.nearest(piece)] if isinstance(piece, Score) else piece
+            for piece in pieces
+        ], None
     texts: list[str] = []
     tokens: list[TokenLogprob] = []
     for piece in pieces:
@@ -97,24 +105,46 @@ def _settled(
             texts.append(piece)
             tokens.append(TokenLogprob(piece, 0.0, ((piece, 0.0),) if settings.logprobs else ()))
             continue
-        text = _rounded(piece)
+        place = levels.nearest(piece)
         if rng is not None:
-            warm = point_probabilities(piece, temperature=temperature)
-            text = str(rng.choice(_POINTS, p=warm))
-        texts.append(text)
-        tokens.append(_token(text, point_probabilities(piece), settings.logprobs or 0))
+            warm = point_probabilities(piece, temperature=temperature, percents=levels.percents)
+            place = int(rng.choice(len(warm), p=warm))
+        chances = point_probabilities(piece, percents=levels.percents)
+        texts.append(levels.texts[place])
+        tokens.append(_token(place, levels.texts, chances, settings.logprobs or 0))
     return texts, tuple(tokens) if settings.logprobs is not None else None
 
 
-def _rounded(score: Score) -> str:
-    return str(round(score.mean))
+@dataclass(frozen=True, slots=True, eq=False)
+class _Levels:
+    """The levels of a scale: what they come to on 0 to 100, and how they are written."""
+
+    percents: npt.NDArray[np.float64]
+    texts: tuple[str, ...]
+
+    def nearest(self, score: Score) -> int:
+        """Return the place of the likeliest level."""
+        if self.percents is _POINTS:
+            return round(score.mean)
+        return int(np.argmin(np.abs(self.percents - score.mean)))
 
 
-def point_probabilities(score: Score, *, temperature: float = 1.0) -> npt.NDArray[np.float64]:
-    """Return the probability of every whole number from 0 to 100, shape (101,).
+@functools.lru_cache(maxsize=64)
+def _levels(answers: Scale) -> _Levels:
+    if is_percent(answers):
+        return _Levels(_POINTS, tuple(map(str, range(101))))
+    points = range(int(answers.low), int(answers.high) + 1)
+    percents = np.array([100 * answers.fraction(one) for one in points])
+    return _Levels(percents, answers.labels or tuple(map(str, points)))
 
-    The likeliest is the rounded mean. A temperature widens or narrows the distribution as it
-    does a language model's: probabilities are raised to the power 1 / temperature.
+
+def point_probabilities(
+    score: Score, *, temperature: float = 1.0, percents: npt.NDArray[np.float64] | None = None
+) -> npt.NDArray[np.float64]:
+    """Return the probability of every level, by default the whole numbers from 0 to 100.
+
+    The likeliest is the one nearest to the mean. A temperature widens or narrows the distribution
+    as it does a language model's: probabilities are raised to the power 1 / temperature.
 
     Examples
     --------
@@ -122,15 +152,18 @@ def point_probabilities(score: Score, *, temperature: float = 1.0) -> npt.NDArra
     >>> int(found.argmax()), round(float(found.sum()), 6)
     (70, 1.0)
     """
-    weights = -0.5 * ((_POINTS - score.mean) / score.spread) ** 2 / temperature
+    levels = _POINTS if percents is None else percents
+    weights = -0.5 * ((levels - score.mean) / score.spread) ** 2 / temperature
     chances = np.exp(weights - weights.max())
     return np.asarray(chances / chances.sum())
 
 
-def _token(text: str, chances: npt.NDArray[np.float64], n_top: int) -> TokenLogprob:
-    order = np.argsort(-chances, kind="stable")[:n_top]
-    top = tuple((str(points), log(max(float(chances[points]), 1e-300))) for points in order)
-    return TokenLogprob(text, log(max(float(chances[int(text)]), 1e-300)), top)
+def _token(
+    place: int, texts: Sequence[str], chances: npt.NDArray[np.float64], n_top: int
+) -> TokenLogprob:
+    order = np.argsort(-chances, kind="stable")[:n_top].tolist()
+    top = tuple((texts[one], log(max(float(chances[one]), 1e-300))) for one in order)
+    return TokenLogprob(texts[place], log(max(float(chances[place]), 1e-300)), top)
 
 
 def _seed(request: ModelRequest) -> int:

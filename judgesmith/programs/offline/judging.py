@@ -29,9 +29,11 @@ from judgesmith.programs.offline.prior import (
 )
 from judgesmith.programs.offline.reader import Fields, Question, read_prefix
 from judgesmith.programs.offline.regression import Belief
+from judgesmith.signatures.answer_scale import percent_of
+from judgesmith.signatures.points import read_level
+from judgesmith.signatures.scale import PERCENT, Scale
 
-_ASSESSED = re.compile(r"^- (.+?): (-?\d+(?:\.\d+)?)\. ?", re.MULTILINE)
-_NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
+_ASSESSED = re.compile(r"^- (.+?): (.+?)\.(?: |$)", re.MULTILINE)
 
 
 @answers_signature(inputs="source response", outputs="score", optional="context")
@@ -48,7 +50,7 @@ def _grade(prefix: Prefix, question: Question, fields: Fields) -> Mapping[str, S
 def _overall(prefix: Prefix, question: Question, fields: Fields) -> Mapping[str, Sequence[Piece]]:
     """Answer ``ScoreOverall``, with its explanation before, after, or left out."""
     features = features_of(fields)
-    by_name = read_assessments(fields.get("assessments"))
+    by_name = read_assessments(fields.get("assessments"), question.answers)
     terms = overall_terms(features, facet_values(features), _mean_of(by_name))
     answer: dict[str, Sequence[Piece]] = {"score": [_scored(fields, _overall_after(prefix), terms)]}
     if "explanation" in question.outputs:
@@ -112,8 +114,11 @@ def _assess(prefix: Prefix, question: Question, fields: Fields) -> Mapping[str, 
         }
         mark = "{"
         for key in keys:
-            pieces.append(f'{mark}"{key}": ')
+            quote = '"' if key == "score" and question.answers.labels else ""
+            pieces.append(f'{mark}"{key}": {quote}')
             pieces.append(record[key])
+            if quote:
+                pieces.append(quote)
             mark = ", "
         pieces.append("}")
     pieces.append("]")
@@ -162,8 +167,8 @@ def read_criteria(text: str) -> list[tuple[str, str]]:
     return [(name.strip(), definition.strip()) for name, _, definition in parts]
 
 
-def read_assessments(text: str | None) -> dict[str, float]:
-    r"""Return the score of each assessed criterion, from lines ``- NAME: 85. …`` or from JSON.
+def read_assessments(text: str | None, answers: Scale = PERCENT) -> dict[str, float]:
+    r"""Return each assessed criterion's score, 0 to 100, from lines ``- NAME: 85. …`` or JSON.
 
     Examples
     --------
@@ -175,20 +180,31 @@ def read_assessments(text: str | None) -> dict[str, float]:
     if not text:
         return {}
     if text.lstrip().startswith("["):
-        return _scores_in_json(text)
-    return {name: float(points) for name, points in _ASSESSED.findall(text)}
+        return _scores_in_json(text, answers)
+    found = {name: _percent(said, answers) for name, said in _ASSESSED.findall(text)}
+    return {name: points for name, points in found.items() if points is not None}
 
 
-def _scores_in_json(text: str) -> dict[str, float]:
+def _percent(said: object, answers: Scale) -> float | None:
+    """Return what an answer that is shown comes to; None where it is none on the scale."""
+    if isinstance(said, bool) or not isinstance(said, str | int | float):
+        return None
+    try:
+        return percent_of(read_level(said, answers), answers)
+    except ValueError:
+        return None
+
+
+def _scores_in_json(text: str, answers: Scale = PERCENT) -> dict[str, float]:
     try:
         records = json.loads(text)
     except ValueError:
         return {}
     found = {}
     for record in records if isinstance(records, list) else []:
-        points = record.get("score") if isinstance(record, dict) else None
-        if isinstance(points, int | float) and not isinstance(points, bool):
-            found[str(record.get("criterion", ""))] = float(points)
+        points = _percent(record.get("score"), answers) if isinstance(record, dict) else None
+        if points is not None:
+            found[str(record.get("criterion", ""))] = points
     return found
 
 
@@ -206,24 +222,18 @@ def _mean_of(scores: Mapping[str, float]) -> float | None:
     return fmean(scores.values()) if scores else None
 
 
-def _read_grade(text: str | None) -> float | None:
-    """Return the grade of a demonstration, or None where none was supplied."""
-    found = _NUMBER.match(text.strip()) if text else None
-    grade = float(found[0]) if found else -1.0
-    return grade if 0 <= grade <= 100 else None
-
-
 @functools.lru_cache(maxsize=64)
 def _overall_after(prefix: Prefix) -> Belief:
     """Return the belief about overall scores after the demonstrations of a prefix."""
     rows, grades = [], []
-    for example in read_prefix(prefix).examples:
-        grade = _read_grade(example.outputs.get("score"))
+    question = read_prefix(prefix)
+    for example in question.examples:
+        grade = _percent(example.outputs.get("score"), question.answers)
         if grade is None:
             continue
         features = features_of(example.inputs)
         facets = facet_values(features)
-        assessed = _mean_of(read_assessments(example.inputs.get("assessments")))
+        assessed = _mean_of(read_assessments(example.inputs.get("assessments"), question.answers))
         if assessed is None:
             assessed = _implied(example.inputs.get("criteria"), facets)
         rows.append(overall_terms(features, facets, assessed))
@@ -235,10 +245,12 @@ def _overall_after(prefix: Prefix) -> Belief:
 def _criterion_after(prefix: Prefix, name: str, definition: str) -> Belief:
     """Return the belief about a criterion's scores after the demonstrations of a prefix."""
     rows, grades = [], []
-    for example in read_prefix(prefix).examples:
-        grade = _scores_in_json(example.outputs.get("assessments", "")).get(name)
+    question = read_prefix(prefix)
+    for example in question.examples:
+        said = _scores_in_json(example.outputs.get("assessments", ""), question.answers)
+        grade = said.get(name)
         if "score" in example.outputs:  # a question about this criterion alone
-            grade = _read_grade(example.outputs["score"])
+            grade = _percent(example.outputs["score"], question.answers)
         if grade is not None:
             rows.append(criterion_terms(facet_values(features_of(example.inputs))))
             grades.append(grade)

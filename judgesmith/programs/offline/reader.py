@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import functools
 import json
 import re
@@ -10,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from judgesmith.programs.models.request import Message, Prefix
+from judgesmith.signatures.scale import PERCENT, Scale
 
 _INPUTS = "Your input fields are:\n"
 _OUTPUTS = "Your output fields are:\n"
@@ -17,6 +19,8 @@ _END_OF_FIELDS = "All interactions will be structured"
 _FIELD = re.compile(r"^\d+\. `(\w+)` \(", re.MULTILINE)
 _FENCE = re.compile(r"<verbatim-([0-9a-f]{12})>\n")
 _SCHEMA = re.compile(r"^\{(\w+)\} +# note: .*?JSON schema: (\{.*\})\s*$", re.MULTILINE)
+_SCORE_FIELD = re.compile(r"^\d+\. `score` \((?:Literal(\[.*\])|\w+)\): (.*)$", re.MULTILINE)
+_ENDS = re.compile(r"a whole number from (-?\d+) \(.*?\) to (-?\d+) \(")
 _ABSENT = "(none)"
 _CLOSING = "\n\nRespond with the corresponding output fields"
 
@@ -47,12 +51,15 @@ class Question:
         The JSON schema of each output that has one.
     examples : tuple of Example
         In the order they are shown.
+    answers : Scale
+        What scores are asked for on.
     """
 
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]
     schemas: Mapping[str, Mapping[str, Any]]
     examples: tuple[Example, ...]
+    answers: Scale = PERCENT
 
 
 @functools.lru_cache(maxsize=64)
@@ -91,7 +98,31 @@ def read_prefix(prefix: Prefix) -> Question:
         )
         for given, answer in zip(turns[::2], turns[1::2], strict=True)
     )
-    return Question(inputs=inputs, outputs=outputs, schemas=schemas, examples=examples)
+    return Question(
+        inputs=inputs,
+        outputs=outputs,
+        schemas=schemas,
+        examples=examples,
+        answers=_answers_on(system, schemas),
+    )
+
+
+def _answers_on(system: str, schemas: Mapping[str, Mapping[str, Any]]) -> Scale:
+    """Return the scale that the fields say scores are on; 0 to 100 where they say nothing."""
+    records = schemas.get("assessments", {}).get("$defs", {}).values()
+    said = [one["properties"]["score"] for one in records if "score" in one.get("properties", {})]
+    if said:
+        labels, description = said[0].get("enum", ()), said[0].get("description", "")
+    else:
+        found = _SCORE_FIELD.search(system, system.find(_OUTPUTS), system.find(_END_OF_FIELDS))
+        if found is None:
+            return PERCENT
+        labels = ast.literal_eval(found[1]) if found[1] else ()
+        description = found[2]
+    if len(labels) > 1:
+        return Scale.categorical(*map(str, labels))
+    ends = _ENDS.match(description)
+    return Scale(low=float(ends[1]), high=float(ends[2])) if ends else PERCENT
 
 
 def _field_names(system: str) -> tuple[tuple[str, ...], tuple[str, ...]]:

@@ -1,0 +1,126 @@
+"""What a search of the protocol would ask: at most, and as a rule."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from judgesmith.experiments.settings import CompileSettings
+from judgesmith.optimizers.demonstration_choices import RUNS, N
+from judgesmith.optimizers.protocol_candidates import judge_space, with_demonstrations
+from judgesmith.programs import ActiveCritic
+from judgesmith.programs.critic_questions import question_names
+from judgesmith.signatures import Rubric
+from judgesmith.signatures.space import Space
+
+COSTLY = ("variant", "criteria_calls", "overall", "samples")
+"""The choices that decide how many calls a judgement takes."""
+
+RACED_SHARE = 0.7
+"""Of the rows to choose by, how many a configuration is judged on before it falls behind: from .43
+to .81 in four searches (``benchmarks/protocol_search.py --sets topical_chat sfres --seeds 2``),
+.69 on average, the start included."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchCalls:
+    """Calls of a search and of what follows with the judge that it finds.
+
+    Attributes
+    ----------
+    most, expected : float
+        Calls if everything costs what the costliest does and nobody falls behind; and with
+        options drawn evenly, of which the usual share falls behind.
+    """
+
+    most: float
+    expected: float
+
+
+def search_calls(
+    settings: CompileSettings,
+    *,
+    n_pool: int,
+    n_selection: int,
+    n_heldout: int,
+    competing: bool,
+) -> SearchCalls:
+    """Return how many calls a search of the protocol takes, with the rest of the compilation.
+
+    Parameters
+    ----------
+    settings : CompileSettings
+        Of the compilation. Criteria that are still to be inferred count, at most, as many as may
+        be, and as a rule as many as the general rubric has.
+    n_pool, n_selection, n_heldout : int
+        Rows to show, to choose by, to report on.
+    competing : bool
+        Whether a second rubric competes.
+    """
+    student = ActiveCritic(settings.protocol)
+    n_criteria = len(settings.protocol.rubric.criteria)
+    if settings.criteria_from == "inferred":
+        n_criteria = max(n_criteria, settings.inference.most)
+    rubrics = {"inferred": settings.protocol.rubric.model_copy(update={"task": "another"})}
+    targets = settings.target if len(settings.target) > 1 else ("score",)
+    own = judge_space(student, rubrics if competing else None, ("score",))
+    if len(targets) > 1:
+        own = own.without("variant")
+    own = own.without(*settings.fixed)
+    space = with_demonstrations(
+        own, student, n_pool, most=settings.n_demonstrations, n_draws=settings.n_draws
+    )
+    costs = _costs(student, own)
+    dearest = max(cost for _, cost in _costs(_with_criteria(student, n_criteria), own))
+    usual = sum(share * cost for share, cost in costs)
+    start = _calls(student)
+    n_trials = min(settings.n_trials, space.size)
+    reported = n_selection + n_heldout
+    # Each configuration may show runs of its own of every row of the pool; the fit of the
+    # aggregation judges the pool by the judge that was found.
+    most = start * reported + n_trials * dearest * (n_selection + n_pool)
+    most += dearest * (n_pool + n_heldout)
+    expected = start * reported + n_trials * usual * (
+        RACED_SHARE * n_selection + _share_with_runs(space) * n_pool
+    )
+    expected += usual * (n_pool + n_heldout)
+    return SearchCalls(most=most, expected=min(expected, most))
+
+
+def _calls(judge: ActiveCritic) -> int:
+    return len(question_names(judge.protocol)) * judge.protocol.samples
+
+
+def _with_criteria(student: ActiveCritic, n: int) -> ActiveCritic:
+    """Return a judge that scores ``n`` criteria: as many as may be inferred."""
+    criteria = [{"name": f"criterion {place}", "definition": "as named"} for place in range(n)]
+    rubric = Rubric.model_validate({"criteria": criteria})
+    return ActiveCritic(student.protocol.model_copy(update={"rubric": rubric}))
+
+
+def _costs(student: ActiveCritic, space: Space) -> list[tuple[float, int]]:
+    """Return calls per judgement, with the share of evenly drawn configurations that take them."""
+    reduced = space.without(*(name for name in space.names if name not in COSTLY))
+    sizes = {one.name: len(one.options) for one in reduced.choices}
+    found = []
+    for picked in reduced.configurations():
+        share = 1.0
+        for name in picked:
+            share /= sizes[name]
+        decided = student.protocol.model_copy(update={"demonstrations": {}, "instructions": {}})
+        judge = ActiveCritic(decided).with_choices(picked, space=reduced)
+        found.append((share, _calls(judge)))
+    return found
+
+
+def _share_with_runs(space: Space) -> float:
+    """Return which share of evenly drawn configurations shows runs of the judge."""
+    by_name = {one.name: one for one in space.choices}
+    if RUNS not in by_name:
+        return 0.0
+    shows = by_name[N]
+    share = (len(shows.ids) - ("0" in shows.ids)) / len(shows.ids)
+    runs = by_name[RUNS]
+    share *= (len(runs.ids) - 1) / len(runs.ids)
+    if "variant" in runs.only_if:
+        share *= len(runs.only_if["variant"]) / len(by_name["variant"].ids)
+    return share

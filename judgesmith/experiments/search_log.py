@@ -1,0 +1,70 @@
+"""The log of a search: one line per configuration that was tried, in the order of their ends."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import dspy
+
+from judgesmith.optimizers.racing_search import RacedTrial
+
+
+@dataclass(kw_only=True)
+class SearchLog:
+    """Appends what is known of every trial as soon as it is known; a trial that is there stays.
+
+    Attributes
+    ----------
+    path : Path
+        JSON Lines: ``number``, ``picked``, ``value`` (null where undefined), ``n_rows``,
+        ``share_scored``, ``against`` (the trial that led then), and ``calls`` and ``cost_usd``
+        of the process that judged it, until then.
+    lm : dspy.LM
+        Whose calls are counted.
+    """
+
+    path: Path
+    lm: dspy.LM
+    written: set[int] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        """Read which trials an earlier process has written."""
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        self.written |= {line["number"] for line in log_lines(self.path)}
+
+    def __call__(self, trial: RacedTrial) -> None:
+        """Append a trial."""
+        from judgesmith.programs.models import stack_of
+
+        if trial.number in self.written:
+            return
+        self.written.add(trial.number)
+        stack = stack_of(self.lm)
+        line = plain_trial(trial)
+        if stack is not None:
+            line |= {"calls": stack.usage.calls, "cost_usd": stack.usage.cost_usd}
+        # The line end comes first as well: a kill may have left half a line.
+        kept = self.path.read_bytes() if self.path.exists() else b""
+        cut = bool(kept) and not kept.endswith(b"\n")
+        with self.path.open("a", encoding="utf-8") as log:
+            log.write("\n" * cut + json.dumps(line) + "\n")
+
+
+def log_lines(path: Path) -> Iterator[Mapping[str, Any]]:
+    """Yield the lines of a log; none if there is no log, and not one that a kill cut short."""
+    if not path.exists():
+        return
+    for line in path.read_text(encoding="utf-8").splitlines():
+        try:
+            yield json.loads(line)
+        except json.JSONDecodeError:
+            continue
+
+
+def plain_trial(trial: Any) -> dict[str, Any]:
+    """Return a trial of any optimizer ready for JSON, null where a number is undefined."""
+    return {name: None if value != value else value for name, value in asdict(trial).items()}

@@ -1,0 +1,225 @@
+"""Objectives as people write them: ``q + .5*kappa - .01*calls; scored >= .95``.
+
+::
+
+    objective  = sum { ";" constraint }
+    constraint = sum ( ">=" | "<=" ) [ "+" | "-" ] number
+    sum        = [ "+" | "-" ] term { ( "+" | "-" ) term }
+    term       = [ number "*" ] name [ "@" level ]
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import get_args
+
+from judgesmith.metrics import Level, Statistic
+from judgesmith.metrics.tie_shares import PairLevel
+from judgesmith.optimizers.combined import Atom, WeightedSum
+from judgesmith.optimizers.constrained import Constrained, Constraint
+from judgesmith.optimizers.counted_objectives import TargetMean
+from judgesmith.optimizers.effort_objectives import CallsPerItem, ShareScored
+from judgesmith.optimizers.objectives import Agreement
+from judgesmith.optimizers.ordinal_objectives import AbsoluteError, Kappa
+from judgesmith.optimizers.pair_objectives import NeighbourAccuracy, TieAccuracy
+
+CORRELATIONS: tuple[Statistic, ...] = (
+    "q",
+    "pearson",
+    "spearman",
+    "kendall",
+    "kendall_c",
+    "concordance",
+)
+
+PLAIN: Mapping[str, Callable[[], TargetMean]] = {
+    "kappa": Kappa,
+    "kappa_linear": lambda: Kappa("linear"),
+    "adjacent": NeighbourAccuracy,
+    "mae": AbsoluteError,
+    "scored": ShareScored,
+    "calls": CallsPerItem,
+}
+"""Names that stand at no level."""
+
+PAIRS = ("ties", "tie_accuracy")
+"""Both names of the share of pairs ordered, or tied, as people do."""
+
+NAMES: tuple[str, ...] = (*CORRELATIONS, *PAIRS, *PLAIN)
+
+_TOKEN = re.compile(
+    r"\s*(?:(?P<number>(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)"
+    r"|(?P<name>[A-Za-z_][A-Za-z_0-9]*)|(?P<sign>>=|<=|[-+*;@])|(?P<other>\S))"
+)
+_SHOWN = 60  # characters of a text that a message repeats before the place, and after it
+
+
+def parse_objective(text: str) -> Agreement | TargetMean | WeightedSum | Constrained:
+    """Return the objective that ``text`` writes.
+
+    Parameters
+    ----------
+    text : str
+        Such as ``q``, ``pearson@sample``, ``q + .5*kappa`` or ``q; kappa >= .4``. See
+        ``docs/objectives.md`` for all names.
+
+    Raises
+    ------
+    ValueError
+        If it writes none; the message says at which character, what was expected there and what
+        came.
+
+    Examples
+    --------
+    >>> parse_objective("spearman@sample")
+    Agreement(statistic='spearman', level='sample')
+    >>> str(parse_objective("q+.5*kappa-.01*calls;scored>=.95"))
+    'q + 0.5*kappa - 0.01*calls; scored >= 0.95'
+    """
+    return _Reader(text).objective()
+
+
+@dataclass(frozen=True, slots=True)
+class _Token:
+    """A piece of the text, a number, name, sign, other or end, and where it starts, from 0."""
+
+    kind: str
+    text: str
+    start: int
+
+
+class _Reader:
+    """Reads from left to right, one token ahead."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.place = 0
+        self.token = self._next()
+
+    def objective(self) -> Agreement | TargetMean | WeightedSum | Constrained:
+        """Read the whole text."""
+        aim = self._sum()
+        constraints = []
+        while self._at(";"):
+            self._step()
+            constraints.append(self._constraint())
+        if self.token.kind != "end":
+            expected = "+, -, ; or the end" if not constraints else "; or the end"
+            raise self._fault(expected)
+        if constraints:
+            return Constrained(aim, tuple(constraints))
+        weight, atom = aim.terms[0]
+        return atom if len(aim.terms) == 1 and weight == 1 else aim
+
+    def _constraint(self) -> Constraint:
+        start = self.token
+        terms = self._terms()
+        if not self._at(">=", "<="):
+            raise self._fault("+, -, >= or <=")
+        sign = 1.0 if self._step().text == ">=" else -1.0
+        bound = self._sign() * self._number("a number to compare with")
+        turned = tuple((sign * weight, atom) for weight, atom in terms)
+        return Constraint(self._made(turned, start, in_constraint=True), sign * bound)
+
+    def _sum(self) -> WeightedSum:
+        start = self.token
+        return self._made(self._terms(), start)
+
+    def _made(
+        self, terms: tuple[tuple[float, Atom], ...], start: _Token, *, in_constraint: bool = False
+    ) -> WeightedSum:
+        for weight, atom in terms:
+            if weight > 0 and getattr(atom, "lower_is_better", False):
+                how = (
+                    f"bounded from above, as in {atom} <= 2"
+                    if in_constraint
+                    else f"subtracted, as in q - .1*{atom} or -{atom}"
+                )
+                raise self._fault(f"{atom} {how}, for it is better when lower", start)
+        return WeightedSum(terms)
+
+    def _terms(self) -> tuple[tuple[float, Atom], ...]:
+        found = [self._term(self._sign())]
+        while self._at("+", "-"):
+            found.append(self._term(self._sign()))
+        return tuple(found)
+
+    def _term(self, sign: float) -> tuple[float, Atom]:
+        weight = 1.0
+        if self.token.kind == "number":
+            start = self.token
+            weight = self._number("a weight")
+            if weight == 0:
+                raise self._fault("a weight other than 0, or no such term", start)
+            if not self._at("*"):
+                raise self._fault("* and a name after the weight")
+            self._step()
+        return sign * weight, self._atom()
+
+    def _atom(self) -> Atom:
+        if self.token.kind != "name" or self.token.text not in NAMES:
+            if self.token.text == "cost":
+                raise self._fault("calls, for calls per item are counted here and prices are not")
+            what = "a known name" if self.token.kind == "name" else "a name or a weight"
+            raise self._fault(f"{what}; names are {', '.join(NAMES)}")
+        name = self._step().text
+        level: str | None = None
+        if self._at("@"):
+            at = self._step()
+            known = _levels(name)
+            if not known:
+                raise self._fault(f"no level, which {name} does not have", at)
+            if self.token.text not in known:
+                raise self._fault(f"a level; those of {name} are {', '.join(known)}")
+            level = self._step().text
+        if name in PLAIN:
+            return PLAIN[name]()
+        chosen = level or "dataset"
+        if name in PAIRS:
+            return TieAccuracy(chosen)  # type: ignore[arg-type]
+        return Agreement(name, chosen)  # type: ignore[arg-type]
+
+    def _sign(self) -> float:
+        if not self._at("+", "-"):
+            return 1.0
+        return -1.0 if self._step().text == "-" else 1.0
+
+    def _number(self, what: str) -> float:
+        if self.token.kind != "number" or not math.isfinite(float(self.token.text)):
+            raise self._fault(what)
+        return float(self._step().text)
+
+    def _at(self, *signs: str) -> bool:
+        return self.token.kind == "sign" and self.token.text in signs
+
+    def _step(self) -> _Token:
+        """Return the current token and go on to the next."""
+        done, self.token = self.token, self._next()
+        return done
+
+    def _next(self) -> _Token:
+        found = _TOKEN.match(self.text, self.place)
+        if found is None:
+            return _Token("end", "", len(self.text))
+        self.place = found.end()
+        kind = found.lastgroup or "other"
+        return _Token(kind, found[kind], found.start(kind))
+
+    def _fault(self, expected: str, at: _Token | None = None) -> ValueError:
+        token = at or self.token
+        came = "the end" if token.kind == "end" else repr(token.text[:_SHOWN])
+        shown = self.text[max(0, token.start - _SHOWN) : token.start + _SHOWN]
+        return ValueError(
+            f"the objective {shown!r} cannot be read at character {token.start + 1}: expected "
+            f"{expected}; got {came}."
+        )
+
+
+def _levels(name: str) -> tuple[str, ...]:
+    """Return the levels that a name may stand at."""
+    if name in CORRELATIONS:
+        return get_args(Level)
+    return get_args(PairLevel) if name in PAIRS else ()

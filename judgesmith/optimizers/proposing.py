@@ -1,0 +1,141 @@
+"""Proposals from an Optuna study: whole configurations of a space, each only once.
+
+Proposal ``k`` comes from a sampler that is seeded with (seed, k) and has seen the trials that
+were complete before its batch, and no others. A search that was interrupted therefore goes on to
+propose what it would have proposed.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from judgesmith.signatures.space import Choice, Picked, Space
+
+if TYPE_CHECKING:
+    import optuna
+
+MakeSampler = Callable[[int], "optuna.samplers.BaseSampler"]
+"""From a seed to a sampler, made anew for every proposal."""
+
+_ATTEMPTS = 20  # of a sampler that repeats itself, before chance decides
+
+
+def tpe(seed: int) -> optuna.samplers.BaseSampler:
+    """Return a tree-structured Parzen estimator, quick to leave chance behind.
+
+    References
+    ----------
+    Bergstra, Bardenet, Bengio and Kégl (2011), "Algorithms for Hyper-Parameter Optimization".
+    """
+    import optuna
+
+    return optuna.samplers.TPESampler(seed=seed, n_startup_trials=8)
+
+
+def configuration_id(picked: Picked) -> str:
+    """Return a configuration as one text, equal for equal ones.
+
+    Examples
+    --------
+    >>> configuration_id({"variant": "fine", "explain": "none"})
+    '{"explain": "none", "variant": "fine"}'
+    """
+    return json.dumps(dict(picked), sort_keys=True)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Proposer:
+    """Asks a study for configurations that were not tried yet.
+
+    Attributes
+    ----------
+    study : optuna.Study
+        To be maximised.
+    space : Space
+        What may be chosen.
+    sampler : callable
+        From a seed to a sampler.
+    seed : int
+        Of the whole search.
+    first : sequence of dict of str to str
+        What is proposed before the sampler is asked, as far as it was not tried; what is not
+        picked is as the space has it by default.
+    """
+
+    study: optuna.Study
+    space: Space
+    sampler: MakeSampler
+    seed: int
+    first: Sequence[Picked] = ()
+
+    def propose(self, k: int, tried: Iterable[str]) -> tuple[int, dict[str, str]] | None:
+        """Return an untried configuration and its trial's number; None where all were tried.
+
+        A proposal that the study holds already is taken from there.
+
+        Parameters
+        ----------
+        k : int
+            Number of the proposal, from 0.
+        tried : iterable of str
+            ``configuration_id`` of those that are not to be proposed.
+        """
+        from optuna.trial import TrialState
+
+        for kept in self.study.get_trials(deepcopy=False):
+            if kept.user_attrs.get("k") == k:
+                return kept.number, dict(kept.user_attrs["picked"])
+            if kept.state == TrialState.RUNNING and "k" not in kept.user_attrs:
+                # Asked for by a search that ended before it could take the answer: to the
+                # sampler it would look like a neighbour that is still being judged.
+                self.tell(kept.number, math.nan)
+        known = set(tried)
+        if len(known) >= self.space.size:
+            return None
+        seed = int(np.random.SeedSequence([self.seed, k]).generate_state(1)[0])
+        self.study.sampler = self.sampler(seed)
+        wanted = [self.space.complete(one) for one in self.first[k : k + 1]]
+        if wanted and configuration_id(wanted[0]) not in known:
+            self.study.enqueue_trial(wanted[0])
+        for _ in range(_ATTEMPTS):
+            trial = self.study.ask()
+            picked = self._picked(trial)
+            if configuration_id(picked) not in known:
+                break
+            self.tell(trial.number, math.nan)
+        else:
+            self.study.enqueue_trial(self._by_chance(np.random.default_rng([self.seed, k]), known))
+            trial = self.study.ask()
+            picked = self._picked(trial)
+        trial.set_user_attr("picked", picked)
+        trial.set_user_attr("k", k)  # last: a proposal without it never was one
+        return trial.number, picked
+
+    def tell(self, number: int, value: float) -> None:
+        """Record what came of a proposal, once; nan where that is undefined."""
+        from optuna.trial import TrialState
+
+        if math.isnan(value):
+            self.study.tell(number, state=TrialState.FAIL, skip_if_finished=True)
+        else:
+            self.study.tell(number, value, skip_if_finished=True)
+
+    def _picked(self, trial: optuna.Trial) -> dict[str, str]:
+        def suggested(choice: Choice) -> str:
+            return str(trial.suggest_categorical(choice.name, choice.ids))
+
+        return self.space.proposed(suggested)
+
+    def _by_chance(self, rng: np.random.Generator, known: set[str]) -> dict[str, str]:
+        for _ in range(_ATTEMPTS):
+            picked = self.space.proposed(lambda choice: str(rng.choice(choice.ids)))
+            if configuration_id(picked) not in known:
+                return picked
+        left = [one for one in self.space.configurations() if configuration_id(one) not in known]
+        return left[int(rng.integers(len(left)))]

@@ -1,0 +1,213 @@
+"""Judges as candidates of a search: made from a configuration, judging one row only once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import dspy
+
+from judgesmith.optimizers.demonstration_choices import (
+    RUNS,
+    Drawer,
+    N,
+    OnlyIf,
+    demonstration_choices,
+)
+from judgesmith.optimizers.drawing import Pool, kept_runs
+from judgesmith.optimizers.proposing import configuration_id
+from judgesmith.optimizers.racing_search import OutOfBudget
+from judgesmith.optimizers.rows import Rows
+from judgesmith.optimizers.table import SCORE, JudgedTable
+from judgesmith.programs.judge import Judge
+from judgesmith.programs.running import NOT_ASKED, judge_items
+from judgesmith.signatures.judgement import Judgement
+from judgesmith.signatures.rubric import Rubric, folded
+from judgesmith.signatures.space import Space
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Asking:
+    """How rows are judged.
+
+    Attributes
+    ----------
+    lm : dspy.LM
+        The model.
+    concurrency : int
+        Items judged at the same time.
+    progress : callable or None
+        Told how many items were finished since it was last told.
+    """
+
+    lm: dspy.LM
+    concurrency: int
+    progress: Callable[[int], None] | None
+
+    def judged(self, judge: Judge, rows: Rows) -> list[Judgement]:
+        """Return the judgement of every row.
+
+        Raises
+        ------
+        OutOfBudget
+            If the budget did not reach all of them.
+        """
+        found = judge_items(
+            judge,
+            rows.items,
+            lm=self.lm,
+            concurrency=self.concurrency,
+            progress=self.progress,
+        )
+        if any((one.problem or "").startswith(NOT_ASKED) for one in found):
+            raise OutOfBudget
+        return found
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Candidates:
+    """Makes the judges of configurations; equal judges are one and the same.
+
+    Attributes
+    ----------
+    student : Judge
+        What configurations change.
+    space : Space
+        What may be chosen, demonstrations included.
+    of_judge : frozenset of str
+        Names of the choices that the student's own protocol decides.
+    pool, selection : Rows
+        To show, and to choose by.
+    targets : tuple of str
+        What is compared with people.
+    partial_demos : bool
+        See ``Pool``.
+    seed : int
+        Of the demonstrations.
+    asking : Asking
+        How rows are judged.
+    """
+
+    student: Judge
+    space: Space
+    of_judge: frozenset[str]
+    pool: Rows
+    selection: Rows
+    targets: tuple[str, ...]
+    partial_demos: bool
+    seed: int
+    asking: Asking
+    runs: dict[str, dict[int, Judgement]] = field(default_factory=dict)
+    made: dict[str, JudgeOnRows] = field(default_factory=dict)
+
+    def start(self) -> JudgeOnRows:
+        """Return the student as it was given."""
+        return self._on_rows(self.student)
+
+    def start_ids(self) -> list[str]:
+        """Return the configuration that is the student, if there is one in the space."""
+        shows_none = {N: "0"} if N in self.space.names else {}
+        if shows_none and "0" not in next(one for one in self.space.choices if one.name == N).ids:
+            return []
+        picked = self.space.complete(shows_none)
+        is_it = self._bare(picked).protocol == self.student.protocol
+        return [configuration_id(picked)] if is_it else []
+
+    def make(self, picked: Mapping[str, str]) -> JudgeOnRows:
+        """Return the judge of a configuration, with its demonstrations.
+
+        Raises
+        ------
+        OutOfBudget
+            If the budget did not reach the runs that it shows.
+        """
+        bare = self._bare(picked)
+        if picked.get(N, "0") == "0":
+            return self._on_rows(bare)
+        pool = Pool(rows=self.pool, runs=self._runs(bare, picked), partial_demos=self.partial_demos)
+        shown = Drawer(pool, self.seed).shown(bare.protocol, picked)
+        protocol = bare.protocol.model_copy(update={"demonstrations": shown})
+        return self._on_rows(bare.with_protocol(protocol))
+
+    def _bare(self, picked: Mapping[str, str]) -> Judge:
+        """Return the judge of a configuration without demonstrations."""
+        undecided = self.student.protocol.model_copy(update={"demonstrations": {}})
+        chosen = {name: option for name, option in picked.items() if name in self.of_judge}
+        own = Space(choices=tuple(c for c in self.space.choices if c.name in self.of_judge))
+        return self.student.with_protocol(undecided).with_choices(chosen, space=own)
+
+    def _on_rows(self, judge: Judge) -> JudgeOnRows:
+        known = judge.protocol.fingerprint
+        if known not in self.made:
+            self.made[known] = JudgeOnRows(judge, self)
+        return self.made[known]
+
+    def _runs(self, bare: Judge, picked: Mapping[str, str]) -> Mapping[int, Judgement]:
+        """Return what a judge without demonstrations makes of the pool, asked once."""
+        protocol = bare.protocol
+        if picked.get(RUNS, "none") == "none" or protocol.variant == "vanilla":
+            return {}
+        if protocol.fingerprint not in self.runs:
+            needed = protocol.rubric.names if protocol.variant == "fine" else ()
+            judgements = self.asking.judged(bare, self.pool)
+            self.runs[protocol.fingerprint] = kept_runs(self.pool, judgements, criteria=needed)
+        return self.runs[protocol.fingerprint]
+
+    @property
+    def n_judged(self) -> int:
+        """Rows that were asked about, those of the pool included."""
+        of_selection = sum(len(one.judgements) for one in self.made.values())
+        return of_selection + len(self.runs) * len(self.pool)
+
+
+class JudgeOnRows:
+    """A judge as a candidate; what it said of a row is kept."""
+
+    def __init__(self, judge: Judge, among: Candidates) -> None:
+        self.judge = judge
+        self.among = among
+        self.judgements: dict[int, Judgement] = {}
+
+    def table(self, rows: Sequence[int]) -> JudgedTable:
+        """Return what the judge says of these rows, asking about those that are new."""
+        selection = self.among.selection
+        missing = [row for row in rows if row not in self.judgements]
+        if missing:
+            found = self.among.asking.judged(self.judge, selection.take(missing))
+            self.judgements |= dict(zip(missing, found, strict=True))
+        said = [self.judgements[row] for row in rows]
+        return selection.take(rows).judged(said, self.among.targets)
+
+
+def judge_space(
+    student: Judge,
+    rubrics: Mapping[str, Rubric] | None,
+    targets: Sequence[str],
+) -> Space:
+    """Return the student's space, without what scores no target.
+
+    Where criteria are compared with people, every candidate scores each of them: the variant
+    stays, and only rubrics compete that have them all.
+    """
+    wanted = {folded(one) for one in targets if one != SCORE}
+    if not wanted:
+        return student.space(rubrics)
+    having = {
+        name: one
+        for name, one in (rubrics or {}).items()
+        if wanted <= {folded(criterion) for criterion in one.names}
+    }
+    return student.space(having).without("variant")
+
+
+def with_demonstrations(
+    space: Space, student: Judge, n_rows: int, *, most: int, n_draws: int
+) -> Space:
+    """Return a space with the choices about demonstrations from a pool of ``n_rows`` rows."""
+    variants = next((one.ids for one in space.choices if one.name == "variant"), ())
+    having_runs = tuple(one for one in variants if one != "vanilla")
+    only_if: OnlyIf | None = {"variant": having_runs} if having_runs else None
+    if not variants and student.protocol.variant != "vanilla":
+        only_if = {}
+    choices = demonstration_choices(n_rows, most=most, n_draws=n_draws, with_runs_if=only_if)
+    return space.extended(*(one for one in choices if one.name not in space.names))

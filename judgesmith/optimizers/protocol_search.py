@@ -1,0 +1,271 @@
+"""Search of the whole protocol: proposals of a sampler, raced against the best judge so far."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping, Sequence
+from importlib.metadata import version
+from pathlib import Path
+
+import dspy
+import numpy as np
+from dspy.teleprompt import Teleprompter
+
+from judgesmith.optimizers.demonstration_choices import NAMES
+from judgesmith.optimizers.demonstrations import pool_and_selection_rows, refuse_unscored_targets
+from judgesmith.optimizers.drawing import shown_keys
+from judgesmith.optimizers.eliminating import Elimination, Race
+from judgesmith.optimizers.objectives import Objective, as_objective
+from judgesmith.optimizers.proposing import MakeSampler, Proposer, tpe
+from judgesmith.optimizers.protocol_candidates import (
+    Asking,
+    Candidates,
+    judge_space,
+    with_demonstrations,
+)
+from judgesmith.optimizers.racing_search import LOOKS, RacedTrial, RacingSearch, stratified_order
+from judgesmith.optimizers.rows import Rows
+from judgesmith.optimizers.studies import quiet, study_of
+from judgesmith.optimizers.table import SCORE
+from judgesmith.programs.asking import current_lm, endpoint_of
+from judgesmith.programs.judge import Judge, check_judge
+from judgesmith.programs.running import CONCURRENCY
+from judgesmith.signatures.rubric import Rubric
+from judgesmith.signatures.scale import Scale
+from judgesmith.signatures.space import Picked, Space
+
+
+class ProtocolSearch(Teleprompter):
+    """Search variant, rubric, explanations, samples and demonstrations for the best agreement.
+
+    In each round a sampler proposes configurations that were not tried yet. They and the best
+    judge so far are judged on growing parts of the same rows; who falls behind is not judged
+    further. The student as it was given is the first leader, so that the result is never worse
+    on the rows it was chosen by.
+
+    Parameters
+    ----------
+    objective : Objective or str
+        What is made as large as possible over the whole list of predictions, such as ``q``.
+    n_trials : int
+        Configurations tried besides the student.
+    batch : int
+        How many are proposed at a time, and race each other.
+    space : Space or None
+        What may be chosen; None takes the student's own space, with ``rubrics``.
+    rubrics : dict of str to Rubric, or None
+        Rubrics that compete with the student's own.
+    fixed : sequence of str
+        Choices of the student's own space that are not made: there it stays as it is.
+    first : sequence of dict of str to str
+        Configurations that are tried before the sampler proposes any, where the space has them.
+    n_demonstrations, n_draws : int
+        Demonstrations per prompt at most, 0 for none; how many sets of each kind compete.
+    elimination : Elimination
+        Who goes on in a race.
+    looks : sequence of float
+        Shares of the rows at which contenders are compared, rising to 1.
+    sampler : callable
+        From a seed to an Optuna sampler.
+    storage : str, Path or None
+        Where the study is kept: a file (an Optuna journal) or the URL of a database; None keeps
+        it in memory. A search that is run again with the same storage goes on.
+    targets, partial_demos, percent_of_max, seed, scale, lm, concurrency, progress
+        As for ``RandomDemonstrationSearch``.
+    noted : callable or None
+        Told of every trial as soon as it is known how well it did.
+
+    Attributes
+    ----------
+    trials_ : tuple of RacedTrial
+        Everything that was tried, in order; set by ``compile``.
+    complete_ : bool
+        False where the budget ended the search.
+    n_judged_ : int
+        Rows that were judged in all, those whose runs may be shown included.
+    space_ : Space
+        What was chosen from.
+    study_ : optuna.Study
+        What the sampler learned from.
+    """
+
+    def __init__(
+        self,
+        objective: Objective | str = "q",
+        *,
+        n_trials: int = 30,
+        batch: int = 6,
+        space: Space | None = None,
+        rubrics: Mapping[str, Rubric] | None = None,
+        fixed: Sequence[str] = (),
+        first: Sequence[Picked] = (),
+        n_demonstrations: int = 5,
+        n_draws: int = 3,
+        elimination: Elimination = Race(),  # noqa: B008 - a frozen record
+        looks: Sequence[float] = LOOKS,
+        sampler: MakeSampler = tpe,
+        storage: str | Path | None = None,
+        targets: Sequence[str] = (SCORE,),
+        partial_demos: bool = False,
+        percent_of_max: bool = False,
+        seed: int = 0,
+        scale: Scale | None = None,
+        lm: dspy.LM | None = None,
+        concurrency: int = CONCURRENCY,
+        progress: Callable[[int], None] | None = None,
+        noted: Callable[[RacedTrial], None] | None = None,
+    ) -> None:
+        super().__init__()
+        if n_trials < 1 or batch < 1:
+            raise ValueError(f"n_trials and batch must be 1 or more; got {n_trials} and {batch}.")
+        if n_demonstrations < 0 or n_draws < 1:
+            raise ValueError(
+                "n_demonstrations must be 0 or more and n_draws 1 or more; got "
+                f"{n_demonstrations} and {n_draws}."
+            )
+        if list(looks) != sorted(set(looks)) or not looks or looks[0] <= 0 or looks[-1] != 1:
+            raise ValueError(f"looks rise from above 0 to 1; got {list(looks)}.")
+        if not targets:
+            raise ValueError("no targets to agree with; name score, or criteria.")
+        self.objective = as_objective(objective)
+        self.n_trials = n_trials
+        self.batch = batch
+        self.space = space
+        self.rubrics = rubrics
+        self.fixed = tuple(fixed)
+        self.first = tuple(first)
+        self.n_demonstrations = n_demonstrations
+        self.n_draws = n_draws
+        self.elimination = elimination
+        self.looks = tuple(looks)
+        self.sampler = sampler
+        self.storage = storage
+        self.targets = tuple(targets)
+        self.partial_demos = partial_demos
+        self.percent_of_max = percent_of_max
+        self.seed = seed
+        self.scale = scale
+        self.lm = lm
+        self.concurrency = concurrency
+        self.progress = progress
+        self.noted = noted
+
+    def compile(
+        self,
+        student: Judge,
+        *,
+        trainset: Sequence[dspy.Example],
+        teacher: Judge | None = None,
+        valset: Sequence[dspy.Example] | None = None,
+    ) -> Judge:
+        """Return the best judge found; ``student`` is left as it was.
+
+        Parameters
+        ----------
+        student : Judge
+            The first leader.
+        trainset : sequence of dspy.Example
+            Rows that may be shown. Without ``valset``, a part of them by source.
+        teacher : None
+            Runs that are shown are the candidates' own.
+        valset : sequence of dspy.Example or None
+            Rows to choose by. They share no source with ``trainset``.
+
+        Raises
+        ------
+        ValueError
+            If there are too few rows, all scores are equal, rows to show and rows to choose by
+            share a source, the student scores no such target, or a teacher was given.
+        """
+        check_judge(student)
+        if teacher is not None:
+            raise ValueError("ProtocolSearch shows the candidates' own runs; drop teacher.")
+        bare = student.protocol.model_copy(update={"demonstrations": {}})
+        refuse_unscored_targets(bare, self.targets)
+        pool, selection = pool_and_selection_rows(
+            trainset,
+            valset,
+            n_demonstrations=self.n_demonstrations,
+            scale=self.scale,
+            percent_of_max=self.percent_of_max,
+            seed=self.seed,
+        )
+        selection = selection.without(shown_keys(student.protocol.demonstrations))
+        # The same text may be rated under two sources: it must not help score itself.
+        pool = pool.without(item.key for item in selection.items)
+        selection.refuse_constant(self.targets)
+        candidates = self._candidates(student, pool, selection)
+        study = study_of(self.storage, self._name(candidates))
+        search = RacingSearch(
+            proposer=Proposer(
+                study=study,
+                space=candidates.space,
+                sampler=self.sampler,
+                seed=self.seed,
+                first=self._first(candidates.space),
+            ),
+            make=candidates.make,
+            objective=self.objective,
+            order=stratified_order(
+                selection.human, selection.groups, np.random.default_rng([self.seed, 3])
+            ),
+            elimination=self.elimination,
+            looks=self.looks,
+            n_trials=self.n_trials,
+            batch=self.batch,
+            seed=self.seed,
+            noted=self.noted,
+        )
+        with quiet():
+            best = search.run(candidates.start(), known=candidates.start_ids())
+        self.trials_ = tuple(search.trials[number] for number in sorted(search.trials))
+        self.complete_ = search.complete
+        self.n_judged_ = candidates.n_judged
+        self.space_ = candidates.space
+        self.study_ = study
+        return best.judge.with_protocol(best.judge.protocol)
+
+    def _candidates(self, student: Judge, pool: Rows, selection: Rows) -> Candidates:
+        space = self.space
+        if space is None:
+            space = judge_space(student, self.rubrics, self.targets).without(*self.fixed)
+        return Candidates(
+            student=student,
+            space=with_demonstrations(
+                space, student, len(pool), most=self.n_demonstrations, n_draws=self.n_draws
+            ),
+            of_judge=frozenset(space.names) - set(NAMES),
+            pool=pool,
+            selection=selection,
+            targets=self.targets,
+            partial_demos=self.partial_demos,
+            seed=self.seed,
+            asking=Asking(
+                lm=self.lm or current_lm(), concurrency=self.concurrency, progress=self.progress
+            ),
+        )
+
+    def _first(self, space: Space) -> list[dict[str, str]]:
+        """Return what is tried first, as far as there is anything to choose about it."""
+        known = {one.name: one.ids for one in space.choices}
+        kept = ({k: v for k, v in one.items() if v in known.get(k, ())} for one in self.first)
+        return [one for one, asked in zip(kept, self.first, strict=True) if one == dict(asked)]
+
+    def _name(self, candidates: Candidates) -> str:
+        """Return what tells this search from every other in the same storage."""
+        parts = (candidates.pool, candidates.selection)
+        rows = [[item.key for item in part.items] for part in parts]
+        human = [[part.human.tolist(), part.groups.tolist()] for part in parts]
+        lm = candidates.asking.lm
+        whole = [
+            candidates.space.model_dump(mode="json"),
+            candidates.student.protocol.fingerprint,
+            [str(self.objective), self.seed, self.batch, self.targets, self.looks],
+            [repr(self.elimination), getattr(self.sampler, "__qualname__", repr(self.sampler))],
+            [self.partial_demos, self.percent_of_max, str(lm.model), endpoint_of(lm)],
+            [dict(one) for one in self.first],
+            [version("judgesmith"), rows, human],
+        ]
+        text = json.dumps(whole, sort_keys=True)
+        return f"protocol-{hashlib.sha256(text.encode()).hexdigest()[:12]}"

@@ -1,0 +1,308 @@
+"""A search by races: proposals are judged on growing parts of the same rows as the best so far.
+
+It knows nothing of how a candidate judges, so that the same search runs on judges, on recorded
+answers and on simulations.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Generic, Protocol, TypeVar
+
+import numpy as np
+
+from judgesmith.optimizers.demonstrations import ENOUGH_SCORED
+from judgesmith.optimizers.eliminating import Elimination, Look
+from judgesmith.optimizers.objectives import Objective
+from judgesmith.optimizers.proposing import Proposer, configuration_id
+from judgesmith.optimizers.splitting import IntArray
+from judgesmith.optimizers.table import FloatArray, JudgedTable, Labels
+
+LOOKS = (0.15, 0.3, 0.6, 1.0)
+"""Shares of the rows at which contenders are compared."""
+
+FEWEST_ROWS = 10
+"""Nobody falls behind on fewer rows than that: agreement on so few says nothing."""
+
+
+class OutOfBudget(Exception):  # noqa: N818 - says what happened
+    """The budget left rows of a candidate unasked."""
+
+
+class Candidate(Protocol):
+    """Whoever can be judged by what it says of rows."""
+
+    def table(self, rows: Sequence[int]) -> JudgedTable:
+        """Return what it says of the rows at these places, beside what people said.
+
+        Raises
+        ------
+        OutOfBudget
+            If some could not be asked.
+        """
+
+
+OneCandidate = TypeVar("OneCandidate", bound=Candidate)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RacedTrial:
+    """One configuration, how far it got, and how well it did.
+
+    Attributes
+    ----------
+    number : int
+        From 0, what the search started from.
+    picked : dict of str to str
+        The option of every choice that arises; empty for the start.
+    value : float
+        The objective on the rows it was judged on, nan where undefined.
+    n_rows : int
+        How many these were; all of them, unless it fell behind.
+    share_scored : float
+        Fraction of these rows that got a score, on the target with the smallest.
+    against : int or None
+        Number of the trial that led when this one was raced; None for the start.
+    """
+
+    number: int
+    picked: Mapping[str, str]
+    value: float
+    n_rows: int
+    share_scored: float
+    against: int | None = None
+
+    @property
+    def rank(self) -> tuple[bool, float]:
+        """Larger is better, among trials on the same rows."""
+        value = -math.inf if math.isnan(self.value) else self.value
+        return (self.share_scored >= ENOUGH_SCORED, value)
+
+
+@dataclass(kw_only=True, eq=False)
+class _Contender(Generic[OneCandidate]):
+    number: int
+    picked: Mapping[str, str]
+    candidate: OneCandidate
+    trial: int | None = None
+    against: int | None = None
+    n_rows: int = 0
+
+
+@dataclass(kw_only=True, eq=False)
+class RacingSearch(Generic[OneCandidate]):
+    """Proposes, races and remembers.
+
+    Attributes
+    ----------
+    proposer : Proposer
+        Where configurations come from.
+    make : callable
+        From a configuration to a candidate.
+    objective : Objective
+        What is made as large as possible.
+    order : array of int
+        Places of all rows, in the order in which they are judged.
+    elimination : Elimination
+        Who goes on.
+    looks : sequence of float
+        Shares of the rows at which contenders are compared, rising to 1.
+    n_trials, batch : int
+        Configurations in all besides the start, and in one race.
+    seed : int
+        Of the resamples.
+    noted : callable or None
+        Told of every trial as soon as it is known how well it did.
+    trials : dict of int to RacedTrial
+        What was tried, by number.
+    n_judged : int
+        Rows that candidates were asked about, of all candidates together.
+    complete : bool
+        False where the budget ended the search.
+    """
+
+    proposer: Proposer
+    make: Callable[[Mapping[str, str]], OneCandidate]
+    objective: Objective
+    order: IntArray
+    elimination: Elimination
+    looks: Sequence[float] = LOOKS
+    n_trials: int
+    batch: int
+    seed: int
+    noted: Callable[[RacedTrial], None] | None = None
+    trials: dict[int, RacedTrial] = field(default_factory=dict)
+    n_judged: int = 0
+    complete: bool = True
+
+    def run(self, start: OneCandidate, known: Iterable[str] = ()) -> OneCandidate:
+        """Return the best candidate among all that were judged on all rows, ``start`` included.
+
+        Where the budget ends the search, that is the best until then.
+
+        Parameters
+        ----------
+        start : Candidate
+            The first leader.
+        known : iterable of str
+            ``configuration_id`` of what ``start`` is, so that it is not tried again.
+        """
+        best = _Contender(number=0, picked={}, candidate=start)
+        tried = set(known)
+        try:
+            self._note(best, self._table(best, len(self.order)))
+            for first in range(0, self.n_trials, self.batch):
+                batch = self._proposed(first, tried)
+                if not batch:
+                    break
+                for one in self._raced(best, batch):
+                    best = max(best, one, key=lambda one: self.trials[one.number].rank)
+        except OutOfBudget:
+            self.complete = False
+        return best.candidate
+
+    @property
+    def stops(self) -> list[int]:
+        """After how many rows contenders are compared, rising to all of them."""
+        n = len(self.order)
+        parts = {math.ceil(share * n) for share in self.looks}
+        return [*sorted(rows for rows in parts if FEWEST_ROWS <= rows < n), n]
+
+    def _proposed(self, first: int, tried: set[str]) -> list[_Contender[OneCandidate]]:
+        proposals = []
+        for k in range(first, min(first + self.batch, self.n_trials)):
+            found = self.proposer.propose(k, tried)
+            if found is None:
+                break
+            tried.add(configuration_id(found[1]))
+            proposals.append((k, *found))
+        # All are proposed before any is judged: what comes of one must not guide its neighbours.
+        return [
+            _Contender(number=k + 1, picked=picked, candidate=self.make(picked), trial=trial)
+            for k, trial, picked in proposals
+        ]
+
+    def _raced(
+        self, leader: _Contender[OneCandidate], batch: Sequence[_Contender[OneCandidate]]
+    ) -> Iterator[_Contender[OneCandidate]]:
+        """Judge a batch as far as its members keep up; yield those that reach the end."""
+        stops = self.stops
+        racing = list(batch)
+        for one in batch:
+            one.against = leader.number
+        for number, n_rows in enumerate(stops[:-1], start=1):
+            # The leader is in every look, whoever leads on these rows: it was judged on all.
+            tables = [self._table(one, n_rows) for one in (leader, *racing)]
+            look = Look(
+                tables=tables,
+                objective=self.objective,
+                number=number,
+                n_looks=len(stops),
+                rng=np.random.default_rng([self.seed, 4, batch[0].number, number]),
+            )
+            staying = set(self.elimination(look))
+            for place, one in enumerate(racing, start=1):
+                if place not in staying:
+                    self._finish(one, tables[place], leader, tables[0])
+            racing = [one for place, one in enumerate(racing, start=1) if place in staying]
+        whole = self._table(leader, stops[-1])
+        for one in racing:
+            self._finish(one, self._table(one, stops[-1]), leader, whole)
+            yield one
+
+    def _finish(
+        self,
+        one: _Contender[OneCandidate],
+        table: JudgedTable,
+        leader: _Contender[OneCandidate],
+        leaders: JudgedTable,
+    ) -> None:
+        self._note(one, table)
+        self._tell(one, table, leader, leaders)
+
+    def _tell(
+        self,
+        one: _Contender[OneCandidate],
+        table: JudgedTable,
+        leader: _Contender[OneCandidate],
+        leaders: JudgedTable,
+    ) -> None:
+        """Tell the study what a contender would come to if it kept its distance to the leader.
+
+        A value on a part of the rows cannot be compared with one on others; the distance can.
+        One that leaves too many rows without a score has no value, however well it did on the
+        others. Where the leader has none, a contender's own value is the best there is.
+        """
+        if one.trial is None:
+            return
+        value = self.objective.value(table)
+        lead = self.trials[leader.number].value
+        apart = value - self.objective.value(leaders)
+        expected = value if math.isnan(lead + apart) else lead + apart
+        enough = self.trials[one.number].share_scored >= ENOUGH_SCORED
+        self.proposer.tell(one.trial, expected if enough else math.nan)
+
+    def _table(self, one: _Contender[OneCandidate], n_rows: int) -> JudgedTable:
+        table = one.candidate.table(np.sort(self.order[:n_rows]).tolist())
+        self.n_judged += max(n_rows - one.n_rows, 0)
+        one.n_rows = max(one.n_rows, n_rows)
+        return table
+
+    def _note(self, one: _Contender[OneCandidate], table: JudgedTable) -> None:
+        trial = RacedTrial(
+            number=one.number,
+            picked=dict(one.picked),
+            value=self.objective.value(table),
+            n_rows=one.n_rows,
+            share_scored=min(part.share_scored for part in table.parts),
+            against=one.against,
+        )
+        self.trials[one.number] = trial
+        if self.noted is not None:
+            self.noted(trial)
+
+
+def stratified_order(human: FloatArray, groups: Labels, rng: np.random.Generator) -> IntArray:
+    """Return the rows in an order of which every beginning spans the range of human scores.
+
+    Sources stay together and are put in order of their mean score; the order takes the middle of
+    each half of it, of each quarter, and so on, at a random offset.
+
+    Parameters
+    ----------
+    human : array, shape (n_rows,)
+        What people said.
+    groups : array, shape (n_rows,)
+        Rows of one source have equal labels.
+    rng : Generator
+        Breaks ties and draws the offset.
+
+    Examples
+    --------
+    >>> human = np.arange(8.0)
+    >>> order = stratified_order(human, np.arange(8), np.random.default_rng(0))
+    >>> sorted(order.tolist()) == list(range(8)), bool(abs(human[order[0]] - human[order[1]]) >= 3)
+    (True, True)
+    """
+    names, codes = np.unique(groups, return_inverse=True)
+    n = len(names)
+    means = np.bincount(codes, weights=human) / np.bincount(codes)
+    ranked = np.lexsort((rng.permutation(n), means))
+    # The van der Corput sequence fills the unit interval evenly, at every length.
+    sequence = (np.asarray([_mirrored(place) for place in range(2 * n)]) + rng.random()) % 1.0
+    visited = dict.fromkeys((sequence * n).astype(np.intp).tolist() + list(range(n)))
+    turn = np.empty(n, dtype=np.intp)
+    turn[ranked[list(visited)]] = np.arange(n)
+    return np.asarray(np.argsort(turn[codes], kind="stable"), dtype=np.intp)
+
+
+def _mirrored(number: int) -> float:
+    """Return the binary digits of a number mirrored at the point, from 0 to below 1."""
+    value, share = 0.0, 0.5
+    while number:
+        value += share * (number & 1)
+        number >>= 1
+        share /= 2
+    return value

@@ -1,0 +1,210 @@
+"""Judges that hold judges: they ask them at once and make one judgement of what comes back."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+from abc import abstractmethod
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import dspy
+
+from judgesmith.programs.asking import Asker, calls_per_item, current_lm
+from judgesmith.programs.judge import Judge
+from judgesmith.programs.models import ModelError, TransientModelError
+from judgesmith.signatures.judgement import Judgement
+from judgesmith.signatures.rated import RatedItem
+from judgesmith.signatures.scale import Scale
+
+_SET_UP = (401, 402, 403, 404, 405, 407)  # any other 4xx speaks of one request alone
+
+
+class JudgeOfJudges(dspy.Module):
+    """A judge that holds judges; it is asked, copied and saved like any other module.
+
+    ``judge_items`` asks all members of an item at once, so that up to ``concurrency`` times as
+    many questions are under way as there are members. Each member is asked the model that its
+    predictors hold (``member.set_lm``), else the one that all are asked.
+
+    Parameters
+    ----------
+    members : dict of str to judge
+        By name, at least one; a member may hold judges itself.
+
+    Raises
+    ------
+    TypeError
+        If a member is no judge.
+    """
+
+    def __init__(self, members: Mapping[str, AnyJudge]) -> None:
+        super().__init__()
+        if not members:
+            raise ValueError("a judge that holds judges needs one at least; got none.")
+        for name, member in members.items():
+            if not isinstance(member, Judge | JudgeOfJudges):
+                raise TypeError(f"{name} is no judge; got {type(member).__name__}.")
+        self.members = dict(members)
+
+    @property
+    @abstractmethod
+    def scale(self) -> Scale:
+        """What scores are measured in."""
+
+    @property
+    @abstractmethod
+    def asked(self) -> tuple[str, ...]:
+        """Names of the members that are asked."""
+
+    @abstractmethod
+    def combined(self, judgements: Mapping[str, Judgement]) -> Judgement:
+        """Return the judgement that the asked members' judgements make."""
+
+    @abstractmethod
+    def settings(self) -> dict[str, Any]:
+        """Return what was learned, as plain data."""
+
+    @abstractmethod
+    def adopt(self, settings: Mapping[str, Any]) -> None:
+        """Take over what ``settings`` returned."""
+
+    @property
+    def fingerprint(self) -> str:
+        """Twelve hex digits that change when a member or anything learned does."""
+        members = {name: fingerprint_of(one) for name, one in self.members.items()}
+        plain = json.dumps([type(self).__name__, members, self.settings()], sort_keys=True)
+        return hashlib.sha256(plain.encode()).hexdigest()[:12]
+
+    @property
+    def calls_per_item(self) -> int:
+        """Model calls that one text takes, if every answer can be read."""
+        return sum(calls_per_item(self.members[name]) for name in self.asked)
+
+    def bound_to(self, lm: dspy.LM) -> Asker:
+        """Return an asker of all members, each bound to its own model or else to ``lm``."""
+        return _MembersAsker(self, lm)
+
+    def forward(self, *, source: str, response: str, context: str | None = None) -> dspy.Prediction:
+        """Judge one response; see ``Judge.forward``."""
+        found = {
+            name: judgement_of(
+                self.members[name](source=source, response=response, context=context)
+            )
+            for name in self.asked
+        }
+        return self._prediction(self.combined(found))
+
+    async def aforward(
+        self, *, source: str, response: str, context: str | None = None
+    ) -> dspy.Prediction:
+        """Judge one response without blocking, asking all members at once."""
+        texts = {"source": source, "response": response, "context": context}
+        said = await asyncio.gather(*(self.members[name].acall(**texts) for name in self.asked))
+        judgements = map(judgement_of, said)
+        return self._prediction(self.combined(dict(zip(self.asked, judgements, strict=True))))
+
+    def dump_state(self, json_mode: bool = True) -> dict[str, Any]:
+        """Return the members' states, and what was learned beside them."""
+        states = {name: one.dump_state(json_mode=json_mode) for name, one in self.members.items()}
+        return {"members": states, "settings": self.settings()}
+
+    def load_state(self, state: dict[str, Any], *, allow_unsafe_lm_state: bool = False) -> None:
+        """Take over a state that ``dump_state`` returned.
+
+        Raises
+        ------
+        ValueError
+            If the state is of other members.
+        """
+        given = state.get("members", {})
+        if set(given) != set(self.members):
+            raise ValueError(
+                f"the state is of {', '.join(sorted(given)) or 'no members'}; this judge holds "
+                f"{', '.join(sorted(self.members))}."
+            )
+        for name, member in self.members.items():
+            member.load_state(given[name], allow_unsafe_lm_state=allow_unsafe_lm_state)
+        self.adopt(state["settings"])
+
+    def _prediction(self, judgement: Judgement) -> dspy.Prediction:
+        fields = {name: getattr(judgement, name) for name in type(judgement).model_fields}
+        fields["criteria"] = dict(judgement.criteria)
+        return dspy.Prediction(**fields, protocol=self.fingerprint)
+
+
+AnyJudge = Judge | JudgeOfJudges
+"""A judge, or one that holds judges."""
+
+
+def leaves_of(judge: AnyJudge) -> Iterable[Judge]:
+    """Yield the judges that ask a model themselves, however deep they are held."""
+    if isinstance(judge, Judge):
+        yield judge
+    else:
+        for member in judge.members.values():
+            yield from leaves_of(member)
+
+
+def scale_of(judge: AnyJudge) -> Scale:
+    """Return what a judge's scores are measured in."""
+    return judge.protocol.aggregation.scale if isinstance(judge, Judge) else judge.scale
+
+
+def fingerprint_of(judge: AnyJudge) -> str:
+    """Return what identifies a judge's protocol, or that of all it holds."""
+    return judge.protocol.fingerprint if isinstance(judge, Judge) else judge.fingerprint
+
+
+def judgement_of(prediction: dspy.Prediction) -> Judgement:
+    """Return the judgement that a prediction of a judge holds."""
+    given = dict(prediction.items())
+    return _kind_of(given)(**{name: one for name, one in given.items() if name != "protocol"})
+
+
+def _kind_of(given: Mapping[str, Any]) -> type[Judgement]:
+    """Return the kind of judgement that has exactly the fields of a prediction."""
+    kinds = [Judgement]
+    for kind in kinds:
+        if set(kind.model_fields) == set(given) - {"protocol"}:
+            return kind
+        kinds.extend(kind.__subclasses__())
+    raise TypeError(f"a judge returns a judgement's fields; got {', '.join(given)}.")
+
+
+class _MembersAsker(Asker):
+    def __init__(self, judge: JudgeOfJudges, lm: dspy.LM | None) -> None:
+        lm = lm or current_lm()
+        self._combined = judge.combined
+        self._askers = {name: Asker.of(judge.members[name], lm) for name in judge.asked}
+
+    async def judge(self, item: RatedItem) -> Judgement:
+        said = await asyncio.gather(
+            *(asker.judge(item) for asker in self._askers.values()), return_exceptions=True
+        )
+        found: dict[str, Judgement] = {}
+        faults = []
+        for name, one in zip(self._askers, said, strict=True):
+            if isinstance(one, Judgement):
+                found[name] = one
+                continue
+            if not _speaks_of_one_item(one):
+                raise one
+            faults.append(one)
+            found[name] = Judgement.unscored(f"the model could not be asked: {one}")
+        if len(faults) == len(said):
+            raise faults[0]
+        return self._combined(found)
+
+    async def aclose(self) -> None:
+        for asker in self._askers.values():
+            await asker.aclose()
+
+
+def _speaks_of_one_item(fault: BaseException) -> bool:
+    """Say whether a member may be left out for this fault, rather than the run be ended."""
+    if isinstance(fault, TransientModelError):
+        return True
+    status = fault.status or 0 if isinstance(fault, ModelError) else 0
+    return 400 <= status < 500 and status not in _SET_UP

@@ -1,0 +1,241 @@
+"""What may be chosen about a judge: named choices, their options, and when they arise.
+
+Plain data with stable text ids, so that a search can propose, a log can name and a person can
+read any configuration; what an option means is the parts of a protocol that it sets.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator, Mapping
+from typing import Annotated, Any, Self
+
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+
+Id = Annotated[str, Field(pattern=r"^\w[\w.:+-]*$", max_length=80)]
+Picked = Mapping[str, str]
+"""The option taken of each choice, by its name."""
+
+
+class Option(BaseModel):
+    """One way to decide a choice.
+
+    Parameters
+    ----------
+    id : str
+        Its name in logs and studies; stays the same from version to version.
+    sets : dict
+        The parts of the protocol that it sets, by name.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    id: Id
+    sets: Mapping[str, Any] = Field(default_factory=dict)
+
+
+class Choice(BaseModel):
+    """Something to be decided about a judge.
+
+    Parameters
+    ----------
+    name : str
+        Unique in its space.
+    options : tuple of Option
+        The first is what is taken where nothing is said.
+    only_if : dict of str to tuple of str
+        Earlier choices, and the options of each under which this one arises.
+
+    Raises
+    ------
+    ValueError
+        If there is no option, or one twice.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    name: Id
+    options: tuple[Option, ...]
+    only_if: Mapping[Id, tuple[Id, ...]] = Field(default_factory=dict)
+
+    @field_validator("options")
+    @classmethod
+    def _some_each_once(cls, options: tuple[Option, ...]) -> tuple[Option, ...]:
+        ids = [one.id for one in options]
+        if not ids or len(set(ids)) < len(ids):
+            raise ValueError(f"a choice has options, each once; got {', '.join(ids) or 'none'}.")
+        return options
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """The options' ids, in order."""
+        return tuple(one.id for one in self.options)
+
+    def arises(self, picked: Picked) -> bool:
+        """Say whether there is anything to decide, after the earlier choices."""
+        return all(picked.get(name) in allowed for name, allowed in self.only_if.items())
+
+    def option(self, option_id: str) -> Option:
+        """Return the option of that id.
+
+        Raises
+        ------
+        ValueError
+            If there is none.
+        """
+        for one in self.options:
+            if one.id == option_id:
+                return one
+        raise ValueError(f"{self.name} is one of {', '.join(self.ids)}; got {option_id!r}.")
+
+
+class Space(BaseModel):
+    """All choices about a judge, those that depend on others after them.
+
+    Parameters
+    ----------
+    choices : tuple of Choice
+        In the order in which they are decided.
+
+    Raises
+    ------
+    ValueError
+        If a choice stands twice, or depends on one that does not stand before it, or on an
+        option that this one does not have.
+
+    Examples
+    --------
+    >>> space = Space(choices=[
+    ...     {"name": "variant", "options": [{"id": "fine"}, {"id": "vanilla"}]},
+    ...     {"name": "explain", "options": [{"id": "before"}, {"id": "none"}],
+    ...      "only_if": {"variant": ["fine"]}},
+    ... ])
+    >>> space.size, space.complete({"variant": "vanilla"})
+    (3, {'variant': 'vanilla'})
+    >>> space.complete({"explain": "none"})
+    {'variant': 'fine', 'explain': 'none'}
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    choices: tuple[Choice, ...]
+
+    @model_validator(mode="after")
+    def _depends_on_what_is_there(self) -> Self:
+        known: dict[str, tuple[str, ...]] = {}
+        for choice in self.choices:
+            if choice.name in known:
+                raise ValueError(f"the choice {choice.name} stands twice.")
+            for name, options in choice.only_if.items():
+                missing = set(options) - set(known.get(name, ()))
+                if name not in known or missing or not options:
+                    raise ValueError(
+                        f"{choice.name} arises only if {name} is {' or '.join(options)}; there is "
+                        f"no such choice, with these options, before it."
+                    )
+            known[choice.name] = choice.ids
+        return self
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The choices' names, in order."""
+        return tuple(one.name for one in self.choices)
+
+    @property
+    def size(self) -> int:
+        """How many different configurations there are."""
+        # Only choices that others depend on need to be told apart.
+        deciding = {name for one in self.choices for name in one.only_if}
+        counts: dict[tuple[tuple[str, str], ...], int] = {(): 1}
+        for choice in self.choices:
+            after: dict[tuple[tuple[str, str], ...], int] = {}
+            for state, n in counts.items():
+                if not choice.arises(dict(state)):
+                    after[state] = after.get(state, 0) + n
+                elif choice.name in deciding:
+                    for option in choice.ids:
+                        after[(*state, (choice.name, option))] = n
+                else:
+                    after[state] = after.get(state, 0) + n * len(choice.options)
+            counts = after
+        return sum(counts.values())
+
+    def complete(self, picked: Picked) -> dict[str, str]:
+        """Return a whole configuration: what is not picked by default, what does not arise gone.
+
+        Two configurations are the same judge if and only if they are equal in this form.
+
+        Raises
+        ------
+        ValueError
+            If there is no such choice or option.
+        """
+        unknown = sorted(set(picked) - set(self.names))
+        if unknown:
+            raise ValueError(
+                f"there is no choice {', '.join(unknown)}; there are {', '.join(self.names)}."
+            )
+        return self.proposed(
+            lambda choice: choice.option(picked.get(choice.name, choice.ids[0])).id
+        )
+
+    def proposed(self, suggest: Callable[[Choice], str]) -> dict[str, str]:
+        """Return the configuration that comes of asking for one choice after the other.
+
+        Parameters
+        ----------
+        suggest : callable
+            Returns an option's id for a choice; asked only about choices that arise.
+        """
+        found: dict[str, str] = {}
+        for choice in self.choices:
+            if choice.arises(found):
+                found[choice.name] = choice.option(suggest(choice)).id
+        return found
+
+    def configurations(self) -> Iterator[dict[str, str]]:
+        """Yield every configuration once, the default one first."""
+        yield from self._after({}, 0)
+
+    def sets(self, picked: Picked) -> dict[str, Any]:
+        """Return the parts of a protocol that a configuration sets, later choices last."""
+        found: dict[str, Any] = {}
+        whole = self.complete(picked)
+        for choice in self.choices:
+            if choice.name in whole:
+                found |= choice.option(whole[choice.name]).sets
+        return found
+
+    def extended(self, *choices: Choice) -> Space:
+        """Return a space with further choices; one that is there already is replaced in place."""
+        given = {one.name: one for one in choices}
+        kept = [given.pop(one.name, one) for one in self.choices]
+        return Space(choices=(*kept, *given.values()))
+
+    def without(self, *names: str) -> Space:
+        """Return a space that leaves some choices at their defaults.
+
+        Choices that arise only under another option of these do not arise any more.
+        """
+        kept: list[Choice] = []
+        for choice in self.choices:
+            if choice.name in names:
+                continue
+            defaults = {one.name: one.ids[0] for one in self.choices if one.name in names}
+            depends = {k: v for k, v in choice.only_if.items() if k in defaults}
+            if all(defaults[name] in allowed for name, allowed in depends.items()):
+                only_if = {k: v for k, v in choice.only_if.items() if k not in defaults}
+                kept.append(choice.model_copy(update={"only_if": only_if}))
+        names_kept = {one.name for one in kept}
+        return Space(choices=tuple(one for one in kept if set(one.only_if) <= names_kept))
+
+    def _after(self, found: dict[str, str], place: int) -> Iterator[dict[str, str]]:
+        rest = itertools.dropwhile(
+            lambda n: not self.choices[n].arises(found), range(place, len(self.choices))
+        )
+        at = next(rest, None)
+        if at is None:
+            yield dict(found)
+            return
+        for option in self.choices[at].ids:
+            yield from self._after({**found, self.choices[at].name: option}, at + 1)

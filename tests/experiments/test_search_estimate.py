@@ -1,0 +1,71 @@
+import pytest
+
+from judgesmith.experiments import CompileSettings, compile_judge, read_items
+from judgesmith.experiments.estimating import estimate_run
+from judgesmith.experiments.search_estimate import search_calls
+from judgesmith.programs.models import model, stack_of
+from judgesmith.signatures import Protocol
+
+
+@pytest.fixture(scope="module")
+def data():
+    return read_items("sample").subset(range(60))
+
+
+def calls(**settings):
+    given = CompileSettings(
+        **{"optimizer": "protocol", "criteria": "given", "fixed": (), **settings}
+    )
+    return search_calls(given, n_pool=10, n_selection=100, n_heldout=50, competing=False)
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {},
+        {"n_demonstrations": 0},
+        {"fixed": ()},
+        {"fixed": ("variant", "samples")},
+        {"target": ("fluency", "faithfulness")},
+        {"protocol": Protocol(variant="vanilla"), "fixed": ("variant",)},
+        {"criteria": "inferred"},
+    ],
+    ids=str,
+)
+def test_no_run_makes_more_calls_than_estimated(data, settings, tmp_path):
+    lm = model(ledger=tmp_path / "ledger.sqlite")
+    settings = CompileSettings(optimizer="protocol", n_trials=6, **settings)
+    bound = estimate_run(data, settings, lm)
+    compile_judge(data, settings, lm=lm)
+    made = stack_of(lm).usage.calls
+    assert made <= bound.calls <= bound.max_calls
+    assert bound.expected_calls <= bound.calls
+    assert 0.3 < made / bound.expected_calls < 3
+
+
+def test_a_space_without_costly_choices_has_a_bound_near_what_is_expected():
+    fixed = ("variant", "criteria_calls", "overall", "samples")
+    found = calls(fixed=fixed, n_demonstrations=0)
+    # As it was on the 150 rows, 24 configurations on those to choose by and to show, and the fit
+    # and the report on the others: two questions each.
+    assert found.most == 2 * 150 + 24 * 2 * 110 + 2 * 60
+    assert found.most > found.expected > 0.5 * found.most
+
+
+def test_separate_questions_and_five_samples_make_the_bound():
+    few = calls(fixed=("criteria_calls",))
+    many = calls()
+    n_criteria = len(Protocol().rubric.criteria)
+    assert many.most > 2 * few.most
+    assert calls(n_trials=1).most == 2 * 150 + (n_criteria + 1) * 5 * (110 + 60)
+
+
+def test_no_more_configurations_are_counted_than_there_are():
+    fixed = ("variant", "criteria_calls", "overall", "samples", "explain", "rubric")
+    found = calls(fixed=fixed, n_demonstrations=0, n_trials=1000)
+    assert found.most == 2 * 150 + 4 * 2 * 110 + 2 * 60
+
+
+def test_only_a_search_of_the_protocol_has_an_expectation(data):
+    found = estimate_run(data, CompileSettings(n_rounds=2), model(ledger=None))
+    assert "expected_calls" not in found.to_dict()

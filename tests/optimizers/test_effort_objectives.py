@@ -1,0 +1,35 @@
+import numpy as np
+import pytest
+from tables import judged
+
+from judgesmith.optimizers import parse_objective
+from judgesmith.optimizers.effort_objectives import CallsPerItem, ShareScored
+from judgesmith.optimizers.table import judged_table
+from judgesmith.signatures import Judgement
+
+
+def test_calls_are_counted_on_all_rows_and_carried_from_the_judgements():
+    judgements = [
+        Judgement(score=3, calls=("a", "b")),
+        Judgement.unscored("cut off", calls=("c",)),
+        Judgement(score=4, calls=("d",)),
+    ]
+    table = judged_table(
+        judgements, np.array([1.0, 2.0, np.nan]), sources=np.arange(3), systems=np.array(["a"] * 3)
+    )
+    assert table.n_calls == (2, 1)
+    assert CallsPerItem().value(table) == 1.5
+    assert ShareScored().value(table) == 0.5
+
+
+def test_a_table_without_calls_cannot_count_them():
+    with pytest.raises(ValueError, match="nobody counted the calls"):
+        parse_objective("q - .01*calls").value(judged([1, 2, 3], [1, 2, 3]))
+
+
+def test_a_judge_that_needs_fewer_calls_gains():
+    scores, people = [10, 20, 50, 40], [1, 2, 3, 4]
+    cheap, dear = (judged(scores, people, n_calls=(n,) * 4) for n in (1, 3))
+    gain = parse_objective("q - .1*calls").gain(cheap, dear, rng=np.random.default_rng(0))
+    assert gain.value == pytest.approx(0.2)
+    assert gain.low == pytest.approx(0.2)

@@ -1,0 +1,82 @@
+import math
+
+import optuna
+import pytest
+
+from judgesmith.optimizers.proposing import Proposer, configuration_id, tpe
+from judgesmith.optimizers.studies import study_of
+from judgesmith.signatures.space import Space
+
+SPACE = Space(
+    choices=[
+        {"name": "variant", "options": [{"id": "fine"}, {"id": "vanilla"}]},
+        {
+            "name": "explain",
+            "options": [{"id": "before"}, {"id": "after"}, {"id": "none"}],
+            "only_if": {"variant": ["fine"]},
+        },
+        {"name": "answers", "options": [{"id": "0-100"}, {"id": "1-5"}]},
+    ]
+)
+
+
+def proposer(storage=None, *, sampler=tpe, seed=0):
+    return Proposer(study=study_of(storage, "one"), space=SPACE, sampler=sampler, seed=seed)
+
+
+def propose_all(one, n=8):
+    tried = {}
+    for k in range(n):
+        found = one.propose(k, tried)
+        if found is not None:
+            tried[configuration_id(found[1])] = found
+            one.tell(found[0], float(k % 3))
+    return tried
+
+
+@pytest.mark.parametrize(
+    "sampler", [tpe, lambda seed: optuna.samplers.RandomSampler(seed=seed)], ids=["tpe", "random"]
+)
+def test_every_configuration_is_proposed_once_and_then_none(sampler):
+    tried = propose_all(proposer(sampler=sampler), n=20)
+    assert set(tried) == {configuration_id(one) for one in SPACE.configurations()}
+    assert len(tried) == SPACE.size == 8
+
+
+def test_a_choice_that_does_not_arise_is_not_asked_for():
+    for _, picked in propose_all(proposer()).values():
+        assert ("explain" in picked) == (picked["variant"] == "fine")
+
+
+def test_another_seed_proposes_in_another_order():
+    first, second = (list(propose_all(proposer(seed=seed))) for seed in (0, 1))
+    assert first != second
+
+
+def test_a_proposal_that_the_study_holds_is_taken_from_there(tmp_path):
+    kept = list(propose_all(proposer(tmp_path / "a.journal"), n=4))
+    again = list(propose_all(proposer(tmp_path / "a.journal"), n=8))
+    assert again[:4] == kept
+    assert again == list(propose_all(proposer(), n=8))
+
+
+def test_what_came_of_a_proposal_is_told_once():
+    one = proposer()
+    number, _ = one.propose(0, ())
+    one.tell(number, 0.5)
+    one.tell(number, 0.7)
+    assert one.study.trials[number].value == 0.5
+
+
+def test_what_is_undefined_is_no_value_to_learn_from():
+    one = proposer()
+    number, _ = one.propose(0, ())
+    one.tell(number, math.nan)
+    assert one.study.trials[number].state == optuna.trial.TrialState.FAIL
+
+
+def test_a_trial_that_was_never_a_proposal_is_closed():
+    one = proposer()
+    left = one.study.ask()
+    one.propose(0, ())
+    assert one.study.trials[left.number].state == optuna.trial.TrialState.FAIL

@@ -1,0 +1,54 @@
+import optuna
+import pytest
+
+from judgesmith.optimizers.studies import ENOUGH_TRIALS, check_storage, importances, quiet, study_of
+
+
+def told(n):
+    study = study_of(None, "one")
+    study.sampler = optuna.samplers.RandomSampler(seed=0)
+    for _ in range(n):
+        trial = study.ask()
+        best = trial.suggest_categorical("decisive", ["a", "b", "c"]) == "b"
+        trial.suggest_categorical("idle", ["a", "b", "c"])
+        study.tell(trial, float(best))
+    return study
+
+
+def test_what_decides_is_what_mattered():
+    found = importances(told(40))
+    assert next(iter(found)) == "decisive"
+    assert sum(found.values()) == pytest.approx(1)
+    assert found["decisive"] > 0.8
+
+
+def test_few_trials_say_nothing():
+    assert importances(told(ENOUGH_TRIALS - 1)) == {}
+
+
+def test_a_study_in_a_file_is_there_again(tmp_path):
+    kept = tmp_path / "folder" / "a.journal"
+    study_of(kept, "one").add_trial(optuna.trial.create_trial(value=1.0))
+    assert len(study_of(str(kept), "one").trials) == 1
+    assert study_of(kept, "other").trials == []
+
+
+def test_a_study_in_a_database_is_there_again(tmp_path):
+    url = f"sqlite:///{tmp_path / 'a.db'}"
+    check_storage(url)
+    study_of(url, "one").add_trial(optuna.trial.create_trial(value=1.0))
+    assert len(study_of(url, "one").trials) == 1
+
+
+@pytest.mark.parametrize("url", ["a.journal", "odd://user:secret@host/name"])
+def test_what_is_no_database_is_refused_without_its_secrets(url):
+    with pytest.raises(ValueError) as fault:
+        check_storage(url)
+    assert "secret" not in str(fault.value)
+
+
+def test_optuna_is_as_loud_as_before_afterwards():
+    before = optuna.logging.get_verbosity()
+    with quiet():
+        assert optuna.logging.get_verbosity() == optuna.logging.ERROR
+    assert optuna.logging.get_verbosity() == before

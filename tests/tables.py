@@ -1,0 +1,51 @@
+"""Judged tables for tests of objectives."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from judgesmith.optimizers import JudgedTable
+from judgesmith.signatures import Scale
+
+LIKERT = Scale(low=1, high=5)
+
+
+def judged(predicted, human, sources=None, systems=None, **more):
+    """Return a table; every row is a source of its own unless told otherwise."""
+    n = len(human)
+    return JudgedTable(
+        predicted=np.asarray(predicted, dtype=float),
+        human=np.asarray(human, dtype=float),
+        sources=np.arange(n) if sources is None else np.asarray(sources),
+        systems=np.asarray(["a"] * n if systems is None else systems),
+        **more,
+    )
+
+
+def random_table(seed, n=60, n_sources=15, noise=25.0, unscored=0.1, **more):
+    """Return a raw judge's scores of ratings from 1 to 5, some of them missing."""
+    rng = np.random.default_rng(seed)
+    human = rng.integers(1, 6, n).astype(float)
+    predicted = np.clip(25 * (human - 1) + rng.normal(0, noise, n), 0, 100).round(-1)
+    predicted[rng.random(n) < unscored] = np.nan
+    return judged(
+        predicted,
+        human,
+        sources=rng.integers(0, n_sources, n),
+        systems=rng.integers(0, 4, n),
+        scale=LIKERT,
+        n_calls=tuple(rng.integers(1, 4, n).tolist()),
+        **more,
+    )
+
+
+def repeated(table, counts):
+    """Return the rows of each source as often as it was drawn, each copy a source of its own."""
+    labels = np.unique(table.sources)
+    rows, names = [], []
+    for label, n in zip(labels, counts, strict=True):
+        own = np.flatnonzero(table.sources == label)
+        for copy in range(int(n)):
+            rows.append(own)
+            names += [f"{label} {copy}"] * len(own)
+    return replace(table.take(np.concatenate(rows)), sources=np.asarray(names))
