@@ -11,10 +11,14 @@ import dspy
 import numpy as np
 from dspy.teleprompt import Teleprompter
 
-from judgesmith.metrics.calibration import affine_map, cross_calibrated, isotonic_map
-from judgesmith.metrics.certified_threshold import certified_threshold
-from judgesmith.metrics.conformal import conformal_margin
-from judgesmith.metrics.score_maps import ScoreMap
+from judgesmith.metrics import (
+    ScoreMap,
+    affine_map,
+    certified_threshold,
+    conformal_margin,
+    cross_calibrated,
+    isotonic_map,
+)
 from judgesmith.optimizers.drawing import shown_keys
 from judgesmith.optimizers.rows import Rows, rows_of
 from judgesmith.optimizers.splitting import split_by_source

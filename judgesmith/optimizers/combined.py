@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from judgesmith.metrics.averaged_units import AveragedUnits
 from judgesmith.metrics.checks import IntArray
+from judgesmith.metrics.resampling.averaged_units import AveragedUnits
 from judgesmith.optimizers.counted_objectives import CountedObjective, TargetMean, shared_rows
 from judgesmith.optimizers.objectives import Agreement, rated_parts
 from judgesmith.optimizers.source_counts import Counted

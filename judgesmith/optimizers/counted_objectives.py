@@ -15,7 +15,7 @@ import numpy as np
 
 from judgesmith.metrics.checks import FloatArray, IntArray
 from judgesmith.metrics.estimate import Estimate, PairedEstimate
-from judgesmith.metrics.source_draws import (
+from judgesmith.metrics.resampling.source_draws import (
     check_settings,
     draws_of_sources,
     percentile_interval,

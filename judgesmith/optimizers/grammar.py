@@ -16,8 +16,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import get_args
 
-from judgesmith.metrics import Level, Statistic
-from judgesmith.metrics.tie_shares import PairLevel
+from judgesmith.metrics import Level, PairLevel, Statistic
 from judgesmith.optimizers.combined import Atom, WeightedSum
 from judgesmith.optimizers.constrained import Constrained, Constraint
 from judgesmith.optimizers.counted_objectives import TargetMean

@@ -7,16 +7,16 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from judgesmith.metrics.absolute_error import mean_absolute_error
+from judgesmith.metrics import mean_absolute_error
 from judgesmith.metrics.checks import FloatArray, IntArray
-from judgesmith.metrics.kappa import (
+from judgesmith.metrics.ratings.kappa import (
     Weights,
     check_weights,
     disagreements,
     kappa_of_sums,
     weighted_kappa,
 )
-from judgesmith.metrics.rating_levels import level_codes
+from judgesmith.metrics.ratings.rating_levels import level_codes
 from judgesmith.optimizers.counted_objectives import TargetMean
 from judgesmith.optimizers.scale_points import in_people_points, on_levels
 from judgesmith.optimizers.source_counts import Counted, ratio_of_sums

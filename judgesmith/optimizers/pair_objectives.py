@@ -8,13 +8,13 @@ from typing import get_args
 
 import numpy as np
 
-from judgesmith.metrics.adjacent import neighbouring_rows, rounded_scores
-from judgesmith.metrics.agreeing_pairs import agreeing_pairs, scaled_column
 from judgesmith.metrics.checks import FloatArray, IntArray
-from judgesmith.metrics.column import Column
-from judgesmith.metrics.counted_pairs import LevelTally, pairs_of_counts
-from judgesmith.metrics.levels import ScoredRows
-from judgesmith.metrics.tie_shares import PairLevel, TieShare
+from judgesmith.metrics.correlations.column import Column
+from judgesmith.metrics.correlations.levels import ScoredRows
+from judgesmith.metrics.pairs.adjacent import neighbouring_rows, rounded_scores
+from judgesmith.metrics.pairs.agreeing_pairs import agreeing_pairs, scaled_column
+from judgesmith.metrics.pairs.tie_shares import PairLevel, TieShare
+from judgesmith.metrics.resampling.counted_pairs import LevelTally, pairs_of_counts
 from judgesmith.optimizers.counted_objectives import TargetMean
 from judgesmith.optimizers.source_counts import Counted, ratio_of_sums
 from judgesmith.optimizers.table import JudgedTable

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from judgesmith.metrics.one_level import nearest_levels
+from judgesmith.metrics import nearest_levels
 from judgesmith.optimizers.table import FloatArray, JudgedTable
 from judgesmith.signatures.scale import PERCENT, Scale
 

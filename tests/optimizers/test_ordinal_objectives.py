@@ -2,8 +2,7 @@ import numpy as np
 import pytest
 from tables import LIKERT, judged, random_table
 
-from judgesmith.metrics.kappa_resampling import kappa_interval
-from judgesmith.metrics.one_level import nearest_levels
+from judgesmith.metrics import kappa_interval, nearest_levels
 from judgesmith.optimizers.ordinal_objectives import AbsoluteError, Kappa
 from judgesmith.signatures import Scale
 

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 from tables import judged, random_table
 
-from judgesmith.metrics.adjacent import adjacent_accuracy
-from judgesmith.metrics.tie_accuracy import tie_accuracy_interval
+from judgesmith.metrics import adjacent_accuracy, tie_accuracy_interval
 from judgesmith.optimizers.pair_objectives import NeighbourAccuracy, TieAccuracy
 from judgesmith.optimizers.source_counts import numbered_sources
 

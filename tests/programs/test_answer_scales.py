@@ -132,7 +132,7 @@ def test_answers_are_read_leniently_on_their_scale(answer, scale, percent):
 )
 def test_answers_that_are_none_on_the_scale_are_refused(answer, scale):
     template = judge_on(scale, variant="vanilla").templates()["grade"]
-    with pytest.raises(ValueError, match="expected|outside"):
+    with pytest.raises(ValueError, match=r"expected|outside"):
         percent_of(template.read(f"[[ ## score ## ]]\n{answer}")["score"], scale)
 
 
