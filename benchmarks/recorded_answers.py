@@ -11,7 +11,8 @@ seeds): the plain mean of a judge's criteria; what ``FitAggregation`` changes, w
 lexical features; and ``PanelSelection`` over the plain means of a set's judges, beside the best
 single judge by the tuning rows and, which nobody can know beforehand, by the held-out rows.
 
-Run it as ``python benchmarks/recorded_answers.py [--seeds 20] [--processes 2]``.
+Run it as ``OPENBLAS_NUM_THREADS=1 python benchmarks/recorded_answers.py [--seeds 20]
+[--processes 2]``.
 """
 
 from __future__ import annotations
