@@ -23,6 +23,7 @@ from judgesmith.metrics.correlations.column import Column
 from judgesmith.metrics.correlations.levels import Labels
 from judgesmith.metrics.correlations.within import centred_ranks
 from judgesmith.metrics.estimate import Estimate
+from judgesmith.metrics.record import Record
 
 __all__ = ["LengthBias", "length_bias"]
 
@@ -31,7 +32,7 @@ _COLLINEAR = 1e-9
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LengthBias:
+class LengthBias(Record):
     """How a judge's scores go with the logarithm of length. 0 is no bias in all of them.
 
     Attributes

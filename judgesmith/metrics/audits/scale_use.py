@@ -18,6 +18,7 @@ from judgesmith.metrics.correlations.column import Column
 from judgesmith.metrics.correlations.levels import Labels
 from judgesmith.metrics.estimate import Estimate
 from judgesmith.metrics.limits import squarable
+from judgesmith.metrics.record import Record
 from judgesmith.metrics.resampling.shares import share_interval
 
 __all__ = ["ScaleUse", "scale_use"]
@@ -27,7 +28,7 @@ _SAME = 1e-9
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ScaleUse:
+class ScaleUse(Record):
     """Which points of a scale were given, and how often. All but the first and last are shares.
 
     Attributes

@@ -1,7 +1,9 @@
 """From which certainty on a judge may decide alone, if its risk must stay below a wished one."""
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -11,12 +13,13 @@ from judgesmith.metrics.checks import FloatArray, IntArray, fraction, group_code
 from judgesmith.metrics.correlations.column import Column
 from judgesmith.metrics.correlations.levels import Labels
 from judgesmith.metrics.limits import whole_number
+from judgesmith.metrics.record import Record
 
 __all__ = ["CertifiedThreshold", "certified_threshold"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CertifiedThreshold:
+class CertifiedThreshold(Record):
     """A certainty above which the risk is at most the wished one, as surely as stated.
 
     Attributes
@@ -48,6 +51,22 @@ class CertifiedThreshold:
     n: int
     n_groups: int
     n_unscored: int
+
+    @classmethod
+    def from_dict(cls, fields: Mapping[str, Any]) -> Self:
+        """Return the threshold that :meth:`to_dict` wrote, also after a way through JSON."""
+        known = {name: value for name, value in fields.items() if name != "threshold_is"}
+        if known["threshold"] is None:
+            known["threshold"] = -math.inf if known["coverage"] else math.inf
+        if known["risk"] is None:
+            known["risk"] = math.nan
+        return cls(**known)
+
+    def _in_words(self, infinite: float) -> str:
+        """Say what an infinite threshold accepts."""
+        if infinite > 0:
+            return "infinite: no candidate could be certified, so no row is accepted"
+        return "minus infinite: every row is accepted"
 
 
 def certified_threshold(

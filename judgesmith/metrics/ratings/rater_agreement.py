@@ -13,6 +13,7 @@ from judgesmith.metrics.checks import FloatArray, group_codes, rating_table
 from judgesmith.metrics.correlations.groupwise import Statistic
 from judgesmith.metrics.correlations.levels import Labels, Level, agreement
 from judgesmith.metrics.estimate import Estimate
+from judgesmith.metrics.record import Record
 from judgesmith.metrics.resampling.averaging import RatedPart, averaged_interval
 from judgesmith.metrics.resampling.source_draws import check_settings
 
@@ -20,7 +21,7 @@ __all__ = ["RaterVsRest", "pairwise_rater_agreement", "rater_vs_rest"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RaterVsRest:
+class RaterVsRest(Record):
     """How each rater agrees with the mean of the others, and how they do on average.
 
     Attributes

@@ -23,13 +23,14 @@ from judgesmith.metrics.checks import (
 from judgesmith.metrics.correlations.levels import Labels
 from judgesmith.metrics.estimate import Estimate
 from judgesmith.metrics.limits import squarable
+from judgesmith.metrics.record import Record
 from judgesmith.metrics.systems.rectified_sums import Part, Rectified, rectified
 
 __all__ = ["PredictionPoweredMean", "prediction_powered_mean"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PredictionPoweredMean:
+class PredictionPoweredMean(Record):
     """A mean human score with and without the help of a judge.
 
     Attributes

@@ -19,6 +19,7 @@ from judgesmith.metrics.checks import (
 from judgesmith.metrics.correlations.levels import Labels
 from judgesmith.metrics.estimate import PairedEstimate
 from judgesmith.metrics.limits import squarable
+from judgesmith.metrics.record import Record
 from judgesmith.metrics.systems.prediction_powered import (
     PredictionPoweredMean,
     check_weight,
@@ -46,7 +47,7 @@ class SystemMean(PredictionPoweredMean):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SystemDifference:
+class SystemDifference(Record):
     """How much higher people score one system than another, with and without the judge.
 
     Attributes
