@@ -5,6 +5,7 @@ which a judge gets right by a tie.
 """
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -197,6 +198,8 @@ def tie_accuracy_difference(
     from scipy.special import stdtr, stdtrit
 
     fraction(confidence, name="confidence")
+    if not isinstance(tolerances, Sequence | np.ndarray) or len(tolerances) != 2:
+        raise ValueError(f"tolerances must be two, one for each judge; got {tolerances!r}.")
     p, h = paired_scores(first, human, allow_unscored=True)
     q, _ = paired_scores(second, human, allow_unscored=True)
     scored = ~np.isnan(p) & ~np.isnan(q)
