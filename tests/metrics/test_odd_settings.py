@@ -10,6 +10,7 @@ from judgesmith.metrics import (
     discernment,
     human_ceiling,
     modes,
+    rater_vs_rest,
     raters_needed,
     spearman_brown,
     tie_accuracy_difference,
@@ -57,6 +58,11 @@ def test_neighbours_further_apart_than_any_are_no_pairs():
 def test_labels_that_can_be_read_once_are_read_once():
     first, second = iter("ab"), iter("ba")
     assert bradley_terry([1, 0], first=first, second=second, prior=1).systems == ("a", "b")
+    table, rng = [[1, 2], [2, 2], [4, 3]], np.random.default_rng(0)
+    options = {"level": "system", "sources": iter([0, 0, 1]), "systems": iter("aba")}
+    assert rater_vs_rest(table, **options, rng=rng).average.n == 6
+    with pytest.raises(TypeError, match="sources must be a sequence"):
+        rater_vs_rest(table, sources=3, rng=rng)
 
 
 @pytest.mark.parametrize(

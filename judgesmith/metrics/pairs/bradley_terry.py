@@ -9,7 +9,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from judgesmith.metrics.checks import FloatArray, IntArray, fraction, group_codes
+from judgesmith.metrics.checks import (
+    FloatArray,
+    IntArray,
+    fraction,
+    group_codes,
+    label_list,
+    number,
+)
 from judgesmith.metrics.correlations.levels import Labels
 from judgesmith.metrics.estimate import Estimate
 from judgesmith.metrics.pairs.pair_votes import preferences
@@ -19,6 +26,7 @@ from judgesmith.metrics.pairs.strength_fit import (
     most_likely,
     split_by_wins,
 )
+from judgesmith.metrics.record import Record
 
 __all__ = ["BradleyTerry", "bradley_terry"]
 
@@ -27,7 +35,7 @@ MOST_SYSTEMS = 2000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class BradleyTerry:
+class BradleyTerry(Record):
     """Strengths of systems, and how far they can be trusted.
 
     Attributes
@@ -176,7 +184,7 @@ def bradley_terry(
     0.75
     """
     fraction(confidence, name="confidence")
-    if not 0 <= prior < math.inf:
+    if not 0 <= number(prior, name="prior") < math.inf:
         raise ValueError(f"prior must be 0 or more comparisons; got {prior}.")
     y = preferences(preferred, "preferred", allow_unscored=True)
     units = np.arange(len(y)) if sources is None else _codes(sources, len(y))
@@ -216,8 +224,8 @@ def _sides(
     """Return the systems of scored comparisons, and the places of both sides among them."""
     named: list[Any] = []
     for name, labels in (("first", first), ("second", second)):
-        group_codes(labels, name=name, n_items=len(scored))
-        given = labels.tolist() if isinstance(labels, np.ndarray) else labels
+        given = label_list(labels, name=name)
+        group_codes(given, name=name, n_items=len(scored))
         named += compress(given, scored.tolist())
     codes, k = group_codes(named, name="systems", n_items=len(named))
     if not 2 <= k <= MOST_SYSTEMS:
