@@ -159,6 +159,8 @@ def bradley_terry(
         the systems in two, each side must have won, or tied, against the other once. If rows do
         not pair up, a preference or label is none, a system is compared with itself, or there are
         fewer than two or more than 2,000 systems.
+    TypeError
+        If ``prior`` is no number, or labels come in no sequence.
 
     References
     ----------

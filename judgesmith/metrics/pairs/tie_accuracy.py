@@ -48,6 +48,8 @@ def tie_aware_accuracy(predicted: ArrayLike, human: ArrayLike, *, tolerance: flo
     ValueError
         If the scores do not pair up, one is missing or infinite, or ``tolerance`` is negative
         or not finite.
+    TypeError
+        If ``tolerance`` is no number.
 
     References
     ----------
@@ -184,7 +186,7 @@ def tie_accuracy_difference(
     Raises
     ------
     ValueError, TypeError
-        As for :func:`tie_accuracy_interval`.
+        As for :func:`tie_accuracy_interval`; if ``tolerances`` are not two.
 
     Examples
     --------

@@ -38,6 +38,8 @@ def modes(samples: ArrayLike, *, readable: float = 0.5) -> FloatArray:
     ValueError
         If ``samples`` is not such a table, holds an infinite value, or ``readable`` is not from 0
         to 1.
+    TypeError
+        If ``readable`` is no number.
 
     Examples
     --------
