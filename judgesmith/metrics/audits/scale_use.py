@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from judgesmith.metrics.audits import level_counts
 from judgesmith.metrics.audits.source_sums import source_codes
-from judgesmith.metrics.checks import FloatArray, fraction, score_vector
+from judgesmith.metrics.checks import FloatArray, fraction, number, score_vector
 from judgesmith.metrics.correlations.column import Column
 from judgesmith.metrics.correlations.levels import Labels
 from judgesmith.metrics.estimate import Estimate
@@ -120,7 +120,7 @@ def scale_use(
     (0.56, 0.39, 3)
     """
     fraction(confidence, name="confidence")
-    if round_to is not None and not (round_to > 0 and math.isfinite(round_to)):
+    if round_to is not None and not 0 < number(round_to, name="round_to") < math.inf:
         raise ValueError(f"round_to must be above 0, such as 5; got {round_to}.")
     given = squarable(score_vector(scores, name="scores", allow_missing=True), name="scores")
     scored = ~np.isnan(given)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from judgesmith.metrics.calibration.abstention import checked_losses
-from judgesmith.metrics.checks import FloatArray, IntArray, fraction, group_codes
+from judgesmith.metrics.checks import FloatArray, IntArray, fraction, group_codes, number
 from judgesmith.metrics.correlations.column import Column
 from judgesmith.metrics.correlations.levels import Labels
 from judgesmith.metrics.limits import whole_number
@@ -150,6 +150,8 @@ def certified_threshold(
     fraction(confidence, name="confidence")
     if not isinstance(rng, np.random.Generator):
         raise TypeError(f"rng must be a numpy.random.Generator; got {type(rng).__name__}.")
+    number(wished, name="wished")
+    number(largest_loss, name="largest_loss")
     if not (math.isfinite(largest_loss) and 0 < wished < largest_loss):
         raise ValueError(
             "wished must be between 0 and largest_loss, both in units of the loss; got "

@@ -3,7 +3,7 @@
 One table holds all rows: the judge's scores everywhere, human scores where there are any.
 """
 
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass, fields
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -23,10 +23,10 @@ from judgesmith.metrics.record import Record
 from judgesmith.metrics.systems.prediction_powered import (
     PredictionPoweredMean,
     check_weight,
+    estimate_of,
     gain_of,
     powered_mean,
     rated_rows,
-    reach_of,
 )
 from judgesmith.metrics.systems.rectified_sums import Part, Rectified, rectified
 
@@ -221,18 +221,11 @@ def _paired(found: Rectified, n: int, confidence: float) -> PairedEstimate:
     """Return a difference with interval and p-value."""
     from scipy.special import stdtr
 
-    reach = reach_of(found, confidence)
     p_value = float("nan")
     if found.error > 0:
         p_value = float(2 * stdtr(found.freedom, -abs(found.value) / found.error))
     return PairedEstimate(
-        value=found.value,
-        low=found.value - reach,
-        high=found.value + reach,
-        confidence=confidence,
-        n=n,
-        n_groups=found.n_groups,
-        n_undefined=0,
+        **asdict(estimate_of(found, n, confidence)),
         first=found.means[0],
         second=found.means[1],
         p_value=p_value,
