@@ -12,6 +12,7 @@ __all__ = [
     "fraction",
     "group_codes",
     "label_list",
+    "number",
     "number_array",
     "paired_scores",
     "rating_table",
@@ -138,11 +139,11 @@ def rating_table(ratings: ArrayLike) -> FloatArray:
            [ 3., nan]])
     """
     try:
-        table = np.asarray(ratings, dtype=np.float64)
-    except (TypeError, ValueError) as error:
+        table = number_array(ratings, name="ratings")
+    except ValueError as error:
         raise ValueError(
             "ratings must be a table of numbers, one row per item and one column per rater, "
-            f"with nan where a rating is missing; {error}."
+            f"with nan where a rating is missing; {error.__cause__}."
         ) from error
     if table.ndim != 2:
         raise ValueError(f"ratings must have shape (n_items, n_raters); got {table.shape}.")
@@ -166,9 +167,27 @@ def fraction(value: float, *, name: str) -> float:
     >>> fraction(0.95, name="confidence")
     0.95
     """
-    if not 0 < value < 1:
-        raise ValueError(f"{name} must be strictly between 0 and 1, such as 0.95; got {value}.")
+    if not isinstance(value, float | int | np.number) or not 0 < value < 1:
+        raise ValueError(f"{name} must be strictly between 0 and 1, such as 0.95; got {value!r}.")
     return value
+
+
+def number(value: object, *, name: str) -> float:
+    """Return a single number, which may be nan, as a float.
+
+    Raises
+    ------
+    TypeError
+        If it is something else.
+
+    Examples
+    --------
+    >>> number(1, name="tolerance")
+    1.0
+    """
+    if not isinstance(value, float | int | np.number):
+        raise TypeError(f"{name} must be a number; got {value!r}.")
+    return float(value)
 
 
 def score_vector(

@@ -1,13 +1,14 @@
 """A number and how far it can be trusted."""
 
-import math
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
+
+from judgesmith.metrics.record import Record
 
 __all__ = ["Estimate", "PairedEstimate"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Estimate:
+class Estimate(Record):
     """A statistic with its interval and what both rest on.
 
     Attributes
@@ -43,13 +44,6 @@ class Estimate:
     n: int
     n_groups: int
     n_undefined: int
-
-    def to_dict(self) -> dict[str, float | int | None]:
-        """Return the fields by name, in order, ready for JSON: nan becomes None."""
-        return {
-            name: None if isinstance(field, float) and math.isnan(field) else field
-            for name, field in asdict(self).items()
-        }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -55,7 +55,7 @@ def test_a_run_that_the_budget_ended_goes_on(run, data, folder):
         (["--without", "os"], {"variant", "overall"}),
         ([], {"rubric", "samples"}),
     ],
-    ids=str,
+    ids=lambda given: "-".join(sorted(given)) or "none",
 )
 def test_what_an_option_says_is_not_searched(run, data, folder, option, fixed):
     compiled(run, data, *option)

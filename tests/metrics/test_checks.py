@@ -148,3 +148,20 @@ def test_one_list_of_scores_may_miss_some_if_that_is_allowed():
 def test_a_list_of_scores_that_cannot_be_one_is_refused(scores, given, message):
     with pytest.raises(ValueError, match=message):
         score_vector(scores, name="human", **given)
+
+
+@pytest.mark.parametrize("ratings", [[["1", "2"]], [[1, "2"]], [[1j, 0]]])
+def test_ratings_that_are_no_numbers_are_refused(ratings):
+    with pytest.raises(ValueError, match="ratings must be a table of numbers"):
+        rating_table(ratings)
+
+
+def test_masked_ratings_are_missing():
+    table = rating_table(np.ma.masked_array([[1, 2], [3, 4]], [[False, True], [False, False]]))
+    np.testing.assert_array_equal(table, [[1, np.nan], [3, 4]])
+
+
+@pytest.mark.parametrize("value", ["0.95", None, [0.5], float("nan"), 95])
+def test_what_is_no_fraction_is_refused(value):
+    with pytest.raises(ValueError, match="confidence must be strictly between 0 and 1"):
+        fraction(value, name="confidence")

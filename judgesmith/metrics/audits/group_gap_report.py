@@ -3,12 +3,13 @@
 from dataclasses import dataclass
 
 from judgesmith.metrics.estimate import Estimate
+from judgesmith.metrics.record import Record
 
 __all__ = ["GroupGap", "GroupGaps"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GroupGap:
+class GroupGap(Record):
     """How a judge treats one group.
 
     Attributes
@@ -31,7 +32,7 @@ class GroupGap:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GroupGaps:
+class GroupGaps(Record):
     """How a judge treats all groups.
 
     Attributes

@@ -18,11 +18,12 @@ from judgesmith.metrics.audits.source_sums import (
     standardised,
     sums_by_source,
 )
-from judgesmith.metrics.checks import FloatArray, paired_scores, score_vector
+from judgesmith.metrics.checks import FloatArray, number, paired_scores, score_vector
 from judgesmith.metrics.correlations.column import Column
 from judgesmith.metrics.correlations.levels import Labels
 from judgesmith.metrics.correlations.within import centred_ranks
 from judgesmith.metrics.estimate import Estimate
+from judgesmith.metrics.record import Record
 
 __all__ = ["LengthBias", "length_bias"]
 
@@ -31,7 +32,7 @@ _COLLINEAR = 1e-9
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LengthBias:
+class LengthBias(Record):
     """How a judge's scores go with the logarithm of length. 0 is no bias in all of them.
 
     Attributes
@@ -126,7 +127,7 @@ def length_bias(
             f"lengths must be above 0; the one at index {np.flatnonzero(words <= 0)[0]} is not. "
             "Leave out empty answers, and count them."
         )
-    if not 0 < reliability <= 1:
+    if not 0 < number(reliability, name="reliability") <= 1:
         raise ValueError(f"reliability must be above 0 and up to 1; got {reliability}.")
     scored = ~np.isnan(p)
     codes = source_codes(sources, len(p), scored)

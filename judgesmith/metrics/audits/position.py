@@ -18,13 +18,14 @@ from judgesmith.metrics.correlations.column import Column
 from judgesmith.metrics.correlations.levels import Labels
 from judgesmith.metrics.estimate import Estimate
 from judgesmith.metrics.limits import squarable
+from judgesmith.metrics.record import Record
 from judgesmith.metrics.resampling.shares import share_interval
 
 __all__ = ["PlaceEffects", "PositionBias", "place_effects", "position_bias"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PositionBias:
+class PositionBias(Record):
     """How a judge of pairs favours the text shown first, over pairs judged in both orders.
 
     Attributes
@@ -48,7 +49,7 @@ class PositionBias:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PlaceEffects:
+class PlaceEffects(Record):
     """How scores depend on the place in a list.
 
     Attributes

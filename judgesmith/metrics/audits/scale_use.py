@@ -13,11 +13,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from judgesmith.metrics.audits import level_counts
 from judgesmith.metrics.audits.source_sums import source_codes
-from judgesmith.metrics.checks import FloatArray, fraction, score_vector
+from judgesmith.metrics.checks import FloatArray, fraction, number, score_vector
 from judgesmith.metrics.correlations.column import Column
 from judgesmith.metrics.correlations.levels import Labels
 from judgesmith.metrics.estimate import Estimate
 from judgesmith.metrics.limits import squarable
+from judgesmith.metrics.record import Record
 from judgesmith.metrics.resampling.shares import share_interval
 
 __all__ = ["ScaleUse", "scale_use"]
@@ -27,7 +28,7 @@ _SAME = 1e-9
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ScaleUse:
+class ScaleUse(Record):
     """Which points of a scale were given, and how often. All but the first and last are shares.
 
     Attributes
@@ -119,7 +120,7 @@ def scale_use(
     (0.56, 0.39, 3)
     """
     fraction(confidence, name="confidence")
-    if round_to is not None and not (round_to > 0 and math.isfinite(round_to)):
+    if round_to is not None and not 0 < number(round_to, name="round_to") < math.inf:
         raise ValueError(f"round_to must be above 0, such as 5; got {round_to}.")
     given = squarable(score_vector(scores, name="scores", allow_missing=True), name="scores")
     scored = ~np.isnan(given)

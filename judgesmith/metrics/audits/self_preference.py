@@ -23,12 +23,13 @@ from judgesmith.metrics.audits.source_sums import (
 from judgesmith.metrics.checks import FloatArray, paired_scores, score_vector
 from judgesmith.metrics.correlations.levels import Labels
 from judgesmith.metrics.estimate import Estimate
+from judgesmith.metrics.record import Record
 
 __all__ = ["SelfPreference", "self_preference"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SelfPreference:
+class SelfPreference(Record):
     """How much higher the judge's own family stands with the judge than with people.
 
     All in standard deviations over the rows; 0 is no preference.

@@ -14,13 +14,14 @@ from judgesmith.metrics.checks import FloatArray, IntArray, fraction, group_code
 from judgesmith.metrics.correlations.column import Column
 from judgesmith.metrics.correlations.levels import Labels
 from judgesmith.metrics.estimate import Estimate
+from judgesmith.metrics.record import Record
 from judgesmith.metrics.resampling.leave_one_out import left_out_interval
 
 __all__ = ["RiskCoverage", "checked_losses", "risk_coverage", "risk_coverage_error"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RiskCoverage:
+class RiskCoverage(Record):
     """Risk as a function of coverage, and the area under it; all lower is better.
 
     Attributes

@@ -15,13 +15,14 @@ from judgesmith.metrics.calibration.reliability_table import equal_bins, scored_
 from judgesmith.metrics.checks import fraction, paired_scores
 from judgesmith.metrics.correlations.levels import Labels
 from judgesmith.metrics.estimate import Estimate
+from judgesmith.metrics.record import Record
 from judgesmith.metrics.resampling.leave_one_out import left_out_interval
 
 __all__ = ["CalibrationError", "calibration_error", "expected_calibration_error"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CalibrationError:
+class CalibrationError(Record):
     """How far scores lie from what people say, bin by bin; lower is better.
 
     Attributes

@@ -1,22 +1,25 @@
 """From which certainty on a judge may decide alone, if its risk must stay below a wished one."""
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from judgesmith.metrics.calibration.abstention import checked_losses
-from judgesmith.metrics.checks import FloatArray, IntArray, fraction, group_codes
+from judgesmith.metrics.checks import FloatArray, IntArray, fraction, group_codes, number
 from judgesmith.metrics.correlations.column import Column
 from judgesmith.metrics.correlations.levels import Labels
 from judgesmith.metrics.limits import whole_number
+from judgesmith.metrics.record import Record
 
 __all__ = ["CertifiedThreshold", "certified_threshold"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CertifiedThreshold:
+class CertifiedThreshold(Record):
     """A certainty above which the risk is at most the wished one, as surely as stated.
 
     Attributes
@@ -48,6 +51,22 @@ class CertifiedThreshold:
     n: int
     n_groups: int
     n_unscored: int
+
+    @classmethod
+    def from_dict(cls, fields: Mapping[str, Any]) -> Self:
+        """Return the threshold that :meth:`to_dict` wrote, also after a way through JSON."""
+        known = {name: value for name, value in fields.items() if name != "threshold_is"}
+        if known["threshold"] is None:
+            known["threshold"] = -math.inf if known["coverage"] else math.inf
+        if known["risk"] is None:
+            known["risk"] = math.nan
+        return cls(**known)
+
+    def _in_words(self, infinite: float) -> str:
+        """Say what an infinite threshold accepts."""
+        if infinite > 0:
+            return "infinite: no candidate could be certified, so no row is accepted"
+        return "minus infinite: every row is accepted"
 
 
 def certified_threshold(
@@ -131,6 +150,8 @@ def certified_threshold(
     fraction(confidence, name="confidence")
     if not isinstance(rng, np.random.Generator):
         raise TypeError(f"rng must be a numpy.random.Generator; got {type(rng).__name__}.")
+    number(wished, name="wished")
+    number(largest_loss, name="largest_loss")
     if not (math.isfinite(largest_loss) and 0 < wished < largest_loss):
         raise ValueError(
             "wished must be between 0 and largest_loss, both in units of the loss; got "

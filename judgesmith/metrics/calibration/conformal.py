@@ -6,14 +6,16 @@ are right.
 """
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Any, Literal, Self, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from judgesmith.metrics.checks import FloatArray, fraction, group_codes, paired_scores, score_vector
 from judgesmith.metrics.correlations.levels import Labels
+from judgesmith.metrics.record import Record
 
 __all__ = ["ConformalMargin", "Covers", "conformal_margin"]
 
@@ -24,7 +26,7 @@ _DUST = 1e-9
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ConformalMargin:
+class ConformalMargin(Record):
     """How far human ratings lie from scores, at most, as often as claimed.
 
     Attributes
@@ -49,6 +51,16 @@ class ConformalMargin:
     n: int
     n_groups: int
     n_unscored: int
+
+    @classmethod
+    def from_dict(cls, fields: Mapping[str, Any]) -> Self:
+        """Return the margin that :meth:`to_dict` wrote, also after a way through JSON."""
+        known = {name: value for name, value in fields.items() if name != "margin_is"}
+        return cls(**known | {"margin": math.inf if known["margin"] is None else known["margin"]})
+
+    def _in_words(self, infinite: float) -> str:
+        """Say why the margin is infinite."""
+        return "infinite: too few sources for the confidence"
 
     def interval(
         self,

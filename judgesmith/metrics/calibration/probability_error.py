@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from judgesmith.metrics.checks import FloatArray, fraction, group_codes, score_vector
 from judgesmith.metrics.correlations.levels import Labels
 from judgesmith.metrics.estimate import Estimate
+from judgesmith.metrics.record import Record
 from judgesmith.metrics.resampling.leave_one_out import mean_over_sources
 
 __all__ = [
@@ -26,7 +27,7 @@ _SUM_TOLERANCE = 1e-6
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ProbabilityErrors:
+class ProbabilityErrors(Record):
     """Mean errors of probabilities of levels, with intervals over sources; lower is better.
 
     Attributes

@@ -16,13 +16,14 @@ from judgesmith.metrics.correlations.column import Column
 from judgesmith.metrics.correlations.levels import Labels
 from judgesmith.metrics.estimate import Estimate
 from judgesmith.metrics.limits import squarable, whole_number
+from judgesmith.metrics.record import Record
 from judgesmith.metrics.resampling.leave_one_out import mean_over_sources
 
 __all__ = ["ReliabilityBin", "equal_bins", "reliability_table", "scored_rows"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ReliabilityBin:
+class ReliabilityBin(Record):
     """Rows with neighbouring scores: one point of a reliability diagram.
 
     Attributes

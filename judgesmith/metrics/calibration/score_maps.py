@@ -3,18 +3,19 @@
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
-from typing import Any, Self, cast
+from dataclasses import dataclass
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from judgesmith.metrics.checks import FloatArray, score_vector
+from judgesmith.metrics.record import Record
 
 __all__ = ["AffineMap", "IsotonicMap", "ScoreMap"]
 
 
-class _Map(ABC):
+class _Map(Record, ABC):
     """What both kinds share: plain numbers out and in, and scores through."""
 
     __slots__ = ()
@@ -26,10 +27,6 @@ class _Map(ABC):
     @abstractmethod
     def apply(self, predicted: ArrayLike) -> FloatArray:
         """Return scores on the scale of people; nan (or None) stays nan."""
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the fields by name, ready for JSON."""
-        return asdict(cast(Any, self))
 
     @classmethod
     def from_dict(cls, fields: Mapping[str, Any]) -> Self:
@@ -65,8 +62,10 @@ class AffineMap(_Map):
             )
         if self.bounds is not None:
             low, high = self.bounds
-            if not low < high:
-                raise ValueError(f"bounds must be (low, high) with low < high; got {self.bounds}.")
+            if not -math.inf < low < high < math.inf:
+                raise ValueError(
+                    f"bounds must be finite (low, high) with low < high; got {self.bounds}."
+                )
             object.__setattr__(self, "bounds", (float(low), float(high)))
 
     def apply(self, predicted: ArrayLike) -> FloatArray:

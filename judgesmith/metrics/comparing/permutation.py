@@ -9,6 +9,7 @@ from typing import get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
+from judgesmith.metrics.checks import label_list
 from judgesmith.metrics.comparing.shared_rows import with_gaps_shared
 from judgesmith.metrics.comparing.significance import (
     Alternative,
@@ -120,6 +121,8 @@ def permutation_test(
     check_alternative(alternative)
     _check_settings(rng, n_permutations, swap, has_systems=systems is not None)
     p, q, h = with_gaps_shared(first, second, human)
+    sources = label_list(sources, name="sources")
+    systems = None if systems is None else label_list(systems, name="systems")
     one, other = (
         ScoredRows.of(
             each, h, sources=sources, systems=systems, level=level, scored=~np.isnan(each)

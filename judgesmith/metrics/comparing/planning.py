@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable
 from statistics import NormalDist
 
-from judgesmith.metrics.checks import fraction
+from judgesmith.metrics.checks import fraction, number
 from judgesmith.metrics.estimate import Estimate, PairedEstimate
 from judgesmith.metrics.resampling.source_draws import widened_quantile
 
@@ -53,6 +53,8 @@ def labels_needed(
     ------
     ValueError
         If an argument is outside its range.
+    TypeError
+        If one is no number.
 
     References
     ----------
@@ -68,6 +70,12 @@ def labels_needed(
     """
     fraction(half_width, name="half_width")
     fraction(confidence, name="confidence")
+    for name, value in {
+        "correlation": correlation,
+        "cluster_size": cluster_size,
+        "intraclass": intraclass,
+    }.items():
+        number(value, name=name)
     if not -1 < correlation < 1:
         raise ValueError(f"correlation must be strictly between -1 and 1; got {correlation}.")
     if not (cluster_size >= 1 and math.isfinite(cluster_size)):
@@ -122,7 +130,7 @@ def sources_needed(pilot: Estimate, half_width: float) -> int:
     150
     """
     spread = _spread(pilot)
-    if not half_width > 0:
+    if not number(half_width, name="half_width") > 0:
         raise ValueError(f"half_width must be above 0, such as 0.05; got {half_width}.")
 
     def is_enough(n_sources: int) -> bool:
@@ -176,7 +184,7 @@ def sources_to_compare(
     (302, 1200)
     """
     spread = _spread(pilot)
-    wished = abs(pilot.value if difference is None else difference)
+    wished = abs(pilot.value if difference is None else number(difference, name="difference"))
     if not (wished > 0 and math.isfinite(wished)):
         raise ValueError(
             f"difference must be a number other than 0; got {difference}, with {pilot.value} in "

@@ -3,13 +3,15 @@
 from dataclasses import dataclass
 from typing import Literal, get_args
 
+from judgesmith.metrics.record import Record
+
 __all__ = ["Alternative", "SignificanceTest", "check_alternative"]
 
 Alternative = Literal["two-sided", "greater"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SignificanceTest:
+class SignificanceTest(Record):
     """A test of the hypothesis that two judges agree equally well with people.
 
     Attributes

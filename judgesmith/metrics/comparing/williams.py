@@ -8,6 +8,7 @@ import math
 
 from numpy.typing import ArrayLike
 
+from judgesmith.metrics.checks import number
 from judgesmith.metrics.comparing.shared_rows import scored_by_all
 from judgesmith.metrics.comparing.significance import (
     Alternative,
@@ -117,9 +118,10 @@ def williams_of_correlations(
 
     check_alternative(alternative)
     for value in (first, second, between):
+        number(value, name="a correlation")
         if not (-1 <= value <= 1 or math.isnan(value)):
             raise ValueError(f"a correlation must be from -1 to 1, or nan; got {value}.")
-    if n < 0:
+    if not number(n, name="n") >= 0:
         raise ValueError(f"n must count rows; got {n}.")
     determinant = 1 - first**2 - second**2 - between**2 + 2 * first * second * between
     if determinant < -1e-9:

@@ -14,6 +14,7 @@ from judgesmith.metrics.correlations.groupwise import (
     check_statistic,
     group_correlations,
 )
+from judgesmith.metrics.record import Record
 
 __all__ = [
     "Labels",
@@ -30,7 +31,7 @@ Labels = Sequence[object] | NDArray[np.generic]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LevelValue:
+class LevelValue(Record):
     """An agreement, and what it rests on.
 
     Attributes

@@ -16,6 +16,7 @@ from judgesmith.metrics.checks import FloatArray, IntArray, group_codes, paired_
 from judgesmith.metrics.correlations.column import Column
 from judgesmith.metrics.correlations.inversions import inversion_passes
 from judgesmith.metrics.correlations.levels import Labels
+from judgesmith.metrics.record import Record
 
 __all__ = ["WorstPair", "worst_pairs"]
 
@@ -28,7 +29,7 @@ _BLOCK_PAIRS = 2_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WorstPair:
+class WorstPair(Record):
     """Two rows that people order and the judge does not order likewise.
 
     Attributes

@@ -103,7 +103,7 @@ def adjacent_accuracy(
         raise ValueError(f"apart must be 1 or more ratings; got {apart}.")
     p, h = paired_scores(rounded_scores(predicted), human, allow_unscored=True)
     codes, n_sources = group_codes(sources, name="sources", n_items=len(p))
-    worse, better = neighbouring_rows(codes, Column.of(h), int(apart))
+    worse, better = neighbouring_rows(codes, Column.of(h), min(int(apart), len(p) + 1))
     scored = ~np.isnan(p[worse]) & ~np.isnan(p[better])
     n_unscored = int(np.count_nonzero(~scored))
     worse, better = worse[scored], better[scored]

@@ -5,7 +5,7 @@ Counting by sorting, never pair by pair: n log n in the number of rows, also wit
 
 import numpy as np
 
-from judgesmith.metrics.checks import FloatArray, IntArray
+from judgesmith.metrics.checks import FloatArray, IntArray, number
 from judgesmith.metrics.correlations.column import TIE_TOLERANCE, Column
 from judgesmith.metrics.correlations.inversions import inversion_passes
 from judgesmith.metrics.correlations.pair_counts import row_balances
@@ -15,7 +15,7 @@ __all__ = ["agreeing_pairs", "check_tolerance", "scaled_column"]
 
 def check_tolerance(tolerance: float) -> None:
     """Refuse a tolerance that is no distance."""
-    if not 0 <= tolerance < float("inf"):
+    if not 0 <= number(tolerance, name="tolerance") < float("inf"):
         raise ValueError(
             f"tolerance must be zero or more points of the judge's scale; got {tolerance}."
         )

@@ -3,15 +3,20 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from itertools import compress
-from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from judgesmith.metrics.checks import FloatArray, IntArray, fraction, group_codes
+from judgesmith.metrics.checks import (
+    FloatArray,
+    IntArray,
+    fraction,
+    group_codes,
+    number,
+)
 from judgesmith.metrics.correlations.levels import Labels
 from judgesmith.metrics.estimate import Estimate
+from judgesmith.metrics.pairs.compared_systems import compared_systems
 from judgesmith.metrics.pairs.pair_votes import preferences
 from judgesmith.metrics.pairs.strength_fit import (
     clustered_covariance,
@@ -19,15 +24,13 @@ from judgesmith.metrics.pairs.strength_fit import (
     most_likely,
     split_by_wins,
 )
+from judgesmith.metrics.record import Record
 
 __all__ = ["BradleyTerry", "bradley_terry"]
 
-MOST_SYSTEMS = 2000
-"""Every step of the fit solves a table of systems by systems."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class BradleyTerry:
+class BradleyTerry(Record):
     """Strengths of systems, and how far they can be trusted.
 
     Attributes
@@ -156,6 +159,8 @@ def bradley_terry(
         the systems in two, each side must have won, or tied, against the other once. If rows do
         not pair up, a preference or label is none, a system is compared with itself, or there are
         fewer than two or more than 2,000 systems.
+    TypeError
+        If ``prior`` is no number, or labels come in no sequence.
 
     References
     ----------
@@ -176,12 +181,12 @@ def bradley_terry(
     0.75
     """
     fraction(confidence, name="confidence")
-    if not 0 <= prior < math.inf:
+    if not 0 <= number(prior, name="prior") < math.inf:
         raise ValueError(f"prior must be 0 or more comparisons; got {prior}.")
     y = preferences(preferred, "preferred", allow_unscored=True)
     units = np.arange(len(y)) if sources is None else _codes(sources, len(y))
     scored = ~np.isnan(y)
-    systems, a, b = _sides(first, second, scored)
+    systems, a, b = compared_systems(first, second, scored)
     y, k = y[scored], len(systems)
     wins = np.zeros((k, k))
     np.add.at(wins, (a, b), y)
@@ -208,40 +213,6 @@ def bradley_terry(
         n_groups=len(present),
         n_unscored=int(np.count_nonzero(~scored)),
     )
-
-
-def _sides(
-    first: Labels, second: Labels, scored: NDArray[np.bool_]
-) -> tuple[tuple[object, ...], IntArray, IntArray]:
-    """Return the systems of scored comparisons, and the places of both sides among them."""
-    named: list[Any] = []
-    for name, labels in (("first", first), ("second", second)):
-        group_codes(labels, name=name, n_items=len(scored))
-        given = labels.tolist() if isinstance(labels, np.ndarray) else labels
-        named += compress(given, scored.tolist())
-    codes, k = group_codes(named, name="systems", n_items=len(named))
-    if not 2 <= k <= MOST_SYSTEMS:
-        raise ValueError(f"need 2 to {MOST_SYSTEMS:,} systems to compare; got {k:,}.")
-    met = list(dict.fromkeys(named))
-    ordered = _sorted(met)
-    at = {system: place for place, system in enumerate(ordered)}
-    places = np.array([at[system] for system in met])[codes]
-    a, b = places[: len(places) // 2], places[len(places) // 2 :]
-    itself = np.flatnonzero(a == b)
-    if itself.size:
-        raise ValueError(
-            f"comparison {np.flatnonzero(scored)[itself[0]]} is of {ordered[a[itself[0]]]!r} with "
-            "itself; compare two systems."
-        )
-    return tuple(ordered), a, b
-
-
-def _sorted(labels: list[Any]) -> list[Any]:
-    """Return labels in order, or as they came where they have none."""
-    try:
-        return sorted(labels)
-    except TypeError:
-        return labels
 
 
 def _codes(sources: Labels, n: int) -> IntArray:

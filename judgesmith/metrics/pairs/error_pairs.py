@@ -14,6 +14,7 @@ from judgesmith.metrics.correlations.levels import Labels
 from judgesmith.metrics.pairs.adjacent import rounded_scores
 from judgesmith.metrics.pairs.pair_votes import preferences
 from judgesmith.metrics.pairs.row_pairs import pairs_within
+from judgesmith.metrics.record import Record
 
 __all__ = ["AccuracyByErrors", "accuracy_by_errors", "comparisons_by_errors"]
 
@@ -21,7 +22,7 @@ _MOST_NUMBERS = 1000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class AccuracyByErrors:
+class AccuracyByErrors(Record):
     """For every two numbers of errors, how often the text with fewer of them wins.
 
     Attributes

@@ -9,12 +9,13 @@ from judgesmith.metrics.checks import FloatArray, IntArray, group_codes, paired_
 from judgesmith.metrics.correlations.column import Column
 from judgesmith.metrics.correlations.levels import Labels
 from judgesmith.metrics.pairs.row_pairs import pairs_within
+from judgesmith.metrics.record import Record
 
 __all__ = ["PairLosses", "pair_losses"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class PairLosses:
+class PairLosses(Record):
     """Pairs of rows of one source that people order, as input for :func:`risk_coverage`.
 
     Attributes

@@ -103,6 +103,8 @@ def preferences_from_scores(
     ------
     ValueError
         If the scores do not pair up, one is infinite, or ``tolerance`` is negative.
+    TypeError
+        If ``tolerance`` is no number.
 
     Examples
     --------

@@ -10,13 +10,14 @@ from judgesmith.metrics.checks import IntArray, group_codes
 from judgesmith.metrics.correlations.levels import Labels
 from judgesmith.metrics.estimate import Estimate
 from judgesmith.metrics.pairs.pair_votes import preferences
+from judgesmith.metrics.record import Record
 from judgesmith.metrics.resampling.shares import share_interval
 
 __all__ = ["OrderConsistency", "PreferenceAgreement", "order_consistency", "preference_agreement"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PreferenceAgreement:
+class PreferenceAgreement(Record):
     """How often a judge prefers what people prefer.
 
     Attributes
@@ -39,7 +40,7 @@ class PreferenceAgreement:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class OrderConsistency:
+class OrderConsistency(Record):
     """Whether a judge answers alike when the two texts change places.
 
     Attributes

@@ -5,6 +5,7 @@ which a judge gets right by a tie.
 """
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -47,6 +48,8 @@ def tie_aware_accuracy(predicted: ArrayLike, human: ArrayLike, *, tolerance: flo
     ValueError
         If the scores do not pair up, one is missing or infinite, or ``tolerance`` is negative
         or not finite.
+    TypeError
+        If ``tolerance`` is no number.
 
     References
     ----------
@@ -183,7 +186,7 @@ def tie_accuracy_difference(
     Raises
     ------
     ValueError, TypeError
-        As for :func:`tie_accuracy_interval`.
+        As for :func:`tie_accuracy_interval`; if ``tolerances`` are not two.
 
     Examples
     --------
@@ -197,6 +200,8 @@ def tie_accuracy_difference(
     from scipy.special import stdtr, stdtrit
 
     fraction(confidence, name="confidence")
+    if not isinstance(tolerances, Sequence | np.ndarray) or len(tolerances) != 2:
+        raise ValueError(f"tolerances must be two, one for each judge; got {tolerances!r}.")
     p, h = paired_scores(first, human, allow_unscored=True)
     q, _ = paired_scores(second, human, allow_unscored=True)
     scored = ~np.isnan(p) & ~np.isnan(q)

@@ -14,6 +14,7 @@ from judgesmith.metrics.checks import FloatArray, IntArray, group_codes, paired_
 from judgesmith.metrics.correlations.column import TIE_TOLERANCE, Column
 from judgesmith.metrics.correlations.levels import Labels
 from judgesmith.metrics.pairs.row_pairs import pairs_within
+from judgesmith.metrics.record import Record
 
 __all__ = ["TieCalibration", "calibrate_ties"]
 
@@ -22,7 +23,7 @@ _SAME_ACCURACY = 1e-12
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TieCalibration:
+class TieCalibration(Record):
     """A tolerance and how it did on the items it was chosen by.
 
     Attributes

@@ -6,11 +6,12 @@ number of items, so compare judges on the same ones.
 """
 
 from collections.abc import Mapping, Sequence
+from typing import cast
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from judgesmith.metrics.checks import FloatArray, fraction
+from judgesmith.metrics.checks import FloatArray, fraction, label_list
 from judgesmith.metrics.perturbations.discernment_estimates import Combine, Scores, resampled_log_p
 from judgesmith.metrics.perturbations.discernment_power import Resamples, fewest_items
 from judgesmith.metrics.perturbations.discernment_report import (
@@ -18,7 +19,10 @@ from judgesmith.metrics.perturbations.discernment_report import (
     MetricTest,
     PerturbationDiscernment,
 )
-from judgesmith.metrics.perturbations.discernment_scores import PerturbationLevel, check_levels
+from judgesmith.metrics.perturbations.discernment_scores import (
+    PerturbationLevel,
+    checked_perturbation_levels,
+)
 from judgesmith.metrics.perturbations.harmonic import HarmonicForm, harmonic_mean_log_p
 from judgesmith.metrics.perturbations.wilcoxon import (
     SignedRankTest,
@@ -131,9 +135,9 @@ def discernment(
     o, p = _tables(originals, perturbed)
     names = _names(perturbations, "perturbations", len(p))
     metric_names = _names(metrics, "metrics", o.shape[1])
+    levels = checked_perturbation_levels(levels)
     if len(levels) != len(names):
         raise ValueError(f"need one level per perturbation; got {len(levels)} for {len(names)}.")
-    check_levels(levels)
     plain = _combine(None, form, len(metric_names))
     experts = _experts(weights or {}, names, metric_names)
 
@@ -196,7 +200,7 @@ def _tables(originals: ArrayLike, perturbed: ArrayLike) -> tuple[FloatArray, Flo
 
 def _names(names: Sequence[str], kind: str, n: int) -> list[str]:
     """Return names, or say why they are none."""
-    given = list(names)
+    given = cast(list[str], label_list(names, name=kind))
     if isinstance(names, str) or not all(isinstance(name, str) for name in given):
         raise ValueError(f"{kind} must be a sequence of names; got {names!r}.")
     if len(given) != n or len(set(given)) != n:
@@ -218,7 +222,7 @@ def _experts(
     weights: Mapping[str, Mapping[str, float]], names: list[str], metrics: list[str]
 ) -> list[Combine | None]:
     """Return how each perturbation combines metrics with expert weights, None without weights."""
-    unknown = sorted(set(weights) - set(names))
+    unknown = sorted(set(weights) - set(names), key=str)
     if unknown:
         raise ValueError(f"weights are for perturbations {unknown}, which are not among {names}.")
     combines: list[Combine | None] = []

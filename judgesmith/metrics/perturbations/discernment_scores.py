@@ -1,18 +1,18 @@
 """Discernment scores: what a combined p-value is called, and how perturbations are summed up."""
 
 import math
-from collections.abc import Sequence
-from typing import Literal, get_args
+from collections.abc import Iterable, Sequence
+from typing import Literal, cast, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from judgesmith.metrics.checks import FloatArray, number_array
+from judgesmith.metrics.checks import FloatArray, label_list, number_array
 
 __all__ = [
     "PerturbationLevel",
     "average_discernment",
-    "check_levels",
+    "checked_perturbation_levels",
     "discernment_score",
     "level_shares",
 ]
@@ -90,13 +90,12 @@ def average_discernment(scores: ArrayLike, levels: Sequence[PerturbationLevel]) 
     >>> average_discernment([1, 3, 6, np.nan], ["character", "character", "word", "sentence"])
     4.0
     """
-    given = number_array(scores, name="scores")
+    given, levels = number_array(scores, name="scores"), checked_perturbation_levels(levels)
     if given.ndim != 1 or len(given) != len(levels):
         raise ValueError(
             f"scores must be a vector with one level each; got shape {given.shape} and "
             f"{len(levels)} levels."
         )
-    check_levels(levels)
     defined = ~np.isnan(given)
     shares = level_shares([level for level, has in zip(levels, defined, strict=True) if has])
     return float(shares @ given[defined]) if defined.any() else math.nan
@@ -108,10 +107,12 @@ def level_shares(levels: Sequence[PerturbationLevel]) -> FloatArray:
     return np.array([1 / (n_levels * levels.count(level)) for level in levels])
 
 
-def check_levels(levels: Sequence[object]) -> None:
-    """Refuse a level that is none."""
-    for place, level in enumerate(levels):
+def checked_perturbation_levels(levels: Iterable[object]) -> list[PerturbationLevel]:
+    """Return levels, or say which one is none."""
+    given = label_list(levels, name="levels")
+    for place, level in enumerate(given):
         if level not in get_args(PerturbationLevel):
             raise ValueError(
                 f"levels must be 'character', 'word' or 'sentence'; got {level!r} at index {place}."
             )
+    return cast(list[PerturbationLevel], given)

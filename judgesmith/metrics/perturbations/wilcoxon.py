@@ -15,6 +15,7 @@ from judgesmith.metrics.perturbations.signed_rank_null import (
     RankSums,
     log_tails,
 )
+from judgesmith.metrics.record import Record
 
 __all__ = [
     "FEWEST_NONZERO",
@@ -37,7 +38,7 @@ _BATCH_CELLS = 2**20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class SignedRankTest:
+class SignedRankTest(Record):
     """Signed-rank tests, one entry per set of pairs.
 
     Attributes

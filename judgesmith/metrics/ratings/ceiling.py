@@ -8,12 +8,13 @@ from numpy.typing import ArrayLike
 from judgesmith.metrics.checks import FloatArray, rating_table
 from judgesmith.metrics.correlations.groupwise import Column, group_correlations
 from judgesmith.metrics.ratings.prophecy import spearman_brown
+from judgesmith.metrics.record import Record
 
 __all__ = ["HumanCeiling", "human_ceiling"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class HumanCeiling:
+class HumanCeiling(Record):
     """What a perfect judge can reach against these raters.
 
     Attributes
@@ -70,6 +71,8 @@ def human_ceiling(
     ------
     ValueError
         If ``ratings`` is not such a table, holds an infinite rating, or ``n_splits`` is below 1.
+    TypeError
+        If ``rng`` is not a generator or ``n_splits`` no whole number.
 
     References
     ----------
@@ -81,6 +84,10 @@ def human_ceiling(
     >>> found.ceiling > found.reliability > found.half_correlation > 0.9
     True
     """
+    if not isinstance(rng, np.random.Generator):
+        raise TypeError(f"rng must be a numpy.random.Generator; got {type(rng).__name__}.")
+    if not isinstance(n_splits, int | np.integer):
+        raise TypeError(f"n_splits must be a whole number; got {n_splits!r}.")
     if n_splits < 1:
         raise ValueError(f"n_splits must be at least 1; got {n_splits}.")
     table = rating_table(ratings)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from numpy.typing import ArrayLike
 
 from judgesmith.metrics.ratings.mean_squares import IntraclassModel, MeanSquares, mean_squares
+from judgesmith.metrics.record import Record
 
 __all__ = [
     "IntraclassCorrelation",
@@ -23,7 +24,7 @@ _DUST = 1e-12
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class IntraclassCorrelation:
+class IntraclassCorrelation(Record):
     """The share of the variance of ratings that is about the items.
 
     Attributes

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import ArrayLike
 
-from judgesmith.metrics.checks import FloatArray, rating_table
+from judgesmith.metrics.checks import FloatArray, number, number_array, rating_table
 from judgesmith.metrics.correlations.groupwise import Column
 from judgesmith.metrics.ratings.rating_levels import checked_levels
 
@@ -38,13 +38,15 @@ def modes(samples: ArrayLike, *, readable: float = 0.5) -> FloatArray:
     ValueError
         If ``samples`` is not such a table, holds an infinite value, or ``readable`` is not from 0
         to 1.
+    TypeError
+        If ``readable`` is no number.
 
     Examples
     --------
     >>> modes([[1, 1, 5, 5, 4], [2, 4, None, None, None], [1, 3, None, None, 2]])
     array([ 5., nan,  2.])
     """
-    if not 0 <= readable <= 1:
+    if not 0 <= number(readable, name="readable") <= 1:
         raise ValueError(f"readable must be a share from 0 to 1; got {readable}.")
     table = rating_table(samples)
     given = ~np.isnan(table)
@@ -110,10 +112,7 @@ def nearest_levels(
     if len(known) < 2:
         raise ValueError(f"there must be two levels or more to choose from; got {known.tolist()}.")
     low, high = _ends((known[0], known[-1]) if scale is None else scale)
-    try:
-        given = np.asarray(scores, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"scores must be numbers, nan where there is none; {error}.") from error
+    given = number_array(scores, name="scores")
     share = (given - low) / (high - low)
     outside = np.flatnonzero((share < -_NOISE) | (share > 1 + _NOISE))
     if outside.size:
@@ -136,6 +135,7 @@ def _ends(scale: tuple[float, float]) -> tuple[float, float]:
         low, high = map(float, scale)
     except (TypeError, ValueError):
         low = high = np.nan
-    if not 0 < high - low < np.inf:
+    # Halves, so that ends that are too far apart are told and do not overflow.
+    if not 0 < high / 2 - low / 2 < np.finfo(np.float64).max / 2:
         raise ValueError(f"scale must be its lowest and its highest score; got {scale!r}.")
     return low, high

@@ -2,6 +2,8 @@
 
 import math
 
+from judgesmith.metrics.checks import fraction, number
+
 __all__ = ["raters_needed", "spearman_brown"]
 
 
@@ -27,7 +29,9 @@ def spearman_brown(reliability: float, factor: float) -> float:
     Raises
     ------
     ValueError
-        If ``reliability`` is above 1 or ``factor`` is not a positive number.
+        If ``reliability`` is above 1 or ``factor`` is not positive or not finite.
+    TypeError
+        If one of them is no number.
 
     References
     ----------
@@ -42,9 +46,9 @@ def spearman_brown(reliability: float, factor: float) -> float:
     >>> round(spearman_brown(0.75, 1 / 3), 3)
     0.5
     """
-    if reliability > 1:
+    if number(reliability, name="reliability") > 1:
         raise ValueError(f"a reliability is at most 1; got {reliability}.")
-    if not 0 < factor < math.inf:
+    if not 0 < number(factor, name="factor") < math.inf:
         raise ValueError(f"factor must be a positive number, such as 2; got {factor}.")
     share = 1 + (factor - 1) * reliability
     return factor * reliability / share if share > 0 else math.nan
@@ -70,6 +74,8 @@ def raters_needed(reliability: float, target: float) -> int:
     ValueError
         If ``reliability`` is nan, not above 0 or above 1 (no number of such raters would do), or
         ``target`` is not strictly between 0 and 1.
+    TypeError
+        If one of them is no number.
 
     References
     ----------
@@ -80,13 +86,14 @@ def raters_needed(reliability: float, target: float) -> int:
     >>> raters_needed(0.5, 0.75)
     3
     """
-    if not 0 < reliability <= 1:
+    if not 0 < number(reliability, name="reliability") <= 1:
         raise ValueError(
             f"reliability must be above 0 and at most 1; got {reliability}. No number of raters "
             "makes the mean of ratings reliable that have nothing in common."
         )
-    if not 0 < target < 1:
-        raise ValueError(f"target must be strictly between 0 and 1, such as 0.8; got {target}.")
-    factor = target * (1 - reliability) / (reliability * (1 - target))
+    fraction(target, name="target")
+    factor = target / (1 - target) * (1 - reliability) / reliability
+    if math.isinf(factor):
+        raise ValueError(f"no number of raters can be told for a reliability of {reliability}.")
     # A whole number that rounding has lifted by a hair is still enough.
     return max(1, math.ceil(factor * (1 - 1e-12)))

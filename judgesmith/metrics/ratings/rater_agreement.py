@@ -9,10 +9,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from judgesmith.metrics.checks import FloatArray, group_codes, rating_table
+from judgesmith.metrics.checks import FloatArray, group_codes, label_list, rating_table
 from judgesmith.metrics.correlations.groupwise import Statistic
 from judgesmith.metrics.correlations.levels import Labels, Level, agreement
 from judgesmith.metrics.estimate import Estimate
+from judgesmith.metrics.record import Record
 from judgesmith.metrics.resampling.averaging import RatedPart, averaged_interval
 from judgesmith.metrics.resampling.source_draws import check_settings
 
@@ -20,7 +21,7 @@ __all__ = ["RaterVsRest", "pairwise_rater_agreement", "rater_vs_rest"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RaterVsRest:
+class RaterVsRest(Record):
     """How each rater agrees with the mean of the others, and how they do on average.
 
     Attributes
@@ -218,12 +219,13 @@ def _labelled(
     table = rating_table(ratings)
     if sources is None and level == "sample":
         raise ValueError("sample level needs sources=, one label per item; got None.")
-    own = list(range(len(table))) if sources is None else list(sources)
+    own = label_list(range(len(table)) if sources is None else sources, name="sources")
     group_codes(own, name="sources", n_items=len(table))
     if systems is None:
         return table, own, None
-    group_codes(systems, name="systems", n_items=len(table))
-    return table, own, list(systems)
+    responders = label_list(systems, name="systems")
+    group_codes(responders, name="systems", n_items=len(table))
+    return table, own, responders
 
 
 def _rests(table: FloatArray) -> Iterator[tuple[FloatArray, FloatArray]]:

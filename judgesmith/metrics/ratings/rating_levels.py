@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import ArrayLike
 
-from judgesmith.metrics.checks import FloatArray, IntArray
+from judgesmith.metrics.checks import FloatArray, IntArray, number_array
 from judgesmith.metrics.correlations.groupwise import TIE_TOLERANCE
 
 __all__ = ["MOST_LEVELS", "checked_levels", "level_codes"]
@@ -35,6 +35,8 @@ def checked_levels(levels: ArrayLike | None, *scores: FloatArray) -> FloatArray:
     >>> checked_levels(None, np.array([2.0, 1.0]), np.array([4.0, 2.0]))
     array([1., 2., 4.])
     """
+    if levels is None and not scores:
+        raise ValueError("levels must be given: a vector of rising numbers, such as 1 to 5.")
     if levels is None:
         found = np.unique(np.concatenate(scores))
         found = found[np.diff(found, prepend=-np.inf) > _tolerance(found)]
@@ -44,15 +46,12 @@ def checked_levels(levels: ArrayLike | None, *scores: FloatArray) -> FloatArray:
                 "round them to the levels of a scale first."
             )
         return found
-    try:
-        declared = np.asarray(levels, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"levels must be a vector of numbers, such as 1 to 5; {error}.") from error
+    declared = number_array(levels, name="levels")
     if declared.ndim != 1 or not declared.size or not np.isfinite(declared).all():
         raise ValueError(
             f"levels must be a vector of finite numbers, such as 1 to 5; got {levels!r}."
         )
-    if np.any(np.diff(declared) <= 2 * _tolerance(declared)):
+    if np.any(np.diff(declared / 2) <= _tolerance(declared)):
         raise ValueError(f"levels must rise from each to the next; got {declared.tolist()}.")
     if len(declared) > MOST_LEVELS:
         raise ValueError(f"there must be at most {MOST_LEVELS} levels; got {len(declared)}.")

@@ -9,9 +9,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from judgesmith.metrics.checks import FloatArray, IntArray, rating_table
+from judgesmith.metrics.checks import FloatArray, IntArray, number_array, rating_table
 from judgesmith.metrics.ratings.one_level import modes
 from judgesmith.metrics.ratings.rating_levels import checked_levels, level_codes
+from judgesmith.metrics.record import Record
 
 __all__ = ["UnanimousCounts", "unanimous_counts", "unanimous_ratings"]
 
@@ -20,7 +21,7 @@ _NOISE = 1e-9
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class UnanimousCounts:
+class UnanimousCounts(Record):
     """How many items keep a level that all raters gave.
 
     Attributes
@@ -129,11 +130,14 @@ class _Unanimity:
     def of(cls, ratings: ArrayLike, levels: ArrayLike, is_mean: ArrayLike | None) -> "_Unanimity":
         """Check the arguments and find the level of each item, -1 where it is left out."""
         table, known = rating_table(ratings), checked_levels(levels)
-        mean = np.zeros(len(table), bool) if is_mean is None else np.asarray(is_mean, bool)
-        if mean.shape != (len(table),):
+        said = np.zeros(len(table)) if is_mean is None else number_array(is_mean, name="is_mean")
+        if said.shape != (len(table),):
             raise ValueError(
-                f"is_mean must hold one yes or no per item; got {mean.shape} for {len(table)}."
+                f"is_mean must hold one yes or no per item; got {said.shape} for {len(table)}."
             )
+        if not np.isin(said, (0, 1)).all():
+            raise ValueError(f"is_mean must be yes or no, True or False; got {is_mean!r}.")
+        mean = said == 1
         given = ~np.isnan(table)
         n_ratings = np.count_nonzero(given, axis=1)
         if np.any(n_ratings[mean] > 1):

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from judgesmith.metrics.checks import FloatArray, IntArray, paired_scores
+from judgesmith.metrics.checks import FloatArray, IntArray, label_list, paired_scores
 from judgesmith.metrics.comparing.shared_rows import with_gaps_shared
 from judgesmith.metrics.correlations.groupwise import Statistic, check_statistic
 from judgesmith.metrics.correlations.levels import (
@@ -77,6 +77,8 @@ class AveragedUnits:
                 f"items can be drawn from one part only; got {len(parts)}. Draw sources: equal "
                 "labels say which are the same in several parts."
             )
+        # Labels are read more than once.
+        parts = [_with_lists(part) for part in parts]
         rows, scored = [], []
         for part in parts:
             p, h = paired_scores(part.predicted, part.human, allow_unscored=True)
@@ -194,11 +196,24 @@ def scored_by_both(first: RatedPart, second: RatedPart) -> tuple[RatedPart, Rate
     ValueError
         If the parts are not about the same rows.
     """
+    first, second = _with_lists(first), _with_lists(second)
     for name in ("human", "sources", "systems"):
         if not _same(getattr(first, name), getattr(second, name)):
             raise ValueError(f"rows must pair up; {name} of one part differ between predictors.")
     p, q, _ = with_gaps_shared(first.predicted, second.predicted, first.human)
     return replace(first, predicted=p), replace(second, predicted=q)
+
+
+def _with_lists(part: RatedPart) -> RatedPart:
+    """Return the part with its labels as lists."""
+    sources, systems = part.sources, part.systems
+    return replace(
+        part,
+        sources=sources if isinstance(sources, list) else label_list(sources, name="sources"),
+        systems=systems
+        if systems is None or isinstance(systems, list)
+        else label_list(systems, name="systems"),
+    )
 
 
 def _same(one: Iterable[Any] | None, other: Iterable[Any] | None) -> bool:

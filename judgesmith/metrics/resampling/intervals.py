@@ -13,6 +13,7 @@ skewed values tends to miss on the high side.
 import numpy as np
 from numpy.typing import ArrayLike
 
+from judgesmith.metrics.checks import label_list
 from judgesmith.metrics.correlations.groupwise import Statistic
 from judgesmith.metrics.correlations.levels import Labels, Level
 from judgesmith.metrics.estimate import Estimate, PairedEstimate
@@ -189,8 +190,10 @@ def paired_interval(
     >>> found.value == found.first - found.second, found.p_value < 0.2
     (True, True)
     """
+    labels = label_list(sources, name="sources")
+    others = None if systems is None else label_list(systems, name="systems")
     parts = [
-        RatedPart(predicted=each, human=human, sources=sources, systems=systems)
+        RatedPart(predicted=each, human=human, sources=labels, systems=others)
         for each in (first, second)
     ]
     return averaged_paired_interval(

@@ -10,7 +10,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from judgesmith.metrics.checks import FloatArray, fraction, group_codes, rating_table
+from judgesmith.metrics.checks import FloatArray, fraction, group_codes, label_list, rating_table
 from judgesmith.metrics.correlations.levels import Labels
 from judgesmith.metrics.estimate import Estimate
 from judgesmith.metrics.ratings.alpha import Measurement, krippendorff_alpha
@@ -72,7 +72,7 @@ def jackknife_interval(
     (4.25, 2.73, 5.77)
     """
     fraction(confidence, name="confidence")
-    labels = list(items)
+    labels = label_list(items, name="items")
     codes, n_items = group_codes(labels, name="items", n_items=len(labels))
     value = statistic(np.ones(len(labels), bool)) if labels else math.nan
     low = high = math.nan
@@ -98,6 +98,9 @@ def alpha_interval(
     In simulations of three raters who answer yes or no (``benchmarks/answer_coverage.py``, 400
     repetitions each), nominal 95 % intervals covered 90 to 96 % where up to 95 % said yes and 30
     answers or more were no, and 84 % or more in all other cases: what misses, sits too low.
+
+    Alpha is computed anew without each item, so that time grows with the square of their number:
+    four thousand items take seconds, a hundred thousand more than an hour.
 
     Parameters
     ----------
@@ -131,7 +134,7 @@ def alpha_interval(
     >>> round(found.value, 2), found.n, found.n_groups
     (0.69, 12, 3)
     """
-    table, labels = rating_table(ratings), list(items)
+    table, labels = rating_table(ratings), label_list(items, name="items")
     group_codes(labels, name="items", n_items=len(table))
     several = np.count_nonzero(~np.isnan(table), axis=1) > 1
     table = table[several]

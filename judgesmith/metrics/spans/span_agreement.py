@@ -8,6 +8,7 @@ import numpy as np
 from judgesmith.metrics.checks import FloatArray, IntArray, group_codes
 from judgesmith.metrics.correlations.levels import Labels
 from judgesmith.metrics.estimate import Estimate
+from judgesmith.metrics.record import Record
 from judgesmith.metrics.resampling.source_draws import (
     check_settings,
     draws_of_sources,
@@ -32,7 +33,7 @@ SPAN_STATISTICS = ("precision", "recall", "f1", "macro_f1")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SpanAgreement:
+class SpanAgreement(Record):
     """How well predicted spans agree with gold spans, in characters or in spans.
 
     Attributes

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import NDArray
 
-from judgesmith.metrics.checks import FloatArray, IntArray
+from judgesmith.metrics.checks import FloatArray, IntArray, number
 from judgesmith.metrics.correlations.levels import Labels
 from judgesmith.metrics.spans.span_agreement import SpanAgreement, agreement_of_matches
 from judgesmith.metrics.spans.span_side import TextSpans
@@ -102,7 +102,7 @@ def span_character_agreement(
 
 def check_credit(severity_credit: float) -> None:
     """Refuse a credit that is no share."""
-    if not 0 <= severity_credit <= 1:
+    if not 0 <= number(severity_credit, name="severity_credit") <= 1:
         raise ValueError(
             "severity_credit must be from 0 (severities must be equal) to 1 (they do not matter); "
             f"got {severity_credit}."

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from judgesmith.metrics.checks import FloatArray, IntArray
+from judgesmith.metrics.checks import FloatArray, IntArray, number
 from judgesmith.metrics.correlations.levels import Labels
 from judgesmith.metrics.spans.span_agreement import SpanAgreement, agreement_of_matches
 from judgesmith.metrics.spans.span_characters import check_credit
@@ -88,7 +88,7 @@ def matched_span_agreement(
     1.133
     """
     check_credit(severity_credit)
-    if not 0 <= iou_threshold <= 1:
+    if not 0 <= number(iou_threshold, name="iou_threshold") <= 1:
         raise ValueError(
             f"iou_threshold must be from 0 (any overlap) to 1 (equal spans); got {iou_threshold}."
         )

@@ -17,19 +17,21 @@ from judgesmith.metrics.checks import (
     fraction,
     group_codes,
     label_list,
+    number,
     paired_scores,
     score_vector,
 )
 from judgesmith.metrics.correlations.levels import Labels
 from judgesmith.metrics.estimate import Estimate
 from judgesmith.metrics.limits import squarable
+from judgesmith.metrics.record import Record
 from judgesmith.metrics.systems.rectified_sums import Part, Rectified, rectified
 
 __all__ = ["PredictionPoweredMean", "prediction_powered_mean"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PredictionPoweredMean:
+class PredictionPoweredMean(Record):
     """A mean human score with and without the help of a judge.
 
     Attributes
@@ -177,7 +179,7 @@ def powered_mean(
 
 def check_weight(weight: float | None) -> None:
     """Refuse a weight that is not a share."""
-    if weight is not None and not 0 <= weight <= 1:
+    if weight is not None and not 0 <= number(weight, name="weight") <= 1:
         raise ValueError(
             f"weight must be from 0 (ratings alone) to 1, or None to find it; got {weight}."
         )
@@ -191,18 +193,13 @@ def rated_rows(part: Part) -> Part:
     )
 
 
-def reach_of(found: Rectified, confidence: float) -> float:
-    """Return half the length of Student's interval, nan where nothing varies."""
+def estimate_of(found: Rectified, n: int, confidence: float) -> Estimate:
+    """Return a value with Student's interval, nan where nothing varies."""
     from scipy.special import stdtrit
 
-    if not found.error > 0:
-        return math.nan
-    return float(stdtrit(found.freedom, (1 + confidence) / 2)) * found.error
-
-
-def estimate_of(found: Rectified, n: int, confidence: float) -> Estimate:
-    """Return a mean with its interval."""
-    reach = reach_of(found, confidence)
+    reach = math.nan
+    if found.error > 0:
+        reach = float(stdtrit(found.freedom, (1 + confidence) / 2)) * found.error
     return Estimate(
         value=found.value,
         low=found.value - reach,

@@ -3,7 +3,7 @@
 One table holds all rows: the judge's scores everywhere, human scores where there are any.
 """
 
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass, fields
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -19,13 +19,14 @@ from judgesmith.metrics.checks import (
 from judgesmith.metrics.correlations.levels import Labels
 from judgesmith.metrics.estimate import PairedEstimate
 from judgesmith.metrics.limits import squarable
+from judgesmith.metrics.record import Record
 from judgesmith.metrics.systems.prediction_powered import (
     PredictionPoweredMean,
     check_weight,
+    estimate_of,
     gain_of,
     powered_mean,
     rated_rows,
-    reach_of,
 )
 from judgesmith.metrics.systems.rectified_sums import Part, Rectified, rectified
 
@@ -46,7 +47,7 @@ class SystemMean(PredictionPoweredMean):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SystemDifference:
+class SystemDifference(Record):
     """How much higher people score one system than another, with and without the judge.
 
     Attributes
@@ -220,18 +221,11 @@ def _paired(found: Rectified, n: int, confidence: float) -> PairedEstimate:
     """Return a difference with interval and p-value."""
     from scipy.special import stdtr
 
-    reach = reach_of(found, confidence)
     p_value = float("nan")
     if found.error > 0:
         p_value = float(2 * stdtr(found.freedom, -abs(found.value) / found.error))
     return PairedEstimate(
-        value=found.value,
-        low=found.value - reach,
-        high=found.value + reach,
-        confidence=confidence,
-        n=n,
-        n_groups=found.n_groups,
-        n_undefined=0,
+        **asdict(estimate_of(found, n, confidence)),
         first=found.means[0],
         second=found.means[1],
         p_value=p_value,

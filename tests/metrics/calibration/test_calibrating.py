@@ -149,7 +149,7 @@ def test_numbers_that_are_no_line_are_refused():
 
 def test_rounding_dust_is_one_corner():
     curve = isotonic_map([0.3, 0.1 + 0.2, 0.5], [1, 3, 4])
-    assert curve.to_dict()["values"] == (2, 4)
+    assert curve.to_dict()["values"] == [2, 4]
 
 
 def test_each_row_is_mapped_without_its_source():

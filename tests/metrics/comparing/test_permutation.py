@@ -356,3 +356,21 @@ def test_lists_yes_and_no_and_objects_are_scores():
         assert found == permutation_test(
             kind(yes), kind(second), kind(human), **given, rng=np.random.default_rng(0)
         )
+
+
+def test_labels_may_come_one_by_one():
+    first, second, human = np.random.default_rng(0).normal(size=(3, 12))
+    given = {"statistic": "pearson", "level": "system", "swap": "both", "n_permutations": 50}
+    found = [
+        permutation_test(
+            first,
+            second,
+            human,
+            sources=kind(i // 3 for i in range(12)),
+            systems=kind(i % 3 for i in range(12)),
+            rng=np.random.default_rng(1),
+            **given,
+        )
+        for kind in (iter, list)
+    ]
+    assert found[0] == found[1]

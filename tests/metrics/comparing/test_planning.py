@@ -163,3 +163,18 @@ def test_pilots_and_goals_that_say_nothing_are_refused(call, message):
 def test_what_is_no_pilot_is_refused(plan):
     with pytest.raises(TypeError, match="pilot must be an Estimate"):
         plan(0.2)
+
+
+@pytest.mark.parametrize(
+    ("call", "name"),
+    [
+        (lambda: labels_needed(0.1, None), "correlation"),
+        (lambda: labels_needed(0.1, 0.5, cluster_size="4"), "cluster_size"),
+        (lambda: labels_needed(0.1, 0.5, intraclass=[0.1]), "intraclass"),
+        (lambda: sources_needed(pilot_of(), "0.1"), "half_width"),
+        (lambda: sources_to_compare(paired_pilot_of(), difference="0.1"), "difference"),
+    ],
+)
+def test_what_is_no_number_is_refused(call, name):
+    with pytest.raises(TypeError, match=f"{name} must be a number"):
+        call()

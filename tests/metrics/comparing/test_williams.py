@@ -146,3 +146,10 @@ def test_lists_without_noise_are_beyond_doubt():
     assert found.statistic == math.inf
     assert found.p_value == 0
     assert williams_test(first, second, first - second).p_value < 1e-6
+
+
+@pytest.mark.parametrize("change", [{"between": None}, {"first": "0.5"}, {"n": None}])
+def test_what_is_no_number_is_refused(change):
+    given = {"first": 0.5, "second": 0.3, "between": 0.6, "n": 50} | change
+    with pytest.raises(TypeError, match="must be a number"):
+        williams_of_correlations(**given)

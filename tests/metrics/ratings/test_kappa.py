@@ -149,7 +149,7 @@ def test_kappa_of_a_million_items_takes_no_square_of_them():
         ([1], [1], {"levels": []}, "vector of finite numbers"),
         ([1], [1], {"levels": [[1]]}, "vector of finite numbers"),
         ([1], [1], {"levels": [1, np.nan]}, "vector of finite numbers"),
-        ([1], [1], {"levels": ["low", "high"]}, "levels must be a vector of numbers"),
+        ([1], [1], {"levels": ["low", "high"]}, "levels must be an array of numbers"),
         ([1], [1], {"levels": range(300)}, "at most 256 levels; got 300"),
         (range(300), range(300), {}, "300 different scores are too many"),
     ],

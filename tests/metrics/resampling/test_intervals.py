@@ -259,6 +259,29 @@ def test_impossible_settings_are_refused(change, error, message):
         paired_interval([1, 2, 3], [1, 2, 3], [1, 2, 3], sources=range(3), **given)
 
 
+def test_labels_may_come_one_by_one():
+    human, first, second = np.random.default_rng(0).normal(size=(3, 12))
+    given = {"statistic": "pearson", "level": "dataset"}
+
+    def both(labels):
+        rng = np.random.default_rng(1)
+        more = given | {"rng": rng, "sources": labels(3), "systems": labels(2)}
+        one = agreement_interval(first, human, **more, resample="both", n_resamples=50)
+        more = given | {"rng": rng, "sources": labels(3), "systems": labels(2)}
+        return one, paired_interval(first, second, human, **more, n_resamples=50)
+
+    assert both(lambda n: (i // n for i in range(12))) == both(lambda n: np.arange(12) // n)
+
+
+@pytest.mark.parametrize("labels", [None, 3])
+def test_what_is_no_list_of_labels_is_refused(labels):
+    given = {"statistic": "pearson", "level": "dataset", "rng": np.random.default_rng(0)}
+    with pytest.raises(TypeError, match="sources must be a sequence of labels"):
+        agreement_interval([1, 2, 3], [1, 2, 3], sources=labels, **given)
+    with pytest.raises(TypeError, match="sources must be a sequence of labels"):
+        paired_interval([1, 2, 3], [1, 2, 3], [1, 2, 3], sources=labels, **given)
+
+
 # level, statistic; the value and interval of one judge; interval and p-value of a difference.
 RECORDED = [
     (

@@ -115,3 +115,10 @@ def test_an_infinite_statistic_has_no_interval():
     found = jackknife_interval(lambda rows: points[rows].sum(), items=range(3), n=3)
     assert found.value == np.inf
     assert np.isnan([found.low, found.high]).all()
+
+
+def test_items_that_are_no_list_are_refused():
+    with pytest.raises(TypeError, match="items must be a sequence of labels"):
+        jackknife_interval(lambda rows: 1.0, items=None, n=1)
+    with pytest.raises(TypeError, match="items must be a sequence of labels"):
+        alpha_interval([[1, 1]], items=None, measurement="nominal")

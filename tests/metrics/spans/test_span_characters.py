@@ -118,10 +118,10 @@ def test_neither_where_in_a_text_nor_in_what_order_matters(pairs, shift):
     )
 
 
-def test_equals_the_scorers_of_the_shared_tasks():
-    # Scorers of WMT 2023 (qe-eval-scripts, wmt23/task2_evaluate.py: score_new) and WMT 2025
-    # (wmt25-mteval, scoring_esa.py: get_char_f1) on these texts, major as 5 and minor as 1. They
-    # agree where no span overlaps another of its side; then 2025 counts a character twice.
+def test_equals_what_transcribed_counting_loops_of_the_shared_tasks_gave():
+    # The counting loops of WMT 2023 (qe-eval-scripts, wmt23/task2_evaluate.py: score_new) and WMT
+    # 2025 (wmt25-mteval, scoring_esa.py: get_char_f1) were transcribed, not called; major is 5 and
+    # minor 1. They agree where no span overlaps another of its side; then 2025 counts twice.
     predicted = [[(0, 10, 5), (15, 20, 1)], [], [(3, 9, 1)], [(0, 4, 5), (6, 12, 1)]]
     gold = [[(2, 12, 1), (15, 22, 1)], [(0, 3, 5)], [(3, 9, 1)], [(1, 8, 5)]]
     found = agreement(predicted, gold, severity_credit=0.5)

@@ -1,0 +1,92 @@
+"""Every function of two lists of scores answers to odd lists, or refuses them in one sentence."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from judgesmith import metrics
+
+PLAIN = {
+    name: getattr(metrics, name) for name in ("pearson", "spearman", "kendall", "concordance", "q")
+}
+
+
+def labelled(name, *, judges=1, draws=None, **more):
+    """Return a function of two lists in which people also are the second judge, if there is one."""
+
+    def call(predicted, human):
+        n = len(human) if np.ndim(human) else 0
+        given = {"sources": [i // 3 for i in range(n)], "systems": [i % 3 for i in range(n)]}
+        if draws is not None:
+            given |= {"rng": np.random.default_rng(0), draws: 20}
+        scores = [predicted, human, human] if judges == 2 else [predicted, human]
+        return getattr(metrics, name)(*scores, **given, statistic="pearson", **more)
+
+    return call
+
+
+RECORDED = {
+    f"{name}@{level}": labelled(name, judges=judges, draws=draws, level=level)
+    for name, judges, draws in (
+        ("agreement", 1, None),
+        ("contributions", 1, None),
+        ("agreement_interval", 1, "n_resamples"),
+        ("paired_interval", 2, "n_resamples"),
+        ("permutation_test", 2, "n_permutations"),
+    )
+    for level in ("system", "sample", "dataset")
+} | {
+    "worst_pairs": metrics.worst_pairs,
+    "williams_test": lambda predicted, human: metrics.williams_test(predicted, human, human),
+}
+EVERY = PLAIN | RECORDED
+HUMAN = [1, 2, 3, 4, 5, 3]
+
+REFUSED = {
+    "infinite": ([np.inf, 1, 2, 3, 4, 5], HUMAN),
+    "unrated": ([1, 2, 3, 4, 5, 6], [None, 2, 3, 4, 5, 6]),
+    "shorter": ([1, 2, 3], HUMAN),
+    "strings": (["1", "2", "3", "4", "5", "6"], HUMAN),
+    "a string among numbers": ([1, 2, 3, 4, 5, "6"], HUMAN),
+    "complex": ([1j] * 6, HUMAN),
+    "a table": ([[1, 2, 3, 4, 5, 6]], HUMAN),
+    "one number": (3, HUMAN),
+    "a dictionary": ({1: 2}, HUMAN),
+    "beyond floats": ([10**400, 1, 2, 3, 4, 5], HUMAN),
+}
+ANSWERED = {
+    "nothing": ([], []),
+    "one item": ([1], [2]),
+    "constant": ([3] * 6, HUMAN),
+    "people constant": ([1, 2, 3, 4, 5, 6], [3] * 6),
+    "huge": ([1e308, -1e308, 1e308, 0, 1, 2], HUMAN),
+    "tiny": ([5e-324, 1e-323, 0, 0, 1e-322, 0], HUMAN),
+    "yes and no": ([True, False, True, True, False, True], HUMAN),
+    "objects": (np.array([2, 1, 3, 5, 4, 3], object), np.array(HUMAN, object)),
+    "series": (pd.Series([2, 1, 3, 5, 4, 3], index=[9, 5, 5, 1, 0, 3]), pd.Series(HUMAN)),
+}
+
+
+@pytest.mark.parametrize("name", EVERY)
+@pytest.mark.parametrize("kind", REFUSED)
+def test_what_is_no_list_of_scores_is_refused_with_its_name(name, kind):
+    with pytest.raises(ValueError, match=r"predicted|human"):
+        EVERY[name](*REFUSED[kind])
+
+
+@pytest.mark.parametrize("name", EVERY)
+@pytest.mark.parametrize("kind", ANSWERED)
+def test_odd_lists_of_scores_have_an_answer(name, kind):
+    EVERY[name](*ANSWERED[kind])
+
+
+@pytest.mark.parametrize("name", EVERY)
+@pytest.mark.parametrize("gap", [None, np.nan])
+def test_gaps_are_left_out_by_records_and_refused_by_plain_functions(name, gap):
+    if name in PLAIN:
+        with pytest.raises(ValueError, match="predicted has no finite score for 1 of 6"):
+            EVERY[name]([gap, 1, 3, 5, 4, 3], HUMAN)
+        return
+    found = EVERY[name]([gap, 1, 3, 5, 4, 3], HUMAN)
+    if hasattr(found, "n"):
+        assert found.n == 5
