@@ -61,11 +61,12 @@ class AffineMap(_Map):
                 f"slope and intercept must be finite; got {self.slope} and {self.intercept}."
             )
         if self.bounds is not None:
-            low, high = self.bounds
-            if not -math.inf < low < high < math.inf:
+            ends = score_vector(np.ravel(np.asarray(self.bounds)), name="bounds")
+            if len(ends) != 2 or not ends[0] < ends[1]:
                 raise ValueError(
-                    f"bounds must be finite (low, high) with low < high; got {self.bounds}."
+                    f"bounds must be finite (low, high) with low < high; got {self.bounds!r}."
                 )
+            low, high = ends
             object.__setattr__(self, "bounds", (float(low), float(high)))
 
     def apply(self, predicted: ArrayLike) -> FloatArray:

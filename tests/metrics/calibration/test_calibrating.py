@@ -207,3 +207,9 @@ def test_a_million_rows_are_no_trouble():
     predicted = rng.normal(size=1_000_000)
     curve = isotonic_map(predicted, predicted + rng.normal(size=len(predicted)))
     assert curve([0.0])[0] == pytest.approx(0, abs=0.1)
+
+
+@pytest.mark.parametrize("bounds", [(5, 1), (1,), 3, (1, 2, 3), (0, np.inf), (np.nan, 1), "ab"])
+def test_bounds_that_are_no_two_ends_are_refused(bounds):
+    with pytest.raises(ValueError, match=r"^bounds "):
+        affine_map([1, 2, 3], [1, 2, 3], bounds=bounds)
