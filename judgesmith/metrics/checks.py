@@ -24,7 +24,7 @@ IntArray = NDArray[np.int64]
 
 
 def paired_scores(
-    predicted: ArrayLike, human: ArrayLike, *, allow_unscored: bool = False
+    predicted: ArrayLike, human: ArrayLike, *, allow_unscored: bool = False, name: str = "predicted"
 ) -> tuple[FloatArray, FloatArray]:
     """Return both score vectors as float arrays of one shared length.
 
@@ -34,30 +34,44 @@ def paired_scores(
         Aligned scores, each on its own scale.
     allow_unscored : bool
         Whether ``predicted`` may hold nan (or None) for items that have no score.
+    name : str
+        What ``predicted`` is called, for messages.
 
     Raises
     ------
     ValueError
-        If the vectors are not one-dimensional numbers, differ in length, or hold an
-        infinite or (unless allowed) a missing score.
+        If the vectors are not one-dimensional numbers, differ in length, hold an infinite or
+        (unless allowed) a missing score, or are pandas columns with different indexes.
 
     Examples
     --------
     >>> paired_scores([1, 2], [3, 4])
     (array([1., 2.]), array([3., 4.]))
     """
-    p, h = _vector(predicted, "predicted"), _vector(human, "human")
+    p, h = _vector(predicted, name), _vector(human, "human")
     if p.shape != h.shape:
         raise ValueError(
-            f"predicted and human must be aligned, one score each per item; got {len(p)} "
-            f"predicted and {len(h)} human scores."
+            f"{name} and human must be aligned, one score each per item; got {len(p)} "
+            f"{name} and {len(h)} human scores."
         )
+    _refuse_misaligned(predicted, human, name)
     _refuse(~np.isfinite(h), "human", "give only rated items")
     if allow_unscored:
-        _refuse(np.isinf(p), "predicted", "mark an item without a score as nan")
+        _refuse(np.isinf(p), name, "mark an item without a score as nan")
     else:
-        _refuse(~np.isfinite(p), "predicted", "drop unscored items and report how many there were")
+        _refuse(~np.isfinite(p), name, "drop unscored items and report how many there were")
     return p, h
+
+
+def _refuse_misaligned(predicted: Any, human: Any, name: str) -> None:
+    """Raise if both are columns of pandas whose rows are not called alike."""
+    if not (hasattr(predicted, "iloc") and hasattr(human, "iloc")):
+        return
+    if not predicted.index.equals(human.index):
+        raise ValueError(
+            f"{name} and human are columns with different indexes, and scores are taken by their "
+            "position; align them first, or give both without an index (.to_numpy())."
+        )
 
 
 def group_codes(labels: Iterable[object], *, name: str, n_items: int) -> tuple[IntArray, int]:

@@ -165,3 +165,15 @@ def test_masked_ratings_are_missing():
 def test_what_is_no_fraction_is_refused(value):
     with pytest.raises(ValueError, match="confidence must be strictly between 0 and 1"):
         fraction(value, name="confidence")
+
+
+def test_columns_with_different_indexes_are_refused_and_those_with_equal_ones_taken():
+    import pandas as pd
+
+    human = pd.Series([1.0, 2.0, 3.0], index=["a", "b", "c"])
+    with pytest.raises(ValueError, match="different indexes, and scores are taken by their pos"):
+        paired_scores(human.iloc[::-1], human)
+    p, h = paired_scores(human * 2, human)
+    assert p.tolist() == [2.0, 4.0, 6.0]
+    assert h.tolist() == [1.0, 2.0, 3.0]
+    assert paired_scores(human.to_numpy()[::-1], human)[0].tolist() == [3.0, 2.0, 1.0]

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from judgesmith.metrics.checks import label_list
-from judgesmith.metrics.comparing.shared_rows import with_gaps_shared
+from judgesmith.metrics.comparing.shared_rows import with_gaps_shared, with_sources_shared
 from judgesmith.metrics.comparing.significance import (
     Alternative,
     SignificanceTest,
@@ -123,6 +123,8 @@ def permutation_test(
     p, q, h = with_gaps_shared(first, second, human)
     sources = label_list(sources, name="sources")
     systems = None if systems is None else label_list(systems, name="systems")
+    if level == "sample":
+        p, q = with_sources_shared(p, q, h, sources=sources, statistic=statistic)
     one, other = (
         ScoredRows.of(
             each, h, sources=sources, systems=systems, level=level, scored=~np.isnan(each)
@@ -152,8 +154,10 @@ def permutation_test(
         second=values[1].value,
         n=values[0].n,
         n_groups=n_groups,
-        n_undefined=max(value.n_undefined for value in values),
+        n_undefined=values[0].n_undefined,
         n_permutations=n_defined,
+        swap=swap,
+        alternative=alternative,
     )
 
 

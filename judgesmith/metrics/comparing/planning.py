@@ -183,6 +183,11 @@ def sources_to_compare(
     >>> sources_to_compare(pilot), sources_to_compare(pilot, difference=0.05)
     (302, 1200)
     """
+    if not isinstance(pilot, PairedEstimate):
+        raise TypeError(
+            "pilot must be a difference of two judges on the same rows, from paired_interval; got "
+            f"{type(pilot).__name__}."
+        )
     spread = _spread(pilot)
     wished = abs(pilot.value if difference is None else number(difference, name="difference"))
     if not (wished > 0 and math.isfinite(wished)):

@@ -30,9 +30,13 @@ class SignificanceTest(Record):
     n_groups : int
         Independent units among these rows.
     n_undefined : int
-        Groups left out of the agreements, the larger count of both.
+        Groups left out because either judge has no value there.
     n_permutations : int
         Defined permutations behind ``p_value``; 0 where it comes from a formula.
+    swap : str
+        What changed hands; empty where the p-value comes from a formula.
+    alternative : {"two-sided", "greater"}
+        What was tested against.
     """
 
     statistic: float
@@ -43,6 +47,8 @@ class SignificanceTest(Record):
     n_groups: int
     n_undefined: int
     n_permutations: int
+    swap: str = ""
+    alternative: Alternative = "two-sided"
 
 
 def check_alternative(alternative: str) -> None:

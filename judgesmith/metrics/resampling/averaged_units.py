@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from judgesmith.metrics.checks import FloatArray, IntArray, label_list, paired_scores
-from judgesmith.metrics.comparing.shared_rows import with_gaps_shared
+from judgesmith.metrics.comparing.shared_rows import with_gaps_shared, with_sources_shared
 from judgesmith.metrics.correlations.groupwise import Statistic, check_statistic
 from judgesmith.metrics.correlations.levels import (
     Labels,
@@ -188,8 +188,10 @@ def _places(labels: Iterable[Any]) -> dict[Any, int]:
     return {label: place for place, label in enumerate(ordered)}
 
 
-def scored_by_both(first: RatedPart, second: RatedPart) -> tuple[RatedPart, RatedPart]:
-    """Return the parts without rows that either leaves unscored.
+def scored_by_both(
+    first: RatedPart, second: RatedPart, *, statistic: Statistic, level: Level
+) -> tuple[RatedPart, RatedPart]:
+    """Return the parts without rows that either leaves unscored, or sources it has no value on.
 
     Raises
     ------
@@ -200,7 +202,9 @@ def scored_by_both(first: RatedPart, second: RatedPart) -> tuple[RatedPart, Rate
     for name in ("human", "sources", "systems"):
         if not _same(getattr(first, name), getattr(second, name)):
             raise ValueError(f"rows must pair up; {name} of one part differ between predictors.")
-    p, q, _ = with_gaps_shared(first.predicted, second.predicted, first.human)
+    p, q, h = with_gaps_shared(first.predicted, second.predicted, first.human)
+    if level == "sample":
+        p, q = with_sources_shared(p, q, h, sources=first.sources, statistic=statistic)
     return replace(first, predicted=p), replace(second, predicted=q)
 
 

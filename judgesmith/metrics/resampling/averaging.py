@@ -6,7 +6,7 @@ from typing import Literal, get_args
 import numpy as np
 
 from judgesmith.metrics.checks import FloatArray
-from judgesmith.metrics.correlations.groupwise import Statistic
+from judgesmith.metrics.correlations.groupwise import Statistic, check_statistic
 from judgesmith.metrics.correlations.levels import Level
 from judgesmith.metrics.estimate import Estimate, PairedEstimate
 from judgesmith.metrics.resampling.averaged_units import AveragedUnits, RatedPart, scored_by_both
@@ -142,7 +142,11 @@ def averaged_paired_interval(
     _check_method(method)
     if len(first) != len(second):
         raise ValueError(f"parts must pair up; got {len(first)} and {len(second)}.")
-    shared = [scored_by_both(*pair) for pair in zip(first, second, strict=True)]
+    check_statistic(statistic)
+    shared = [
+        scored_by_both(*pair, statistic=statistic, level=level)
+        for pair in zip(first, second, strict=True)
+    ]
     one = AveragedUnits.of([pair[0] for pair in shared], statistic, level, resample)
     other = AveragedUnits.of([pair[1] for pair in shared], statistic, level, resample)
     difference = one.value - other.value
@@ -172,7 +176,7 @@ def averaged_paired_interval(
         confidence=confidence,
         n=one.n,
         n_groups=min(one.sizes),
-        n_undefined=max(one.n_undefined, other.n_undefined),
+        n_undefined=one.n_undefined,
         first=one.value,
         second=other.value,
         p_value=p_value,

@@ -170,9 +170,10 @@ def paired_interval(
     Returns
     -------
     PairedEstimate
-        ``value`` is the agreement of ``first`` minus that of ``second``. At sample level each
-        is averaged over the sources where it is defined; ``n_undefined`` is the larger of the
-        two counts of sources left out. Undefined resamples as for :func:`agreement_interval`.
+        ``value`` is the agreement of ``first`` minus that of ``second``. At sample level both
+        are averaged over the sources where both are defined, so that a judge that ties all of a
+        hard source is not excused there; ``n_undefined`` counts the others. Undefined resamples as
+        for :func:`agreement_interval`.
 
     Raises
     ------

@@ -159,10 +159,12 @@ def test_pilots_and_goals_that_say_nothing_are_refused(call, message):
         call()
 
 
-@pytest.mark.parametrize("plan", [lambda pilot: sources_needed(pilot, 0.1), sources_to_compare])
-def test_what_is_no_pilot_is_refused(plan):
+def test_what_is_no_pilot_is_refused():
     with pytest.raises(TypeError, match="pilot must be an Estimate"):
-        plan(0.2)
+        sources_needed(0.2, 0.1)
+    for pilot in (0.2, pilot_of()):
+        with pytest.raises(TypeError, match="pilot must be a difference of two judges"):
+            sources_to_compare(pilot)
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from judgesmith.metrics import agreement, agreement_interval, paired_interval
+from judgesmith.metrics import agreement, agreement_interval, paired_interval, permutation_test
 
 # The Pearson correlation of all rows and the mean of it within sources, in `draw` below.
 WITHIN = 1 / math.sqrt(2 * 1.25)
@@ -24,6 +24,37 @@ def interval(predicted, human, sources, *, seed=0, **settings):
     return agreement_interval(
         predicted, human, sources=sources, rng=np.random.default_rng(seed), **settings
     )
+
+
+def judges_of_whom_one_gives_up():
+    """Return a good judge, one that is as good on easy sources and ties all on hard ones."""
+    rng = np.random.default_rng(5)
+    sources, systems = np.repeat(np.arange(40), 6), np.tile(np.arange(6), 40)
+    human = rng.normal(size=240)
+    easy = sources < 15
+    good = human + rng.normal(size=240) * np.where(easy, 0.5, 2.0)
+    lazy = np.where(easy, human + 0.5 * rng.normal(size=240), 3.0)
+    return good, lazy, human, sources, systems
+
+
+def test_a_judge_that_ties_what_is_hard_is_compared_where_it_tries():
+    good, lazy, human, sources, systems = judges_of_whom_one_gives_up()
+    easy = sources < 15
+    labels = {"sources": sources, "systems": systems, "statistic": "kendall", "level": "sample"}
+    found = paired_interval(lazy, good, human, **labels, rng=np.random.default_rng(0))
+    alone = [
+        agreement(
+            each[easy], human[easy], sources=sources[easy], statistic="kendall", level="sample"
+        )
+        for each in (lazy, good)
+    ]
+    assert (found.first, found.second) == (alone[0].value, alone[1].value)
+    assert (found.n, found.n_groups, found.n_undefined) == (90, 15, 25)
+    assert found.low < 0 < found.high
+    tested = permutation_test(lazy, good, human, **labels, rng=np.random.default_rng(0))
+    assert tested.statistic == found.value
+    assert (tested.n_groups, tested.n_undefined) == (15, 25)
+    assert tested.p_value > 0.05
 
 
 @pytest.mark.parametrize(("n_sources", "n_systems"), [(15, 8), (60, 1), (60, 6)])
