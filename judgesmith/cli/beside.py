@@ -32,6 +32,9 @@ def print_besides(title: str, found: Besides) -> None:
         ["  slope, at equal ratings", estimate_text(found.length.slope, signed=True), ""],
     ]
     print_table(title, rows, header=["", "judge", "people"])
+    without = found.pairs["sample"].n_undefined
+    if without:
+        say_under("within sources", f"{without} source{'s'[: without - 1]} without pairs")
     if found.no_kappa is not None:
         say_under("no kappa", found.no_kappa)
 

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 from judgesmith.cli.printing import (
     LEVELS,
     estimate_text,
+    interval_text,
+    level_text,
     print_table,
     say,
     say_under,
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
     from judgesmith.experiments.agreeing import Gain
     from judgesmith.experiments.comparing import Comparison, Side
     from judgesmith.experiments.comparison_tests import ComparisonTests
+    from judgesmith.metrics import PairedEstimate
 
 
 def print_compared(found: Comparison, *, name: str) -> None:
@@ -72,7 +75,7 @@ def verdict(found: Comparison) -> str:
     values = (gain.first, gain.second) if ahead else (gain.second, gain.first)
     ends = (gain.low, gain.high) if ahead else (-gain.high, -gain.low)
     sure = (
-        f"[{ends[0]:+.2f}, {ends[1]:+.2f}], p {_equals(gain.p_value)}"
+        f"{interval_text(*ends, signed=True)}, p {_equals(gain.p_value)}"
         if gain.low == gain.low
         else "[no interval]"
     )
@@ -121,7 +124,7 @@ def _print_gain(title: str, gain: Gain, tests: ComparisonTests | None) -> None:
     rows = []
     for level in LEVELS:
         lines = []
-        shown = dict(gain[level])  # type: ignore[index]
+        shown: dict[str, PairedEstimate] = dict(gain[level].items())  # type: ignore[index]
         if tests is not None and level in tests.pairs:
             shown["pairs"] = tests.pairs[level]  # type: ignore[index]
         for name, one in shown.items():
@@ -130,12 +133,13 @@ def _print_gain(title: str, gain: Gain, tests: ComparisonTests | None) -> None:
             line = [f"  {name}", f"{one.first:.3f}", f"{one.second:.3f}"]
             line += [estimate_text(one, signed=True), p_text(one.p_value)]
             if tests is not None:
-                permuted = tests.permutation[level].get(name)  # type: ignore[index]
+                permuted = tests.permutation[level].get(name)  # type: ignore[index,call-overload]
                 line.append(p_text(tests.holm[level][name]))  # type: ignore[index]
                 line.append(p_text(permuted.p_value) if permuted else "")
             lines.append(line)
         if lines:
-            rows += [[level, *[""] * (len(lines[0]) - 1)], *lines]
+            counted = {name: [one] for name, one in shown.items()}
+            rows += [[level_text(level, counted)], *lines]
     about = (
         f"{title}: {basis.n} of {basis.n_groups} sources, "
         f"{basis.confidence:.0%} intervals over sources"

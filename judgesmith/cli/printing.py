@@ -18,11 +18,14 @@ if TYPE_CHECKING:
 
     from judgesmith.experiments.agreeing import Gain, Report, Unscored
     from judgesmith.experiments.by_criterion import CriterionReports
+    from judgesmith.metrics import Estimate
     from judgesmith.programs.models import Usage
 
 LEVELS = ("dataset", "sample", "system")
 STATISTICS = ("pearson", "spearman", "kendall", "q")
+_LEFT_OUT = {"sample": ("source", "value"), "system": ("system", "score")}
 _GAP = 2
+_HEADING = "\ue000"
 
 
 def visible(text: str) -> str:
@@ -99,7 +102,8 @@ def print_table(
     """Print a table under its title, the first ``left`` columns flush left.
 
     Columns that do not fit the terminal (80 characters where there is none) follow below, each
-    time beside the first column.
+    time beside the first column. A row of one cell, in a table of several columns, is a heading:
+    it takes no room from them.
     """
     from rich import box
     from rich.cells import cell_len
@@ -113,6 +117,11 @@ def print_table(
     if not lines:
         return
     room = shutil.get_terminal_size((80, 24)).columns
+    n_columns = max(map(len, lines))
+    headings = [line[0] for line in lines if len(line) < n_columns]
+    lines = [
+        line if len(line) == n_columns else [_HEADING] + [""] * (n_columns - 1) for line in lines
+    ]
     widths = [max(map(cell_len, column)) for column in zip(*lines, strict=True)]
     plain = box.Box("    \n    \n -  \n" + 5 * "    \n", ascii=True)
     for columns in _blocks(widths, room):
@@ -125,7 +134,11 @@ def print_table(
             table.add_row(*(Text(line[place]) for place in columns))
         paper = io.StringIO()
         Console(file=paper, width=max(room, 2 * sum(widths)), color_system=None).print(table)
-        say("\n" + "\n".join(line.rstrip() for line in paper.getvalue().splitlines()))
+        text = "\n" + "\n".join(line.rstrip() for line in paper.getvalue().splitlines())
+        # Cells hold no such character: `visible` writes it as an escape.
+        for heading in headings:
+            text = text.replace(_HEADING, textwrap.fill(heading, room, subsequent_indent="  "), 1)
+        say(text)
 
 
 def _blocks(widths: Sequence[int], room: int) -> Iterator[list[int]]:
@@ -148,11 +161,70 @@ def estimate_text(estimate: Any, *, signed: bool = False) -> str:
     value = f"{estimate.value:{sign}.3f}"
     if estimate.low != estimate.low:
         return f"{value} [no interval]"
-    return f"{value} [{estimate.low:{sign}.2f}, {estimate.high:{sign}.2f}]"
+    return f"{value} {interval_text(estimate.low, estimate.high, signed=signed)}"
+
+
+def interval_text(low: float, high: float, *, signed: bool = False) -> str:
+    """Return both ends to two decimals, or to as many as show on which side of 0 an end is.
+
+    Four at most; an end that has no sign even there is told by its sign alone.
+
+    Examples
+    --------
+    >>> interval_text(0.0012, 0.104, signed=True), interval_text(0, 0.93, signed=True)
+    ('[+0.001, +0.10]', '[0.00, +0.93]')
+    >>> interval_text(-0.25, -1e-9)
+    '[-0.25, -0.00]'
+    """
+    return f"[{_end_text(low, signed=signed)}, {_end_text(high, signed=signed)}]"
+
+
+def _end_text(end: float, *, signed: bool) -> str:
+    sign = "+" if signed and end else ""
+    texts = [f"{end or 0.0:{sign}.{n_digits}f}" for n_digits in (2, 3, 4)]
+    return next((text for text in texts if float(text)), texts[0])
+
+
+def level_text(level: str, estimates: Mapping[str, Sequence[Estimate]]) -> str:
+    """Return the name of a level, and how many groups its means leave out where they leave out any.
+
+    Parameters
+    ----------
+    level : {"dataset", "sample", "system"}
+        The level.
+    estimates : dict of str to sequence of Estimate
+        What stands below it, by name; names whose count is another than the first one's are told.
+
+    Examples
+    --------
+    >>> from judgesmith.metrics import Estimate
+    >>> known = dict(value=0.5, low=0.4, high=0.6, confidence=0.95, n=400, n_groups=100)
+    >>> q, pairs = Estimate(**known, n_undefined=23), Estimate(**known, n_undefined=0)
+    >>> level_text("sample", {"q": [q], "pairs": [pairs]})
+    'sample (23 sources without a value, pairs 0)'
+    """
+    counts = {
+        name: sorted({one.n_undefined for one in several if one.value == one.value})
+        for name, several in estimates.items()
+    }
+    counts = {name: own for name, own in counts.items() if own}
+    # All rows make one group at dataset level.
+    if level not in _LEFT_OUT or not any(map(any, counts.values())):
+        return level
+    group, what = _LEFT_OUT[level]
+    texts = {
+        name: " to ".join(map(str, dict.fromkeys((n[0], n[-1])))) for name, n in counts.items()
+    }
+    first = next(iter(texts.values()))
+    others = "".join(f", {name} {text}" for name, text in texts.items() if text != first)
+    return f"{level} ({first} {group}{'' if first == '1' else 's'} without a {what}{others})"
 
 
 def agreement_rows(reports: Sequence[Report | None], gain: Gain | None = None) -> list[list[str]]:
-    """Return one row per level and statistic; a level without any defined number is left out."""
+    """Return one row per level and statistic; a level without any defined number is left out.
+
+    A level has a row of one cell, its name.
+    """
     rows = []
     for level in LEVELS:
         found = []
@@ -166,7 +238,12 @@ def agreement_rows(reports: Sequence[Report | None], gain: Gain | None = None) -
             if any(cell != "undefined" for cell in cells):
                 found.append([f"  {statistic}", *cells])
         if found:
-            rows += [[level, *[""] * (len(found[0]) - 1)], *found]
+            beside = [*reports, gain]
+            estimates = {
+                name: [each[level][name] for each in beside if each is not None]  # type: ignore[index]
+                for name in STATISTICS
+            }
+            rows += [[level_text(level, estimates)], *found]
     return rows
 
 

@@ -109,6 +109,19 @@ def test_what_cannot_be_told_is_said(run, data, recorded, folder):
     assert "\n  pairs " in done.out
 
 
+def test_sources_without_a_value_of_either_are_left_out_for_both_and_counted(
+    run, data, recorded, folder, sample_rows
+):
+    tied = sample_rows[0]["source_id"]
+    rows = [json.loads(line) for line in (folder / recorded).read_text().splitlines()]
+    lazy = [row | ({"scores": [3]} if row["source_id"] == tied else {}) for row in rows]
+    (folder / "lazy.jsonl").write_text("".join(json.dumps(row) + "\n" for row in lazy))
+    call = ["compare", "lazy.jsonl:letters", f"{recorded}:people", data]
+    assert "sample (1 source without a value, pairs 0)" in run(*call).out.splitlines()
+    found = run(*call, "--json").json["heldout"]["sample"]["kendall"]
+    assert (found["n_groups"], found["n_undefined"], found["n"]) == (9, 1, 36)
+
+
 def test_the_objective_and_the_confidence_may_be_chosen(run, data, recorded):
     options = ["--objective", "q@sample", "--confidence", "0.9"]
     done = run("compare", f"{recorded}:people", f"{recorded}:letters", data, *options)

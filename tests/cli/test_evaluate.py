@@ -42,6 +42,20 @@ def test_what_correlations_do_not_tell_stands_in_a_table_of_its_own(run, judge, 
     assert max(map(len, done.out.splitlines())) <= 80
 
 
+def test_sources_that_a_mean_leaves_out_are_counted(run, data, sample_rows, folder):
+    alone = sample_rows[0]["source_id"]
+    kept = [row for n, row in enumerate(sample_rows) if n == 0 or row["source_id"] != alone]
+    data.write_text("".join(json.dumps(row) + "\n" for row in kept))
+    rows = [
+        {name: row[name] for name in ("source_id", "system_id")} | {"score": len(row["response"])}
+        for row in kept
+    ]
+    (folder / "letters.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    lines = run("evaluate", "letters.jsonl", data).out.splitlines()
+    assert "sample (1 source without a value)" in lines
+    assert "within sources: 1 source without pairs" in lines
+
+
 def test_levels_are_compared_where_people_gave_whole_points(run, data, sample_rows, folder):
     whole = [row | {"human": {"overall": [row["human"]["overall"][0]]}} for row in sample_rows]
     data.write_text("".join(json.dumps(row) + "\n" for row in whole))

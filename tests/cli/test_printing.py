@@ -1,4 +1,5 @@
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -9,6 +10,8 @@ from judgesmith.cli.printing import (
     agreement_rows,
     basis_text,
     estimate_text,
+    interval_text,
+    level_text,
     print_agreement,
     print_criteria,
     print_table,
@@ -98,6 +101,63 @@ def test_an_estimate_shows_its_interval_or_that_it_has_none():
     assert estimate_text(estimate(0.5, -0.25, 0.75), signed=True) == "+0.500 [-0.25, +0.75]"
     assert estimate_text(estimate(0.5, nan, nan)) == "0.500 [no interval]"
     assert estimate_text(estimate(nan, nan, nan)) == estimate_text(None) == "undefined"
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "said"),
+    [
+        (0.004, 0.104, "[+0.004, +0.10]"),
+        (0.0, 0.93, "[0.00, +0.93]"),
+        (-0.0, 0.93, "[0.00, +0.93]"),
+        (-0.3, -0.0004, "[-0.30, -0.0004]"),
+        (-0.3, -0.00001, "[-0.30, -0.00]"),
+        (0.00001, 0.3, "[+0.00, +0.30]"),
+        (-0.005, 0.005, "[-0.01, +0.01]"),
+        (-0.0049, 0.0049, "[-0.005, +0.005]"),
+    ],
+)
+def test_an_end_beside_zero_shows_on_which_side_it_is(low, high, said):
+    assert interval_text(low, high, signed=True) == said
+
+
+def test_a_heading_takes_no_room_from_the_columns(capsys):
+    rows = [["a long heading of \x1b[31mits own"], ["  a", "1", "2"], ["other"], ["  b", "3", "4"]]
+    print_table("", rows, header=["", "x", "y"])
+    assert capsys.readouterr().out.splitlines()[1:] == [
+        "     x  y",
+        "---- -- -",
+        "a long heading of \\x1b[31mits own",
+        "  a  1  2",
+        "other",
+        "  b  3  4",
+    ]
+
+
+def report_with_gaps():
+    """A report on three sources, of which the judge ties one, people rated one text of another."""
+    table = JudgedTable(
+        predicted=np.array([1.0, 2, 3, 2, 2, 2, 5]),
+        human=np.array([1.0, 2, 3, 1, 2, 3, 4]),
+        sources=np.array([0, 0, 0, 1, 1, 1, 2]),
+        systems=np.array([*"abcabca"]),
+    )
+    return agreement_report(table, rng=np.random.default_rng(0))
+
+
+def test_a_level_says_how_many_sources_its_means_leave_out():
+    report = report_with_gaps()
+    levels = [row[0] for row in agreement_rows([report]) if len(row) == 1]
+    assert levels == ["dataset", "sample (2 sources without a value)", "system"]
+
+
+def test_what_leaves_out_others_is_named():
+    one, other = (replace(estimate(0.5, 0.4, 0.6), n_undefined=n) for n in (1, 5))
+    assert level_text("sample", {"q": [one]}) == "sample (1 source without a value)"
+    counted = {"pearson": [one, other], "q": [one], "pairs": [other]}
+    said = "sample (1 to 5 sources without a value, q 1, pairs 5)"
+    assert level_text("sample", counted) == said
+    assert level_text("system", {"q": [other]}) == "system (5 systems without a score)"
+    assert level_text("dataset", {"q": [one]}) == "dataset"
 
 
 def test_levels_without_any_number_are_left_out():
