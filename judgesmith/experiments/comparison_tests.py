@@ -43,7 +43,8 @@ class ComparisonTests:
         The p-values of the intervals, those of ``pairs`` included, adjusted by Holm's method for
         being so many.
     permutation : dict of Level to dict of Statistic to SignificanceTest
-        Scores change hands between the judges.
+        Scores change hands between the judges: could the two change places? Nothing is said of
+        other systems.
     swap : {"both", "inputs"}
         What changes hands as a whole: scores of systems and of sources (PERM-BOTH), or those of
         sources alone (PERM-INPUT), where fewer than two systems are named.
@@ -168,7 +169,9 @@ def _defined(value: float) -> float | None:
 
 
 def _plain(test: SignificanceTest) -> dict[str, float | int | None]:
+    """Return the numbers of a test; what changes hands is told once, for all of them."""
     return {
         name: _defined(value) if isinstance(value, float) else value
         for name, value in asdict(test).items()
+        if not isinstance(value, str)
     }

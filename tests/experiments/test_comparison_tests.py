@@ -100,3 +100,7 @@ def test_it_is_ready_for_json_and_undefined_is_null():
     assert plain["permutation"]["system"]["q"]["p_value"] is None
     assert plain["holm"]["system"]["pearson"] is None
     assert plain["williams"]["dataset"]["n_permutations"] == 0
+    assert list(plain["permutation"]["sample"]["q"]) == [
+        *("statistic", "p_value", "first", "second", "n", "n_groups", "n_undefined"),
+        "n_permutations",
+    ]
