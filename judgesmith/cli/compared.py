@@ -13,6 +13,7 @@ from judgesmith.cli.printing import (
     say,
     say_under,
     say_wrapped,
+    scored_by_text,
 )
 
 if TYPE_CHECKING:
@@ -29,13 +30,11 @@ def print_compared(found: Comparison, *, name: str) -> None:
     say_wrapped(verdict(found))
     say()
     for letter, side in _sides(found):
-        by_criterion = ", by its score on this criterion" if side.scored_by == "criterion" else ""
-        say_under(letter, f"{side.label}{by_criterion}")
+        say_under(letter, f"{side.label}{scored_by_text(side.scored_by)}")
     say_under("held against", f"{found.target} of {name}")
     tests: ComparisonTests | None = found.tests
     if found.unseen is not None:
-        nobody = "Rows that neither has seen" if found.n_seen else "All rows"
-        _print_gain(nobody, found.unseen, tests)
+        _print_gain(_unseen_by(found), found.unseen, tests)
         tests = None
     if found.seen is not None:
         _print_gain(f"Rows that {_seen_by(found)} has seen", found.seen, tests)
@@ -111,6 +110,13 @@ def _equals(p: float) -> str:
 
 def _seen_by(found: Comparison) -> str:
     return " or ".join(letter for letter, side in _sides(found) if side.n_seen)
+
+
+def _unseen_by(found: Comparison) -> str:
+    if not found.n_seen:
+        return "All rows"
+    known = [letter for letter, side in _sides(found) if side.knows_seen]
+    return f"Rows that {known[0]} has not seen" if known[1:] == [] else "Rows that neither has seen"
 
 
 def _name(found: Comparison) -> str:

@@ -25,6 +25,7 @@ from judgesmith.cli.printing import (
     say,
     say_notes,
     say_wrapped,
+    scored_by_text,
     stage_progress,
 )
 
@@ -103,8 +104,7 @@ def _print_scores(found: Evaluation, *, name: str, is_judge: bool) -> None:
     from judgesmith.cli.beside import print_besides
     from judgesmith.experiments.agreeing import unscored_text
 
-    of_criterion = ", by its score on this criterion" if found.scored_by == "criterion" else ""
-    say(f"{found.label} on {name}: {found.target}{of_criterion}")
+    say(f"{found.label} on {name}: {found.target}{scored_by_text(found.scored_by)}")
     unseen = "Rows it has not seen" if is_judge else "All rows"
     for title, report in ((unseen, found.unseen), ("Rows it was made from", found.seen)):
         if report is not None:

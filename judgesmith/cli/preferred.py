@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from judgesmith.cli.printing import estimate_text, print_table, say, say_wrapped
+from judgesmith.cli.printing import estimate_text, print_table, say, say_wrapped, scored_by_text
 
 if TYPE_CHECKING:
     from judgesmith.experiments.preferring import PreferenceEvaluation
@@ -17,7 +17,8 @@ def print_preferences(found: PreferenceEvaluation, *, name: str) -> None:
     from judgesmith.experiments.agreeing import unscored_text
     from judgesmith.experiments.preferring import ANSWERS
 
-    say(f"{found.label} on {name}: {found.target}, preferences between two texts")
+    what = f"preferences between two texts{scored_by_text(found.scored_by)}"
+    say_wrapped(f"{found.label} on {name}: {found.target}, {what}", hang=2)
     n, basis = found.unscored.n_rows, found.given.accuracy
     columns = found.by_order
     rows = [

@@ -309,6 +309,21 @@ def usage_text(usage: Usage) -> str:
     return f"{usage.calls} calls, {usage.hits} from the ledger, {tokens} tokens, {cost}"
 
 
+def scored_by_text(scored_by: str) -> str:
+    """Return how a judge's label goes on: which of its scores are meant, unless it is the score.
+
+    Examples
+    --------
+    >>> scored_by_text("score"), scored_by_text("coherence")
+    ('', ', by its scores on coherence')
+    """
+    if scored_by == "score":
+        return ""
+    if scored_by == "criterion":
+        return ", by its score on this criterion"
+    return f", by its scores on {shortened(scored_by, 30)}"
+
+
 def shortened(text: str, length: int = 160) -> str:
     """Return ``text`` on one line, cut to ``length``."""
     line = " ".join(text.split())

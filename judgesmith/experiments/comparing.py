@@ -12,7 +12,6 @@ from judgesmith.experiments.comparison_tests import ComparisonTests, comparison_
 from judgesmith.experiments.dataset import DataSet, check_dataset
 from judgesmith.experiments.judged_rows import (
     JudgedRows,
-    ScoredBy,
     rows_of_judge,
     rows_of_scores,
 )
@@ -47,18 +46,21 @@ class Side:
     ----------
     label : str
         What it is called.
-    scored_by : {"score", "criterion"}
+    scored_by : str
         As in ``Evaluation``.
     unscored : Unscored
         Rows without a score among all rated ones.
     n_seen : int
         Rated rows that it is known to have been made from.
+    knows_seen : bool
+        Whether anybody knows which it was made from: of scores on file nobody does.
     """
 
     label: str
-    scored_by: ScoredBy
+    scored_by: str
     unscored: Unscored
     n_seen: int
+    knows_seen: bool = True
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -74,8 +76,8 @@ class Comparison:
     objective : Agreement
         The statistic and level that decide.
     unseen, seen : Gain or None
-        A minus B on rows that neither was made from, and on those that either was; None where no
-        such row has a score from both.
+        A minus B on rows that neither is known to be made from, and on those that either is; None
+        where no such row has a score from both.
     tests : ComparisonTests
         Further tests, on unseen rows where there are any.
     n_unseen, n_seen, n_unrated : int
@@ -101,6 +103,11 @@ class Comparison:
         return report[self.objective.level][self.objective.statistic]
 
     @property
+    def knows_seen(self) -> bool:
+        """Whether anybody knows which rows either judge was made from."""
+        return self.a.knows_seen and self.b.knows_seen
+
+    @property
     def better(self) -> Literal["a", "b"] | None:
         """Who agrees better, if the interval of the gain leaves out zero."""
         if self.gain.low > 0:
@@ -108,7 +115,11 @@ class Comparison:
         return "b" if self.gain.high < 0 else None
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything ready for JSON."""
+        """Return everything ready for JSON; nothing is called held out that may be seen."""
+        known = self.knows_seen
+        sides = {"a": self.a, "b": self.b}
+        seen_by = {name: side.n_seen if side.knows_seen else None for name, side in sides.items()}
+        unseen = "unseen" if known else "unknown"
         return {
             "a": self.a.label,
             "b": self.b.label,
@@ -116,21 +127,23 @@ class Comparison:
             "scored_by": {"a": self.a.scored_by, "b": self.b.scored_by},
             "rows": {
                 "compared": self.gain.n,
-                "unseen": self.n_unseen,
-                "seen": self.n_seen,
-                "seen_by": {"a": self.a.n_seen, "b": self.b.n_seen},
+                "unseen": self.n_unseen if known else None,
+                "seen": None if set(seen_by.values()) == {None} else self.n_seen,
+                "unknown": 0 if known else self.n_unseen,
+                "seen_by": seen_by,
                 "unscored": {"a": self.a.unscored.n, "b": self.b.unscored.n},
                 "unrated": self.n_unrated,
             },
             "problems": {"a": dict(self.a.unscored.reasons), "b": dict(self.b.unscored.reasons)},
             "objective": {
                 "name": str(self.objective),
-                "on": "seen" if self.unseen is None else "unseen",
+                "on": "seen" if self.unseen is None else unseen,
                 "better": self.better,
                 "gain": self.gain.to_dict(),
             },
-            "heldout": plain(self.unseen),
+            "heldout": plain(self.unseen) if known else None,
             "seen": plain(self.seen),
+            "unknown": None if known else plain(self.unseen),
             "tests": self.tests.to_dict(),
         }
 
@@ -309,6 +322,7 @@ def _side(rows: JudgedRows) -> Side:
         scored_by=rows.scored_by,
         unscored=unscored(rows.table),
         n_seen=int(np.sum(rows.seen)),
+        knows_seen=rows.knows_seen,
     )
 
 

@@ -20,7 +20,6 @@ from judgesmith.experiments.by_criterion import CriterionReports, criterion_repo
 from judgesmith.experiments.dataset import DataSet, check_dataset
 from judgesmith.experiments.judged_rows import (
     JudgedRows,
-    ScoredBy,
     rows_of_judge,
     rows_of_scores,
 )
@@ -48,14 +47,15 @@ class Evaluation:
         What was evaluated, and against which ratings.
     unseen, seen : Report or None
         On rows that the judge was not made from, and on those it was; None without such rows.
-        Of scores on file nobody knows what made them: all their rows count as unseen.
+        All rows of scores on file are under ``unseen``, and ``knows_seen`` is False.
     unscored : Unscored
         Rows without a score among all rated ones.
     n_unseen, n_seen, n_unrated : int
         Rated rows of either kind, and rows nobody rated.
-    scored_by : {"score", "criterion"}
-        What was compared with the target: the judge's score, or its score on the criterion that
-        the target is called like.
+    scored_by : str
+        What was compared with the target: the judge's ``score``; its score on the ``criterion``
+        that the target is called like; or, of scores on file that are on another criterion, its
+        name.
     by_criterion : CriterionReports
         Agreement on each criterion that the judge scores and people rated.
     criteria_on : {"unseen", "all"}
@@ -63,6 +63,8 @@ class Evaluation:
         unseen.
     besides : Besides or None
         What correlations do not tell; None where no row has a score.
+    knows_seen : bool
+        Whether anybody knows which rows the judge was made from: of scores on file nobody does.
     """
 
     label: str
@@ -73,10 +75,11 @@ class Evaluation:
     n_unseen: int
     n_seen: int
     n_unrated: int
-    scored_by: ScoredBy = "score"
+    scored_by: str = "score"
     by_criterion: CriterionReports = field(default_factory=CriterionReports)
     criteria_on: RowsUsed = "unseen"
     besides: Besides | None = None
+    knows_seen: bool = True
 
     @property
     def criteria(self) -> Mapping[str, Report]:
@@ -84,20 +87,23 @@ class Evaluation:
         return self.by_criterion.reports
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything ready for JSON."""
+        """Return everything ready for JSON; nothing is called held out that may be seen."""
+        known = self.knows_seen
         return {
             "judge": self.label,
             "target": self.target,
             "scored_by": self.scored_by,
             "rows": {
-                "unseen": self.n_unseen,
-                "seen": self.n_seen,
+                "unseen": self.n_unseen if known else None,
+                "seen": self.n_seen if known else None,
+                "unknown": 0 if known else self.n_unseen,
                 "unscored": self.unscored.n,
                 "unrated": self.n_unrated,
             },
             "problems": dict(self.unscored.reasons),
-            "heldout": plain(self.unseen),
+            "heldout": plain(self.unseen) if known else None,
             "seen": plain(self.seen),
+            "unknown": None if known else plain(self.unseen),
             "criteria_on": self.criteria_on,
             "criteria": self.by_criterion.to_dict(),
             "criteria_unscored": {name: one.n for name, one in self.by_criterion.unscored.items()},
@@ -227,6 +233,7 @@ def _evaluation(
         by_criterion=by_criterion,
         criteria_on=criteria_on,
         besides=besides(judged, rows.tolist(), dataset, targets, rng=rng),
+        knows_seen=judged.knows_seen,
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 
     import dspy
 
-ScoredBy = Literal["score", "criterion"]
-
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class JudgedRows:
@@ -38,11 +36,13 @@ class JudgedRows:
         What the judge is called, in tables.
     judgements : tuple of Judgement, one per rated row
         In the order of the set.
-    scored_by : {"score", "criterion"}
-        What is compared with the target: the judge's score, or its score on the criterion that
-        the target is called like.
+    scored_by : str
+        What is compared with the target: the judge's ``score``; its score on the ``criterion`` that
+        the target is called like; or, of scores on file that are on another criterion, its name.
     seen : array of bool, one per rated row
         Whether the judge was made from the row's texts; False where nobody knows.
+    knows_seen : bool
+        Whether anybody knows: of scores on file nobody does.
     table : JudgedTable
         What is compared beside what people said, where more is better.
     scale : Scale or None
@@ -51,8 +51,9 @@ class JudgedRows:
 
     label: str
     judgements: tuple[Judgement, ...]
-    scored_by: ScoredBy
+    scored_by: str
     seen: NDArray[np.bool_]
+    knows_seen: bool
     table: JudgedTable
     scale: Scale | None
 
@@ -87,6 +88,7 @@ def rows_of_judge(
         judgements,
         whole=own is not None and folded(own) == folded(targets.name),
         seen=np.asarray([item.key in known for item in items], dtype=bool),
+        knows_seen=True,
         scale=judge.protocol.aggregation.scale,
     )
 
@@ -115,8 +117,17 @@ def rows_of_scores(scores: Scores, dataset: DataSet, targets: Targets) -> Judged
         chosen,
         whole=scores.target is None or folded(scores.target) == folded(targets.name),
         seen=np.zeros(len(chosen), dtype=bool),
+        knows_seen=False,
+        on=scores.criterion,
         scale=None,
     )
+
+
+def recorded_as(criterion: str | None, targets: Targets) -> str:
+    """Return what recorded scores are: the ``score``, or the criterion that is not the target."""
+    if criterion is None or folded(criterion) == folded(targets.name):
+        return "score"
+    return criterion
 
 
 def _rows(
@@ -127,7 +138,9 @@ def _rows(
     *,
     whole: bool,
     seen: NDArray[np.bool_],
+    knows_seen: bool,
     scale: Scale | None,
+    on: str | None = None,
 ) -> JudgedRows:
     by_name = not whole and folded(targets.name) in judged_criteria(judgements)
     compared = on_criterion(judgements, targets.name) if by_name else judgements
@@ -135,8 +148,9 @@ def _rows(
     return JudgedRows(
         label=label,
         judgements=tuple(judgements),
-        scored_by="criterion" if by_name else "score",
+        scored_by="criterion" if by_name else recorded_as(on, targets),
         seen=seen,
+        knows_seen=knows_seen,
         table=judged_table(
             compared,
             oriented(targets)[rated],

@@ -11,6 +11,7 @@ import numpy as np
 
 from judgesmith.experiments.agreeing import Unscored, oriented
 from judgesmith.experiments.dataset import DataSet, check_dataset
+from judgesmith.experiments.judged_rows import recorded_as
 from judgesmith.experiments.recorded_pairs import PairedAnswers
 from judgesmith.experiments.targets import Targets
 from judgesmith.metrics import (
@@ -46,6 +47,8 @@ class PreferenceEvaluation:
         Pairs between whose texts people see no difference.
     n_unrated : int
         Pairs left out because a text of theirs is unrated.
+    scored_by : str
+        As in ``Evaluation``: the name of the criterion of the answers where it is not the target.
     """
 
     label: str
@@ -57,6 +60,7 @@ class PreferenceEvaluation:
     unscored: Unscored
     n_tied: int
     n_unrated: int
+    scored_by: str = "score"
 
     @property
     def by_order(self) -> Mapping[str, PreferenceAgreement]:
@@ -137,6 +141,7 @@ def evaluate_preferences(
         ),
         n_tied=int(np.sum(people == 0.5)),
         n_unrated=len(answers.first) - len(rated),
+        scored_by=recorded_as(answers.criterion, targets),
     )
 
 

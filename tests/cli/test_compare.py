@@ -61,17 +61,19 @@ def test_a_compiled_judge_is_compared_on_rows_it_has_not_seen(run, judge, data, 
     found = run("compare", judge, f"{recorded}:letters", data, "--json").json
     assert found["rows"] == {
         "compared": 12,
-        "unseen": 12,
+        "unseen": None,
         "seen": 28,
-        "seen_by": {"a": 28, "b": 0},
+        "unknown": 12,
+        "seen_by": {"a": 28, "b": None},
         "unscored": {"a": 0, "b": 0},
         "unrated": 0,
     }
     text = run("compare", judge, f"{recorded}:letters", data).out
-    assert "Rows that neither has seen: 12 of 3 sources, " in text
+    assert (found["objective"]["on"], found["heldout"]) == ("unknown", None)
+    assert "Rows that A has not seen: 12 of 3 sources, " in text
     assert "Rows that A has seen: 28 of 7 sources, " in text
     alone = run("evaluate", judge, data, "--json").json
-    ours = found["heldout"]["dataset"]["kendall"]["first"]
+    ours = found["unknown"]["dataset"]["kendall"]["first"]
     assert ours == pytest.approx(alone["heldout"]["dataset"]["kendall"]["value"])
 
 
@@ -86,7 +88,9 @@ def test_where_no_row_is_unseen_it_says_so(run, judge, data, sample_rows, record
     text = run("compare", judge, f"{recorded}:letters", data).out
     first = " ".join(text.split("\n\n")[0].split())
     assert " on rows that A was made from (there are no others)" in first
-    assert run("compare", judge, f"{recorded}:letters", data, "--json").json["heldout"] is None
+    found = run("compare", judge, f"{recorded}:letters", data, "--json").json
+    assert [found[part] for part in ("heldout", "unknown")] == [None, None]
+    assert found["objective"]["on"] == "seen"
 
 
 def test_equal_judges_agree_equally_well(run, data, recorded, folder):
@@ -118,7 +122,7 @@ def test_sources_without_a_value_of_either_are_left_out_for_both_and_counted(
     (folder / "lazy.jsonl").write_text("".join(json.dumps(row) + "\n" for row in lazy))
     call = ["compare", "lazy.jsonl:letters", f"{recorded}:people", data]
     assert "sample (1 source without a value, pairs 0)" in run(*call).out.splitlines()
-    found = run(*call, "--json").json["heldout"]["sample"]["kendall"]
+    found = run(*call, "--json").json["unknown"]["sample"]["kendall"]
     assert (found["n_groups"], found["n_undefined"], found["n"]) == (9, 1, 36)
 
 
@@ -130,7 +134,33 @@ def test_the_objective_and_the_confidence_may_be_chosen(run, data, recorded):
     assert first.endswith(": clear at 90%.")
     found = run("compare", f"{recorded}:people", f"{recorded}:letters", data, *options, "--json")
     assert found.json["objective"]["name"] == "q@sample"
-    assert found.json["heldout"]["system"]["pearson"]["confidence"] == 0.9
+    assert found.json["unknown"]["system"]["pearson"]["confidence"] == 0.9
+
+
+def test_of_scores_on_file_nobody_knows_what_was_seen(run, data, recorded):
+    found = run("compare", f"{recorded}:people", f"{recorded}:letters", data, "--json").json
+    assert found["rows"] == {
+        "compared": 40,
+        "unseen": None,
+        "seen": None,
+        "unknown": 40,
+        "seen_by": {"a": None, "b": None},
+        "unscored": {"a": 0, "b": 0},
+        "unrated": 0,
+    }
+    assert [found[part] for part in ("heldout", "seen")] == [None, None]
+    assert found["objective"]["on"] == "unknown"
+    assert found["unknown"]["dataset"]["spearman"] == found["objective"]["gain"]
+
+
+def test_scores_on_another_criterion_than_the_target_are_named(run, data, recorded, folder):
+    rows = [json.loads(line) for line in (folder / recorded).read_text().splitlines()]
+    rows = [row | {"criterion": "\x1b[31mwit"} for row in rows]
+    (folder / "wit.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    call = ["compare", "wit.jsonl:people", f"{recorded}:letters", data, "--target", "overall"]
+    assert "\nA: people, by its scores on \\x1b[31mwit\nB: letters\n" in run(*call).out
+    found = run(*call, "--json").json
+    assert found["scored_by"] == {"a": "\x1b[31mwit", "b": "score"}
 
 
 def test_equal_seeds_give_equal_answers(run, data, recorded):
@@ -178,7 +208,7 @@ def test_gpt_4_is_not_clearly_better_than_gpt_3_5_on_coherence(compare):
     assert ": not clear." in " ".join(done.out.split("\n\n")[0].split())
     found = compare(*call, "--json").json
     assert found["rows"]["compared"] == 1200
-    levels = found["heldout"]["dataset"]
+    levels = found["unknown"]["dataset"]
     assert [round(levels[one]["first"], 3) for one in ("spearman", "pearson", "kendall")] == [
         0.448,
         0.428,

@@ -5,7 +5,8 @@ import pytest
 
 def test_rows_that_the_judge_was_made_from_are_reported_apart(run, judge, data):
     found = run("evaluate", judge, data, "--json").json
-    assert found["rows"] == {"unseen": 12, "seen": 28, "unscored": 0, "unrated": 0}
+    rows = {"unseen": 12, "seen": 28, "unknown": 0, "unscored": 0, "unrated": 0}
+    assert (found["rows"], found["unknown"]) == (rows, None)
     made = json.loads((judge / "judge.json").read_text())
     for statistic in ("pearson", "spearman", "kendall", "q"):
         held = made["agreement"]["heldout"]["dataset"][statistic]
@@ -18,7 +19,9 @@ def test_rows_that_the_judge_was_made_from_are_reported_apart(run, judge, data):
 def test_a_file_of_scores_agrees_as_the_judge_that_wrote_it(run, judge, data):
     run("score", judge, data, "-o", "out.jsonl")
     of_scores = run("evaluate", "out.jsonl", data, "--json").json
-    assert (of_scores["rows"]["unseen"], of_scores["seen"]) == (40, None)
+    assert of_scores["rows"]["unknown"] == of_scores["unknown"]["dataset"]["q"]["n"] == 40
+    assert [of_scores[part] for part in ("heldout", "seen")] == [None, None]
+    assert [of_scores["rows"][part] for part in ("unseen", "seen")] == [None, None]
     unseen = data.with_name("new.jsonl")
     lines = [json.loads(line) for line in data.read_text().splitlines()]
     unseen.write_text(
@@ -160,7 +163,7 @@ def test_scores_that_nothing_can_be_said_about_are_undefined_not_zero(run, data,
     ]
     data.with_name("flat.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     found = run("evaluate", "flat.jsonl", data, "--json").json
-    assert found["heldout"]["dataset"]["pearson"]["value"] is None
+    assert found["unknown"]["dataset"]["pearson"]["value"] is None
     assert found["rows"]["unscored"] == 0
     assert "All rows: 40 scored rows" in run("evaluate", "flat.jsonl", data).out
     assert "undefined" in run("evaluate", "flat.jsonl", data).out
@@ -198,7 +201,7 @@ def evaluate(run, data_folder):
         scores = f"{data_folder / 'recorded' / recorded}.jsonl.gz{judge}"
         done = run("evaluate", scores, data_folder / f"{rated}.jsonl.gz", *options, "--json")
         assert done.status == 0, done.err
-        return done.json["heldout"]
+        return done.json["unknown"]
 
     return found
 
@@ -272,8 +275,12 @@ def test_a_target_may_be_written_otherwise_and_may_be_a_sum(run, data, folder):
     options = ["--criterion", "fluency", "--target", "Fluency + faithfulness"]
     mixed = run("evaluate", "recorded.jsonl", data, *options, "--json").json
     assert mixed["target"] == "fluency+faithfulness"
-    statistics = [one["heldout"]["dataset"]["pearson"]["value"] for one in (found, mixed)]
+    statistics = [one["unknown"]["dataset"]["pearson"]["value"] for one in (found, mixed)]
     assert statistics[0] > statistics[1] > 0
+    assert (found["scored_by"], mixed["scored_by"]) == ("score", "fluency")
+    text = run("evaluate", "recorded.jsonl", data, *options).out
+    title = "recorded.jsonl on data: fluency+faithfulness, by its scores on fluency"
+    assert text.startswith(title + "\n")
     done = run("evaluate", "recorded.jsonl", data, "--target", "fluency+beauty")
     assert (done.status, "nobody rated 'beauty'" in done.err) == (2, True)
 
@@ -312,6 +319,13 @@ def test_comparisons_of_two_texts_are_held_against_peoples_ratings(run, data, pa
     assert list(found["preferences"]) == ["given", "swapped", "combined"]
     alone = run("evaluate", f"{pairs}:long order swapped", data, "--json").json
     assert (alone["order"], alone["judge"]) == (None, "long order swapped")
+
+
+def test_comparisons_on_another_criterion_than_the_target_name_it(run, data, folder, pairs):
+    rows = [json.loads(line) | {"criterion": "wit"} for line in (folder / pairs).open()]
+    (folder / "wit.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    title = run("evaluate", "wit.jsonl", data, "--target", "overall").out.split("\n\n")[0]
+    assert " ".join(title.split()).endswith(" between two texts, by its scores on wit")
 
 
 def test_published_preferences_are_what_peoples_ratings_say(run, data_folder):

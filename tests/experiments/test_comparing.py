@@ -96,7 +96,10 @@ def test_rows_that_either_was_made_from_are_compared_apart(data, saved):
     assert found.unseen["dataset"]["pearson"].n == 12
     assert found.seen["dataset"]["pearson"].n == 28
     assert found.gain == found.unseen["dataset"]["spearman"]
-    assert found.to_dict()["objective"]["on"] == "unseen"
+    plain = found.to_dict()
+    assert (plain["objective"]["on"], plain["unknown"]) == ("unseen", None)
+    assert plain["rows"]["seen_by"] == {"a": 28, "b": 0}
+    assert [plain["rows"][part] for part in ("unseen", "seen", "unknown")] == [12, 28, 0]
 
 
 def test_where_all_rows_were_seen_it_says_so(data, saved):
@@ -168,7 +171,8 @@ def test_the_answer_is_ready_for_json_and_undefined_is_null(data):
     plain = found.to_dict()
     assert json.loads(json.dumps(plain, allow_nan=False)) == plain
     assert plain["objective"]["better"] is plain["objective"]["gain"]["value"] is None
-    assert plain["heldout"]["dataset"]["kendall"]["second"] is None
+    assert plain["heldout"] is None
+    assert plain["unknown"]["dataset"]["kendall"]["second"] is None
 
 
 def test_unrated_rows_are_counted(data):

@@ -79,9 +79,11 @@ def test_rows_without_score_are_counted_and_unrated_rows_are_not_judged(data):
     values = [float("nan") if i % 2 else float(i) for i in range(40)]
     found = evaluate_scores(scores(values), partly, targets_of(partly), rng=rng())
     plain = found.to_dict()
-    assert plain["rows"] == {"unseen": 36, "seen": 0, "unscored": 18, "unrated": 4}
+    rows = {"unseen": None, "seen": None, "unknown": 36, "unscored": 18, "unrated": 4}
+    assert plain["rows"] == rows
     assert plain["problems"] == {"cut off": 18}
-    assert plain["heldout"]["dataset"]["pearson"]["n"] == 18
+    assert plain["heldout"] is None
+    assert plain["unknown"]["dataset"]["pearson"]["n"] == 18
 
 
 def test_a_target_that_nobody_rated_is_refused(data, saved):
