@@ -322,7 +322,8 @@ def test_comparisons_of_two_texts_are_held_against_peoples_ratings(run, data, pa
 
 
 def test_comparisons_on_another_criterion_than_the_target_name_it(run, data, folder, pairs):
-    rows = [json.loads(line) | {"criterion": "wit"} for line in (folder / pairs).open()]
+    lines = (folder / pairs).read_text().splitlines()
+    rows = [json.loads(line) | {"criterion": "wit"} for line in lines]
     (folder / "wit.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     title = run("evaluate", "wit.jsonl", data, "--target", "overall").out.split("\n\n")[0]
     assert " ".join(title.split()).endswith(" between two texts, by its scores on wit")
