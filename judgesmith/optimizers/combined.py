@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from judgesmith.metrics.checks import IntArray
+from judgesmith.metrics.comparing.shared_rows import with_sources_shared
 from judgesmith.metrics.resampling.averaged_units import AveragedUnits
 from judgesmith.optimizers.counted_objectives import CountedObjective, TargetMean, shared_rows
 from judgesmith.optimizers.objectives import Agreement, rated_parts
@@ -88,7 +89,7 @@ class WeightedSum(CountedObjective):
         pairs = []
         for weight, atom in self.terms:
             tables = (
-                shared_rows(first, second)
+                _compared(atom, first, second)
                 if isinstance(atom, Agreement)
                 else atom.paired(first, second)
             )
@@ -110,6 +111,29 @@ def _bounds(atom: Atom) -> tuple[float, float]:
     if isinstance(atom, Agreement):
         return (-3.0, 3.0) if atom.statistic == "q" else (-1.0, 1.0)
     return atom.bounds
+
+
+def _compared(
+    atom: Agreement, first: JudgedTable, second: JudgedTable
+) -> tuple[JudgedTable, JudgedTable]:
+    """Return what two judges are compared on: within sources, those where both have a value."""
+    one, other = shared_rows(first, second)
+    if atom.level != "sample":
+        return one, other
+    predicted = one.predicted.copy(), other.predicted.copy()
+    labels = np.asarray(one.targets or ("",) * one.n)
+    for target in dict.fromkeys(labels.tolist()):
+        rows = np.flatnonzero(labels == target)
+        kept = with_sources_shared(
+            predicted[0][rows],
+            predicted[1][rows],
+            one.human[rows],
+            sources=one.sources[rows],
+            statistic=atom.statistic,
+        )
+        for scores, own in zip(predicted, kept, strict=True):
+            scores[rows] = own
+    return replace(one, predicted=predicted[0]), replace(other, predicted=predicted[1])
 
 
 def _counted(atom: Atom, table: JudgedTable, sources: IntArray, n_sources: int) -> Counted:

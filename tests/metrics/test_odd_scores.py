@@ -43,6 +43,7 @@ EVERY = PLAIN | RECORDED
 HUMAN = [1, 2, 3, 4, 5, 3]
 
 REFUSED = {
+    "columns with different indexes": (pd.Series([2, 1, 3]), pd.Series([1, 2, 3], index=[2, 1, 0])),
     "infinite": ([np.inf, 1, 2, 3, 4, 5], HUMAN),
     "unrated": ([1, 2, 3, 4, 5, 6], [None, 2, 3, 4, 5, 6]),
     "shorter": ([1, 2, 3], HUMAN),
@@ -54,6 +55,7 @@ REFUSED = {
     "a dictionary": ({1: 2}, HUMAN),
     "beyond floats": ([10**400, 1, 2, 3, 4, 5], HUMAN),
 }
+ODD = [9, 5, 5, 1, 0, 3]  # an index of pandas; scores are taken by their position
 ANSWERED = {
     "nothing": ([], []),
     "one item": ([1], [2]),
@@ -63,14 +65,15 @@ ANSWERED = {
     "tiny": ([5e-324, 1e-323, 0, 0, 1e-322, 0], HUMAN),
     "yes and no": ([True, False, True, True, False, True], HUMAN),
     "objects": (np.array([2, 1, 3, 5, 4, 3], object), np.array(HUMAN, object)),
-    "series": (pd.Series([2, 1, 3, 5, 4, 3], index=[9, 5, 5, 1, 0, 3]), pd.Series(HUMAN)),
+    "series": (pd.Series([2, 1, 3, 5, 4, 3], index=ODD), pd.Series(HUMAN, index=ODD)),
+    "a series beside a list": (pd.Series([2, 1, 3, 5, 4, 3], index=ODD), HUMAN),
 }
 
 
 @pytest.mark.parametrize("name", EVERY)
 @pytest.mark.parametrize("kind", REFUSED)
 def test_what_is_no_list_of_scores_is_refused_with_its_name(name, kind):
-    with pytest.raises(ValueError, match=r"predicted|human"):
+    with pytest.raises(ValueError, match=r"predicted|human|first"):
         EVERY[name](*REFUSED[kind])
 
 
