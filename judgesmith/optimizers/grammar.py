@@ -44,10 +44,10 @@ PLAIN: Mapping[str, Callable[[], TargetMean]] = {
 }
 """Names that stand at no level."""
 
-PAIRS = ("ties", "tie_accuracy")
-"""Both names of the share of pairs ordered, or tied, as people do."""
+TIES = "ties"
+"""The share of pairs ordered, or tied, as people do; it has levels of its own."""
 
-NAMES: tuple[str, ...] = (*CORRELATIONS, *PAIRS, *PLAIN)
+NAMES: tuple[str, ...] = (*CORRELATIONS, TIES, *PLAIN)
 
 _TOKEN = re.compile(
     r"\s*(?:(?P<number>(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)"
@@ -177,7 +177,7 @@ class _Reader:
         if name in PLAIN:
             return PLAIN[name]()
         chosen = level or "dataset"
-        if name in PAIRS:
+        if name == TIES:
             return TieAccuracy(chosen)  # type: ignore[arg-type]
         return Agreement(name, chosen)  # type: ignore[arg-type]
 
@@ -221,4 +221,4 @@ def _levels(name: str) -> tuple[str, ...]:
     """Return the levels that a name may stand at."""
     if name in CORRELATIONS:
         return get_args(Level)
-    return get_args(PairLevel) if name in PAIRS else ()
+    return get_args(PairLevel) if name == TIES else ()
