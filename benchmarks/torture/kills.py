@@ -50,7 +50,7 @@ class _Room:
         folder.mkdir()
         self.server, self.folder = server, folder
         crashing.write_rows(folder / "rated.jsonl", crashing.rated_rows(10 if quick else 40, 4))
-        crashing.write_rows(folder / "texts.jsonl", crashing.rated_rows(60 if quick else 700, 1))
+        crashing.write_rows(folder / "texts.jsonl", crashing.rated_rows(140 if quick else 700, 1))
         model = ["--model", "openai/m", "--api-base", server.url]
         self.commands = crashing.commands(model)
         for name, (command, _) in self.commands.items():
