@@ -7,6 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from judgesmith.cli.compile_options import (
+    refuse_another_search,
+    refuse_beside_earlier,
+    refuse_contradictions,
+    said,
+)
 from judgesmith.cli.compiled import (
     estimate_note,
     print_again,
@@ -174,14 +180,14 @@ def command(
     choice = ModelChoice(**{name: rest.pop(name) for name in names})
     before = SavedJudge.load(earlier) if earlier else None
     if before is not None:
-        _refuse_beside_earlier()
+        refuse_beside_earlier()
     start: dict[str, Any] = {
         "variant": variant,
         "criteria_calls": criteria_calls,
         "explain": explain,
     }
     start |= {"max_tokens": answer_tokens} if answer_tokens else {}
-    _refuse_another_search(rest["optimizer"])
+    refuse_another_search(rest["optimizer"])
     settings = _settings(start, rubric, criteria, inference, without, texts=not no_texts, **rest)
     with blaming("--from"):
         settings = settings if before is None else starting_from(before, settings)
@@ -284,89 +290,14 @@ def _settings(
             **rest,
             "protocol": Protocol.model_validate(start),
             "criteria": source,
-            "fixed": (*_said(without), *(() if vary_samples else ("samples",))),
+            "fixed": (*said(without), *(() if vary_samples else ("samples",))),
             "inference": InferenceSettings.model_validate({"inference": inference}),
         }
     )
     parts = [part.strip() for part in without.split(",") if part.strip()]
-    _refuse_contradictions(start["variant"], source, parts, lexical=rest["lexical"])
+    refuse_contradictions(start["variant"], source, parts, lexical=rest["lexical"])
     with blaming("--without"):
         return left_out(settings, parts) if parts else settings
-
-
-def _refuse_contradictions(
-    variant: str, source: str | None, left_out: list[str], *, lexical: bool | None
-) -> None:
-    """Refuse options of which one would undo, or leave no room for, the other."""
-    given = _given("rubric", "criteria", "inference", "explain", "criteria_calls")
-    pairs: list[tuple[str, str]] = []
-    if variant == "vanilla":
-        unshown = [f"--{name}" for name in ("rubric", "criteria", "inference", "explain")]
-        pairs += [("--variant vanilla", name) for name in unshown if name in given]
-        parts = [part for part in left_out if part not in ("search", "weights")]
-        pairs += [("--variant vanilla", f"--without {part}") for part in parts]
-    if source in ("given", "human") and "criteria" in left_out:
-        own = "--rubric" if "--rubric" in given else "--criteria"
-        pairs.append((own, "--without criteria"))
-    if source == "given" and "--inference" in given:
-        own = "--rubric" if "--rubric" in given else "--criteria general"
-        pairs.append((own, "--inference"))
-    if "explanations" in left_out and "--explain" in given:
-        pairs.append(("--explain", "--without explanations"))
-    if "mcs" in left_out and "--criteria-calls" in given:
-        pairs.append(("--criteria-calls", "--without mcs"))
-    if "weights" in left_out and lexical:
-        pairs.append(("--lexical", "--without weights"))
-    if pairs:
-        first, second = pairs[0]
-        raise click.UsageError(
-            f"{first} and {second} do not go together: the one leaves nothing for the other to "
-            "decide. Drop one of the two."
-        )
-
-
-def _given(*names: str) -> list[str]:
-    """Return which of these options were said, as they are written."""
-    context = click.get_current_context()
-    usual = click.core.ParameterSource.DEFAULT
-    return [
-        f"--{name.replace('_', '-')}"
-        for name in names
-        if context.get_parameter_source(name) != usual
-    ]
-
-
-def _said(without: str) -> tuple[str, ...]:
-    """Return the choices about the judge that options have made: these are not searched."""
-    said = {
-        "variant": ["variant"],
-        "criteria_calls": ["variant", "criteria_calls"],
-        "explain": ["explain"],
-        "rubric": ["rubric"],
-        "criteria": ["rubric"],
-    }
-    left_out = {"explanations": ["explain"], "mcs": ["variant"], "os": ["variant", "overall"]}
-    left_out["task"] = ["rubric"]
-    made = [name for option, names in said.items() if _given(option) for name in names]
-    for part in without.split(","):
-        made += left_out.get(part.strip(), [])
-    return tuple(dict.fromkeys(made))
-
-
-def _refuse_another_search(optimizer: str) -> None:
-    """Refuse options of a search that is not made."""
-    of_random, of_protocol = ["n_rounds"], ["n_trials", "n_draws", "vary_samples", "storage"]
-    others = {"random": of_protocol, "protocol": of_random, "none": of_protocol}[optimizer]
-    written = {"n_rounds": "--rounds", "n_trials": "--trials", "n_draws": "--draws"}
-    for name in others:
-        if _given(name):
-            option = written.get(name, f"--{name.replace('_', '-')}")
-            raise OptionError(
-                f"{option} belongs to --optimizer "
-                f"{'random' if name == 'n_rounds' else 'protocol'}, and this is "
-                f"--optimizer {optimizer}; drop one of the two.",
-                option=option,
-            )
 
 
 def _search_files(ledger: str, run: str, storage: str | None) -> SearchFiles:
@@ -378,23 +309,6 @@ def _search_files(ledger: str, run: str, storage: str | None) -> SearchFiles:
     if storage is not None:
         check_storage(storage)
     return SearchFiles(storage=storage or folder / f"{run}.journal", log=folder / f"{run}.jsonl")
-
-
-_OF_THE_JUDGE = (
-    *("rubric", "criteria", "inference", "variant", "criteria_calls", "explain"),
-    "answer_tokens",
-)
-"""Options that say what an earlier judge says already."""
-
-
-def _refuse_beside_earlier() -> None:
-    """Refuse options that would change what a run takes from an earlier judge."""
-    given = _given(*_OF_THE_JUDGE, "without")
-    if given:
-        raise OptionError(
-            f"--from takes this from the earlier judge: {', '.join(given)}; drop one or the other.",
-            option="--from",
-        )
 
 
 def _place(output: str) -> Path:

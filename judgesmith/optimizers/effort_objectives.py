@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,9 +19,9 @@ MOST_CALLS = 1000.0
 class _PerRow(TargetMean):
     """The mean of a number that every row has, scored or not."""
 
+    @abstractmethod
     def numbers(self, table: JudgedTable) -> FloatArray:
         """Return the number of each row."""
-        raise NotImplementedError
 
     def paired(self, first: JudgedTable, second: JudgedTable) -> tuple[JudgedTable, JudgedTable]:
         """Return both tables as they are: rows without a score count, too."""

@@ -1,0 +1,98 @@
+"""Which options of ``compile`` were said: what they leave to decide, and which exclude others."""
+
+from __future__ import annotations
+
+import click
+
+from judgesmith.cli.faults import OptionError
+
+_OF_THE_JUDGE = (
+    *("rubric", "criteria", "inference", "variant", "criteria_calls", "explain"),
+    "answer_tokens",
+)
+"""Options that say what an earlier judge says already."""
+
+
+def refuse_contradictions(
+    variant: str, source: str | None, left_out: list[str], *, lexical: bool | None
+) -> None:
+    """Refuse options of which one would undo, or leave no room for, the other."""
+    given = _given("rubric", "criteria", "inference", "explain", "criteria_calls")
+    pairs: list[tuple[str, str]] = []
+    if variant == "vanilla":
+        unshown = [f"--{name}" for name in ("rubric", "criteria", "inference", "explain")]
+        pairs += [("--variant vanilla", name) for name in unshown if name in given]
+        parts = [part for part in left_out if part not in ("search", "weights")]
+        pairs += [("--variant vanilla", f"--without {part}") for part in parts]
+    if source in ("given", "human") and "criteria" in left_out:
+        own = "--rubric" if "--rubric" in given else "--criteria"
+        pairs.append((own, "--without criteria"))
+    if source == "given" and "--inference" in given:
+        own = "--rubric" if "--rubric" in given else "--criteria general"
+        pairs.append((own, "--inference"))
+    if "explanations" in left_out and "--explain" in given:
+        pairs.append(("--explain", "--without explanations"))
+    if "mcs" in left_out and "--criteria-calls" in given:
+        pairs.append(("--criteria-calls", "--without mcs"))
+    if "weights" in left_out and lexical:
+        pairs.append(("--lexical", "--without weights"))
+    if pairs:
+        first, second = pairs[0]
+        raise click.UsageError(
+            f"{first} and {second} do not go together: the one leaves nothing for the other to "
+            "decide. Drop one of the two."
+        )
+
+
+def _given(*names: str) -> list[str]:
+    """Return which of these options were said, as they are written."""
+    context = click.get_current_context()
+    usual = click.core.ParameterSource.DEFAULT
+    return [
+        f"--{name.replace('_', '-')}"
+        for name in names
+        if context.get_parameter_source(name) != usual
+    ]
+
+
+def said(without: str) -> tuple[str, ...]:
+    """Return the choices about the judge that options have made: these are not searched."""
+    decided = {
+        "variant": ["variant"],
+        "criteria_calls": ["variant", "criteria_calls"],
+        "explain": ["explain"],
+        "rubric": ["rubric"],
+        "criteria": ["rubric"],
+    }
+    left_out = {"explanations": ["explain"], "mcs": ["variant"], "os": ["variant", "overall"]}
+    left_out["task"] = ["rubric"]
+    made = [name for option, names in decided.items() if _given(option) for name in names]
+    for part in without.split(","):
+        made += left_out.get(part.strip(), [])
+    return tuple(dict.fromkeys(made))
+
+
+def refuse_another_search(optimizer: str) -> None:
+    """Refuse options of a search that is not made."""
+    of_random, of_protocol = ["n_rounds"], ["n_trials", "n_draws", "vary_samples", "storage"]
+    others = {"random": of_protocol, "protocol": of_random, "none": of_protocol}[optimizer]
+    written = {"n_rounds": "--rounds", "n_trials": "--trials", "n_draws": "--draws"}
+    for name in others:
+        if _given(name):
+            option = written.get(name, f"--{name.replace('_', '-')}")
+            raise OptionError(
+                f"{option} belongs to --optimizer "
+                f"{'random' if name == 'n_rounds' else 'protocol'}, and this is "
+                f"--optimizer {optimizer}; drop one of the two.",
+                option=option,
+            )
+
+
+def refuse_beside_earlier() -> None:
+    """Refuse options that would change what a run takes from an earlier judge."""
+    given = _given(*_OF_THE_JUDGE, "without")
+    if given:
+        raise OptionError(
+            f"--from takes this from the earlier judge: {', '.join(given)}; drop one or the other.",
+            option="--from",
+        )
