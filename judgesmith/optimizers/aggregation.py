@@ -9,16 +9,16 @@ from dataclasses import dataclass
 
 import dspy
 import numpy as np
-from dspy.teleprompt import Teleprompter
 
 from judgesmith.optimizers.crossing import Halves
 from judgesmith.optimizers.demonstrations import ENOUGH_SCORED
 from judgesmith.optimizers.drawing import shown_keys
+from judgesmith.optimizers.judge_optimizer import JudgeOptimizer
 from judgesmith.optimizers.objectives import Objective, as_objective
 from judgesmith.optimizers.rows import Rows, rows_of
 from judgesmith.optimizers.ways import Way, WayName, ways_of
 from judgesmith.programs.judge import Judge, check_judge
-from judgesmith.programs.running import CONCURRENCY, judge_items
+from judgesmith.programs.running import CONCURRENCY
 from judgesmith.signatures.judgement import Judgement
 from judgesmith.signatures.protocol import Aggregation
 from judgesmith.signatures.scale import Scale
@@ -53,7 +53,7 @@ class AggregationTrial:
     allowed: bool
 
 
-class FitAggregation(Teleprompter):
+class FitAggregation(JudgeOptimizer):
     """Choose and fit how criteria, overall score and lexical features make one score.
 
     Four ways compete, simplest first: the model's own overall score; the mean of its criteria;
@@ -103,18 +103,13 @@ class FitAggregation(Teleprompter):
         concurrency: int = CONCURRENCY,
         progress: Callable[[int], None] | None = None,
     ) -> None:
-        super().__init__()
+        super().__init__(seed=seed, scale=scale, lm=lm, concurrency=concurrency, progress=progress)
         if n_folds < 2 or n_repeats < 1:
             raise ValueError(f"need 2 folds and 1 repeat or more; got {n_folds} and {n_repeats}.")
         self.objective = as_objective(objective)
         self.lexical = lexical
         self.n_folds = n_folds
         self.n_repeats = n_repeats
-        self.seed = seed
-        self.scale = scale
-        self.lm = lm
-        self.concurrency = concurrency
-        self.progress = progress
 
     def compile(
         self,
@@ -139,9 +134,7 @@ class FitAggregation(Teleprompter):
         protocol = student.protocol
         rows = rows_of(trainset, self.scale).without(shown_keys(protocol.demonstrations))
         raw = student.with_protocol(protocol.model_copy(update={"aggregation": Aggregation()}))
-        judgements = judge_items(
-            raw, rows.items, lm=self.lm, concurrency=self.concurrency, progress=self.progress
-        )
+        judgements = self.judged(raw, rows)
         aggregation = self.choose(rows, judgements, own=protocol.aggregation)
         return student.with_protocol(protocol.model_copy(update={"aggregation": aggregation}))
 

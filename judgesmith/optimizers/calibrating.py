@@ -9,7 +9,6 @@ from typing import Literal
 
 import dspy
 import numpy as np
-from dspy.teleprompt import Teleprompter
 
 from judgesmith.metrics import (
     ScoreMap,
@@ -20,13 +19,14 @@ from judgesmith.metrics import (
     isotonic_map,
 )
 from judgesmith.optimizers.drawing import shown_keys
+from judgesmith.optimizers.judge_optimizer import JudgeOptimizer
 from judgesmith.optimizers.rows import Rows, rows_of
 from judgesmith.optimizers.splitting import split_by_source
 from judgesmith.optimizers.table import FloatArray
 from judgesmith.programs.calibrated import Calibrated, calibrated, doubt_of
 from judgesmith.programs.holding import AnyJudge, JudgeOfJudges, leaves_of
 from judgesmith.programs.judge import check_judge
-from judgesmith.programs.running import CONCURRENCY, judge_items
+from judgesmith.programs.running import CONCURRENCY
 from judgesmith.signatures.calibration import Abstention, Calibration, Doubt
 from judgesmith.signatures.judgement import Judgement
 from judgesmith.signatures.scale import Scale
@@ -45,7 +45,7 @@ N_LIMITS = 5
 """Limits of doubt that are tried: few are tested more sharply, and rated rows are few."""
 
 
-class Calibrator(Teleprompter):
+class Calibrator(JudgeOptimizer):
     """Put a judge on the scale of people, with intervals that hold as often as they claim.
 
     Three things are learned, on sources that nothing in the judge was learned from: a monotone
@@ -101,7 +101,7 @@ class Calibrator(Teleprompter):
         concurrency: int = CONCURRENCY,
         progress: Callable[[int], None] | None = None,
     ) -> None:
-        super().__init__()
+        super().__init__(seed=seed, scale=scale, lm=lm, concurrency=concurrency, progress=progress)
         for name, given in (("confidence", confidence), ("certainty", certainty), ("share", share)):
             if not 0 < given < 1:
                 raise ValueError(f"{name} must be between 0 and 1; got {given}.")
@@ -115,11 +115,6 @@ class Calibrator(Teleprompter):
         self.certainty = certainty
         self.doubt = doubt
         self.share = share
-        self.seed = seed
-        self.scale = scale
-        self.lm = lm
-        self.concurrency = concurrency
-        self.progress = progress
 
     def compile(
         self,
@@ -167,12 +162,7 @@ class Calibrator(Teleprompter):
             first, second = self._parts(rows[0])
         else:
             raise ValueError("no rated items to learn from; give a non-empty trainset.")
-        said = [
-            judge_items(
-                judge, one.items, lm=self.lm, concurrency=self.concurrency, progress=self.progress
-            )
-            for one in (first, second)
-        ]
+        said = [self.judged(judge, one) for one in (first, second)]
         self.calibration_ = self.learned(first, said[0], second, said[1])
         return Calibrated(judge.deepcopy(), self.calibration_)
 

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 import dspy
 import numpy as np
-from dspy.teleprompt import Teleprompter
 
 from judgesmith.optimizers.drawing import (
     Pool,
@@ -17,12 +16,13 @@ from judgesmith.optimizers.drawing import (
     kept_runs,
     shown_keys,
 )
+from judgesmith.optimizers.judge_optimizer import JudgeOptimizer
 from judgesmith.optimizers.objectives import Objective, as_objective
 from judgesmith.optimizers.rows import Rows, rows_of
 from judgesmith.optimizers.splitting import pool_and_selection
 from judgesmith.optimizers.table import SCORE, JudgedTable
 from judgesmith.programs.judge import Judge, check_judge
-from judgesmith.programs.running import CONCURRENCY, NOT_ASKED, judge_items
+from judgesmith.programs.running import CONCURRENCY, NOT_ASKED
 from judgesmith.signatures.judgement import Judgement
 from judgesmith.signatures.protocol import Protocol
 from judgesmith.signatures.rubric import folded
@@ -64,7 +64,7 @@ class Trial:
         return (self.share_scored >= ENOUGH_SCORED, value, -self.n_demonstrations)
 
 
-class RandomDemonstrationSearch(Teleprompter):
+class RandomDemonstrationSearch(JudgeOptimizer):
     """Try random sets of demonstrations; keep the one whose scores agree best with people.
 
     All candidates are scored on the same rows, and no row is both shown and scored on. The
@@ -123,7 +123,7 @@ class RandomDemonstrationSearch(Teleprompter):
         concurrency: int = CONCURRENCY,
         progress: Callable[[int], None] | None = None,
     ) -> None:
-        super().__init__()
+        super().__init__(seed=seed, scale=scale, lm=lm, concurrency=concurrency, progress=progress)
         if n_demonstrations < 1 or n_rounds < 1:
             raise ValueError(
                 "n_demonstrations and n_rounds must be 1 or more; got "
@@ -137,11 +137,6 @@ class RandomDemonstrationSearch(Teleprompter):
         self.targets = tuple(targets)
         self.partial_demos = partial_demos
         self.percent_of_max = percent_of_max
-        self.seed = seed
-        self.scale = scale
-        self.lm = lm
-        self.concurrency = concurrency
-        self.progress = progress
 
     def compile(
         self,
@@ -195,7 +190,7 @@ class RandomDemonstrationSearch(Teleprompter):
             candidate = student.with_protocol(protocol.model_copy(update=update))
             known = candidate.protocol.fingerprint
             if known not in tables:
-                judgements = self._judged(candidate, selection)
+                judgements = self.judged(candidate, selection)
                 if any((one.problem or "").startswith(NOT_ASKED) for one in judgements):
                     break
                 tables[known] = selection.judged(judgements, self.targets)
@@ -231,12 +226,7 @@ class RandomDemonstrationSearch(Teleprompter):
         if protocol.variant == "vanilla":
             return {}
         needed = protocol.rubric.names if protocol.variant == "fine" else ()
-        return kept_runs(rows, self._judged(teacher, rows), criteria=needed)
-
-    def _judged(self, judge: Judge, rows: Rows) -> list[Judgement]:
-        return judge_items(
-            judge, rows.items, lm=self.lm, concurrency=self.concurrency, progress=self.progress
-        )
+        return kept_runs(rows, self.judged(teacher, rows), criteria=needed)
 
 
 def pool_and_selection_rows(

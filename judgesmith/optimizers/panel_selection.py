@@ -8,18 +8,18 @@ from dataclasses import dataclass
 
 import dspy
 import numpy as np
-from dspy.teleprompt import Teleprompter
 
 from judgesmith.optimizers.aggregation import FEWEST_ROWS, FEWEST_SOURCES
 from judgesmith.optimizers.crossing import Halves
 from judgesmith.optimizers.drawing import shown_keys
+from judgesmith.optimizers.judge_optimizer import JudgeOptimizer
 from judgesmith.optimizers.objectives import Objective, as_objective
 from judgesmith.optimizers.panel_ways import PanelName, PanelWay, columns_of, unpredicted
 from judgesmith.optimizers.rows import Rows, rows_of
 from judgesmith.optimizers.table import FloatArray
 from judgesmith.programs.holding import leaves_of
 from judgesmith.programs.panel import Panel
-from judgesmith.programs.running import CONCURRENCY, judge_items
+from judgesmith.programs.running import CONCURRENCY
 from judgesmith.signatures.panel_weights import PanelWeights
 from judgesmith.signatures.scale import Scale
 
@@ -55,7 +55,7 @@ class PanelTrial:
     n_members: int
 
 
-class PanelSelection(Teleprompter):
+class PanelSelection(JudgeOptimizer):
     """Learn the weights of a ``Panel`` by greedy ensemble selection.
 
     The student is the panel and what is compiled are its weights: an optimizer takes one program
@@ -107,7 +107,7 @@ class PanelSelection(Teleprompter):
         concurrency: int = CONCURRENCY,
         progress: Callable[[int], None] | None = None,
     ) -> None:
-        super().__init__()
+        super().__init__(seed=seed, scale=scale, lm=lm, concurrency=concurrency, progress=progress)
         if n_rounds < 1:
             raise ValueError(f"n_rounds must be 1 or more; got {n_rounds}.")
         if n_folds < 2 or n_repeats < 1:
@@ -116,11 +116,6 @@ class PanelSelection(Teleprompter):
         self.n_rounds = n_rounds
         self.n_folds = n_folds
         self.n_repeats = n_repeats
-        self.seed = seed
-        self.scale = scale
-        self.lm = lm
-        self.concurrency = concurrency
-        self.progress = progress
 
     def compile(
         self,
@@ -152,10 +147,7 @@ class PanelSelection(Teleprompter):
         rows = rows_of(trainset, self.scale).without(shown)
         scores = {}
         for name, member in student.members.items():
-            found = judge_items(
-                member, rows.items, lm=self.lm, concurrency=self.concurrency, progress=self.progress
-            )
-            scores[name] = [one.score for one in found]
+            scores[name] = [one.score for one in self.judged(member, rows)]
         return student.with_weights(self.choose(rows, scores, own=student.weights))
 
     def choose(

@@ -10,12 +10,12 @@ from pathlib import Path
 
 import dspy
 import numpy as np
-from dspy.teleprompt import Teleprompter
 
 from judgesmith.optimizers.demonstration_choices import NAMES
 from judgesmith.optimizers.demonstrations import pool_and_selection_rows, refuse_unscored_targets
 from judgesmith.optimizers.drawing import shown_keys
 from judgesmith.optimizers.eliminating import Elimination, Race
+from judgesmith.optimizers.judge_optimizer import JudgeOptimizer
 from judgesmith.optimizers.objectives import Objective, as_objective
 from judgesmith.optimizers.proposing import MakeSampler, Proposer, tpe
 from judgesmith.optimizers.protocol_candidates import (
@@ -36,7 +36,7 @@ from judgesmith.signatures.scale import Scale
 from judgesmith.signatures.space import Picked, Space
 
 
-class ProtocolSearch(Teleprompter):
+class ProtocolSearch(JudgeOptimizer):
     """Search variant, rubric, explanations, samples and demonstrations for the best agreement.
 
     In each round a sampler proposes configurations that were not tried yet. They and the best
@@ -116,7 +116,7 @@ class ProtocolSearch(Teleprompter):
         progress: Callable[[int], None] | None = None,
         noted: Callable[[RacedTrial], None] | None = None,
     ) -> None:
-        super().__init__()
+        super().__init__(seed=seed, scale=scale, lm=lm, concurrency=concurrency, progress=progress)
         if n_trials < 1 or batch < 1:
             raise ValueError(f"n_trials and batch must be 1 or more; got {n_trials} and {batch}.")
         if n_demonstrations < 0 or n_draws < 1:
@@ -144,11 +144,6 @@ class ProtocolSearch(Teleprompter):
         self.targets = tuple(targets)
         self.partial_demos = partial_demos
         self.percent_of_max = percent_of_max
-        self.seed = seed
-        self.scale = scale
-        self.lm = lm
-        self.concurrency = concurrency
-        self.progress = progress
         self.noted = noted
 
     def compile(
