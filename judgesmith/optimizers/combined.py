@@ -14,6 +14,7 @@ from judgesmith.optimizers.counted_objectives import CountedObjective, TargetMea
 from judgesmith.optimizers.objectives import Agreement, rated_parts
 from judgesmith.optimizers.source_counts import Counted
 from judgesmith.optimizers.table import JudgedTable
+from judgesmith.signatures.scale import shortest
 
 Atom = Agreement | TargetMean
 
@@ -77,10 +78,9 @@ class WeightedSum(CountedObjective):
 
     def counted(self, table: JudgedTable, sources: IntArray, n_sources: int) -> Counted:
         """Return it as a function of counts."""
-        found = Counted.sum(
+        return Counted.sum(
             [(weight, _counted(atom, table, sources, n_sources)) for weight, atom in self.terms]
         )
-        return replace(found, value=self.value(table))
 
     def counted_pair(
         self, first: JudgedTable, second: JudgedTable, sources: IntArray, n_sources: int
@@ -158,8 +158,3 @@ def _counted_agreement(atom: Agreement, table: JudgedTable, sources: IntArray) -
         n_units=units.n_units,
         n_undefined=units.n_undefined,
     )
-
-
-def shortest(number: float) -> str:
-    """Return the shortest text that reads as ``number`` again: 5 rather than 5.0."""
-    return repr(float(number)).removesuffix(".0")

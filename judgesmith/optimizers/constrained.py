@@ -10,10 +10,11 @@ import numpy as np
 
 from judgesmith.metrics.checks import FloatArray, IntArray
 from judgesmith.metrics.estimate import Estimate
-from judgesmith.optimizers.combined import WeightedSum, shortest, written
+from judgesmith.optimizers.combined import WeightedSum, written
 from judgesmith.optimizers.counted_objectives import CountedObjective
 from judgesmith.optimizers.source_counts import Counted
 from judgesmith.optimizers.table import JudgedTable
+from judgesmith.signatures.scale import shortest
 
 
 @dataclass(frozen=True)

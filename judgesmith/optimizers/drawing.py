@@ -99,7 +99,7 @@ class Pool:
                 outputs = _assessed(protocol, question, criteria)
             else:
                 # The run's own score stays: its explanation argues for that one.
-                own = level_of(round(run.raw or 0.0), protocol.answers)
+                own = level_of(_as_asked(run.raw or 0.0, protocol), protocol.answers)
                 outputs = {"explanation": run.explanation, "score": own}
                 outputs = _in_words(outputs, protocol)
             kind = "bootstrapped"
@@ -118,8 +118,7 @@ class Pool:
         return {"score": level_of(self._percent(protocol, row), protocol.answers)}
 
     def _percent(self, protocol: Protocol, row: int) -> float:
-        percent = float(self.rows.percent()[row])
-        return round(percent) if is_percent(protocol.answers) else percent
+        return _as_asked(float(self.rows.percent()[row]), protocol)
 
     def _labelled(self, protocol: Protocol, question: str, row: int) -> dict[str, Any] | None:
         """Return what people said of the criteria that a question asks for."""
@@ -139,6 +138,11 @@ class Pool:
             graded = CriterionScore(score=self._percent(protocol, row), explanation=LEFT_OUT)
             return {"assessments": _records({"overall": graded}, protocol)}
         return None
+
+
+def _as_asked(percent: float, protocol: Protocol) -> float:
+    """Return a whole number where models answer on 0 to 100; other scales round by themselves."""
+    return round(percent) if is_percent(protocol.answers) else percent
 
 
 def kept_runs(

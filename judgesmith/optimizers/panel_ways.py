@@ -114,6 +114,7 @@ def unpredicted(rows: Rows) -> JudgedTable:
         human=rows.human,
         sources=rows.groups,
         systems=rows.systems,
+        scale=rows.scale,
     )
 
 

@@ -13,12 +13,10 @@ import dspy
 
 from judgesmith.programs.asking import Asker, calls_per_item, current_lm
 from judgesmith.programs.judge import Judge
-from judgesmith.programs.models import ModelError, TransientModelError
+from judgesmith.programs.models.errors import speaks_of_one_item
 from judgesmith.signatures.judgement import Judgement
 from judgesmith.signatures.rated import RatedItem
 from judgesmith.signatures.scale import Scale
-
-_SET_UP = (401, 402, 403, 404, 405, 407)  # any other 4xx speaks of one request alone
 
 
 class JudgeOfJudges(dspy.Module):
@@ -189,7 +187,7 @@ class _MembersAsker(Asker):
             if isinstance(one, Judgement):
                 found[name] = one
                 continue
-            if not _speaks_of_one_item(one):
+            if not speaks_of_one_item(one):
                 raise one
             faults.append(one)
             found[name] = Judgement.unscored(f"the model could not be asked: {one}")
@@ -200,11 +198,3 @@ class _MembersAsker(Asker):
     async def aclose(self) -> None:
         for asker in self._askers.values():
             await asker.aclose()
-
-
-def _speaks_of_one_item(fault: BaseException) -> bool:
-    """Say whether a member may be left out for this fault, rather than the run be ended."""
-    if isinstance(fault, TransientModelError):
-        return True
-    status = fault.status or 0 if isinstance(fault, ModelError) else 0
-    return 400 <= status < 500 and status not in _SET_UP

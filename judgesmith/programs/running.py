@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Self, TypeVar
 
 from judgesmith.programs.asking import Askable, Asker, Bindable, calls_per_item, current_lm
 from judgesmith.programs.models import BudgetSpent, ModelError, TransientModelError
+from judgesmith.programs.models.errors import speaks_of_one_item
 from judgesmith.programs.models.stopping import STOPPING
 from judgesmith.programs.readable import Readable, readable_of
 from judgesmith.signatures.judgement import Judgement
@@ -31,7 +32,6 @@ CONCURRENCY = 32
 NOT_ASKED = "not asked: "
 """Opens the problem of an item that the budget did not reach."""
 
-_SET_UP = (401, 402, 403, 404, 405, 407)  # any other 4xx speaks of one request alone
 _ENOUGH_REFUSED = 20  # failed requests without one answer after which it is the set-up
 _AHEAD = 4  # how many times the concurrency may be finished but not yet handed out
 _BATCH = 64  # results handed from the event loop to the caller at a time
@@ -224,7 +224,7 @@ class _Run:
         except TransientModelError as fault:
             return self._without_answer("the model could not be reached", fault)
         except ModelError as fault:
-            if fault.status in _SET_UP or not 400 <= (fault.status or 0) < 500:
+            if not speaks_of_one_item(fault):
                 raise
             return self._without_answer("the model refused the request", fault)
         self.n_answered += 1

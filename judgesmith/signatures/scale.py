@@ -110,7 +110,7 @@ class Scale(BaseModel):
 
     def __str__(self) -> str:
         """Return the scale as ``low..high``, the form that :meth:`parse` reads."""
-        return f"{_shortest(self.low)}..{_shortest(self.high)}"
+        return f"{shortest(self.low)}..{shortest(self.high)}"
 
     def __contains__(self, points: object) -> bool:
         """Say whether ``points`` is an answer that this scale allows."""
@@ -190,9 +190,9 @@ def _number(value: object) -> float:
         return math.inf
 
 
-def _shortest(number: float) -> str:
+def shortest(number: float) -> str:
     """Return the shortest text that reads as ``number`` again: 5 rather than 5.0."""
-    return repr(number).removesuffix(".0")
+    return repr(float(number)).removesuffix(".0")
 
 
 def _range_of(text: str) -> dict[str, float]:

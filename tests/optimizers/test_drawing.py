@@ -304,3 +304,11 @@ def test_scores_may_be_shown_as_percent_of_the_highest_point():
 def test_a_gap_in_a_run_is_nothing_to_learn_from():
     gap = {**run(40).criteria, "fluency": {"score": None, "explanation": "no score: lost"}}
     assert kept_runs(rows(2), [run(40), run(40, criteria=gap)]).keys() == {0}
+
+
+@pytest.mark.parametrize(("raw", "shown"), [(12.5, 2), (87.5, 4), (62.5, 3), (100, 5)])
+def test_a_run_is_shown_on_the_scale_of_the_answers_without_being_rounded_before(raw, shown):
+    five = COARSE.model_copy(update={"answers": Scale(low=1, high=5)})
+    runs = Pool(rows=rows(4), runs={0: run(raw)})
+    (one,) = runs.shown(five, [0], [0])["rate"]
+    assert one.outputs["score"] == shown

@@ -5,6 +5,7 @@ from optimizing import examples, lm_of, number
 
 from judgesmith.metrics import q
 from judgesmith.optimizers.panel_selection import PanelSelection
+from judgesmith.optimizers.panel_ways import unpredicted
 from judgesmith.optimizers.rows import rows_of
 from judgesmith.programs import ActiveCritic, judge_items
 from judgesmith.programs.panel import Panel
@@ -152,3 +153,8 @@ def test_refuses_a_teacher_a_valset_and_impossible_settings():
         PanelSelection(n_folds=1)
     with pytest.raises(ValueError, match="no rated items"):
         PanelSelection().compile(panel_of(1), trainset=[])
+
+
+def test_what_a_panel_is_chosen_by_knows_the_scale_people_rated_on():
+    rows, _ = recorded(n=8)
+    assert unpredicted(rows).scale == LIKERT

@@ -31,6 +31,17 @@ class TransientModelError(ModelError):
         self.retry_after = retry_after
 
 
+_SET_UP = (401, 402, 403, 404, 405, 407)  # any other 4xx speaks of one request alone
+
+
+def speaks_of_one_item(fault: BaseException) -> bool:
+    """Say whether a fault leaves other requests their chance, rather than end the run."""
+    if isinstance(fault, TransientModelError):
+        return True
+    status = fault.status or 0 if isinstance(fault, ModelError) else 0
+    return 400 <= status < 500 and status not in _SET_UP
+
+
 class ContextWindowExceeded(ModelError):  # noqa: N818 - the name says what happened, like BudgetSpent
     """The request is longer than the model can read; the item stays unscored for that reason."""
 
