@@ -201,9 +201,8 @@ def command(
         parts_of(dataset, targets, settings, known)
     run = settings.fingerprint(dataset, choice.model_name or "offline", endpoint_of(choice.lm()))
     lm = choice.lm(run_id=f"compile {run}")
-    estimate = estimate_run(dataset, settings, lm, known=known)
     if dry_run:
-        print_estimate(estimate, as_json=as_json)
+        print_estimate(estimate_run(dataset, settings, lm, known=known), as_json=as_json)
         return
     with blaming(OUTPUT):
         made = _made_before(folder, run, force=force)
@@ -213,8 +212,9 @@ def command(
     choice.check_key(lm)
     stack = stack_of(lm)
     assert stack is not None
-    files = None
+    files = estimate = None
     if settings.optimizer == "protocol":
+        estimate = estimate_run(dataset, settings, lm, known=known)
         with blaming("--storage", given=storage is not None):
             files = _search_files(choice.ledger, run, storage)
     with blaming(data):

@@ -101,9 +101,9 @@ def print_estimate(estimate: RunEstimate, *, as_json: bool) -> None:
     )
 
 
-def estimate_note(estimate: RunEstimate, usage: Usage) -> list[str]:
+def estimate_note(estimate: RunEstimate | None, usage: Usage) -> list[str]:
     """Return how many calls a search of the protocol took, beside what was estimated."""
-    if estimate.expected_calls is None:
+    if estimate is None:
         return []
     return [
         f"{usage.calls} calls were made and {usage.hits} answers were on record already; about "

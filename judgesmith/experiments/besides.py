@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -98,8 +96,8 @@ class Besides:
             "kappa": {weights: one.to_dict() for weights, one in self.kappa.items()},
             "confusion": None if self.confusion is None else self.confusion.to_dict(),
             "no_kappa": self.no_kappa,
-            "scale_use": {"judge": _plain(self.judge_use), "people": _plain(self.human_use)},
-            "length_bias": {**_plain(self.length), "reliability": self.reliability},
+            "scale_use": {"judge": self.judge_use.to_dict(), "people": self.human_use.to_dict()},
+            "length_bias": {**self.length.to_dict(), "reliability": self.reliability},
         }
 
 
@@ -241,14 +239,3 @@ def _by_level(report: Report | None) -> dict[str, Any] | None:
     if found is None:
         return None
     return {level: one for level, row in found.items() for one in row.values()}
-
-
-def _plain(record: ScaleUse | LengthBias) -> dict[str, Any]:
-    """Return a record's fields by name, ready for JSON."""
-    found: dict[str, Any] = {}
-    for field in dataclasses.fields(record):
-        value = getattr(record, field.name)
-        if isinstance(value, Estimate):
-            value = value.to_dict()
-        found[field.name] = None if isinstance(value, float) and math.isnan(value) else value
-    return found

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -22,6 +21,7 @@ from judgesmith.metrics import (
     tie_accuracy_difference,
     williams_test,
 )
+from judgesmith.metrics.record import plain
 from judgesmith.optimizers.table import JudgedTable
 
 PAIRS = "pairs"
@@ -63,16 +63,13 @@ class ComparisonTests:
         """Return everything ready for JSON."""
         return {
             "pairs": {level: one.to_dict() for level, one in self.pairs.items()},
-            "holm": {
-                level: {statistic: _defined(p) for statistic, p in row.items()}
-                for level, row in self.holm.items()
-            },
+            "holm": {level: plain(row) for level, row in self.holm.items()},
             "swap": self.swap,
             "permutation": {
-                level: {statistic: _plain(one) for statistic, one in row.items()}
+                level: {statistic: _numbers(one) for statistic, one in row.items()}
                 for level, row in self.permutation.items()
             },
-            "williams": {level: _plain(one) for level, one in self.williams.items()},
+            "williams": {level: _numbers(one) for level, one in self.williams.items()},
         }
 
 
@@ -164,14 +161,6 @@ def _system_means(first: JudgedTable, second: JudgedTable) -> list[np.ndarray]:
     ]
 
 
-def _defined(value: float) -> float | None:
-    return None if math.isnan(value) else value
-
-
-def _plain(test: SignificanceTest) -> dict[str, float | int | None]:
+def _numbers(test: SignificanceTest) -> dict[str, Any]:
     """Return the numbers of a test; what changes hands is told once, for all of them."""
-    return {
-        name: _defined(value) if isinstance(value, float) else value
-        for name, value in asdict(test).items()
-        if not isinstance(value, str)
-    }
+    return {name: one for name, one in test.to_dict().items() if not isinstance(one, str)}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -48,10 +49,11 @@ class SearchLog:
         if stack is not None:
             line |= {"calls": stack.usage.calls, "cost_usd": stack.usage.cost_usd}
         # The line end comes first as well: a kill may have left half a line.
-        kept = self.path.read_bytes() if self.path.exists() else b""
-        cut = bool(kept) and not kept.endswith(b"\n")
-        with self.path.open("a", encoding="utf-8") as log:
-            log.write("\n" * cut + json.dumps(line) + "\n")
+        with self.path.open("ab+") as log:
+            end = log.seek(0, os.SEEK_END)
+            log.seek(max(end - 1, 0))
+            cut = log.read(1) not in (b"", b"\n")
+            log.write(("\n" * cut + json.dumps(line) + "\n").encode())
 
 
 def log_lines(path: Path) -> Iterator[Mapping[str, Any]]:
