@@ -38,8 +38,7 @@ def test_no_run_makes_more_calls_than_estimated(data, settings, tmp_path):
     bound = estimate_run(data, settings, lm)
     compile_judge(data, settings, lm=lm)
     made = stack_of(lm).usage.calls
-    assert made <= bound.calls <= bound.max_calls
-    assert bound.expected_calls <= bound.calls
+    assert made <= bound.calls
     assert 0.3 < made / bound.expected_calls < 3
 
 
