@@ -5,24 +5,19 @@ Free of DSPy, so that a loaded judge takes the same steps as the program it came
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Generator, Mapping, Sequence
 from statistics import fmean
-from typing import Any, TypeVar
+from typing import Any
 
-from judgesmith.programs.aggregating import aggregate
 from judgesmith.programs.answers import UnreadRecord
 from judgesmith.programs.critic_questions import assessing_names, assessments_text
-from judgesmith.programs.judging import Ask, Calls, Reply, Steps, asked
-from judgesmith.programs.templates import LEFT_OUT
+from judgesmith.programs.judging import Ask, Reply, Steps
+from judgesmith.programs.sampled_steps import Asking, Once, said, sampled_steps, score_on
 from judgesmith.signatures.answer_scale import percent_of
 from judgesmith.signatures.judgement import CriterionScore, Judgement
 from judgesmith.signatures.protocol import Protocol
 from judgesmith.signatures.rubric import folded
 from judgesmith.signatures.scale import Scale
-
-Text = str | None
-Value = TypeVar("Value")
 
 
 def critic_steps(
@@ -35,61 +30,28 @@ def critic_steps(
     TypeError
         At the first step, if source or response is no text.
     """
-    for name, text in (("source", source), ("response", response), ("context", context or "")):
-        if not isinstance(text, str):
-            raise TypeError(f"{name} must be a text; got {type(text).__name__}.")
-        try:
-            text.encode()
-        except UnicodeEncodeError:
-            return Judgement.unscored(
-                f"the {name} holds half of a character (a lone surrogate), which no model can "
-                "receive"
-            )
-    calls = Calls()
-    texts: dict[str, Text] = {"source": source, "context": context, "response": response}
-    found: list[Judgement] = []
-    for sample in range(protocol.samples):
-        asking = _Asking(texts, sample=sample, again=protocol.samples + sample, calls=calls)
-        found.append((yield from _VARIANTS[protocol.variant](protocol, asking)))
-    judgement = _averaged(found, tuple(calls.made))
-    return aggregate(protocol.aggregation, judgement, source, context, response)
+
+    def once(asking: Asking) -> Once:
+        return _VARIANTS[protocol.variant](protocol, asking)
+
+    return sampled_steps(protocol, once, source=source, response=response, context=context)
 
 
-@dataclass(frozen=True, slots=True)
-class _Asking:
-    """How the questions about one item are asked, for one sample."""
-
-    texts: Mapping[str, Text]
-    sample: int
-    again: int
-    calls: Calls
-
-    def of(
-        self, question: str, read: Callable[[Mapping[str, Any]], Value], **more: str
-    ) -> Generator[Ask, Reply, Value | str]:
-        """Ask one question, and once more where the answer is of no use."""
-        ask = Ask(predictor=question, inputs={**self.texts, **more}, sample=self.sample)
-        return asked(ask, read, again=self.again, calls=self.calls)
-
-
-_Once = Generator[Ask, Reply, Judgement]
-
-
-def _vanilla(protocol: Protocol, asking: _Asking) -> _Once:
-    answer = yield from asking.of("grade", _score_on(protocol.answers))
+def _vanilla(protocol: Protocol, asking: Asking) -> Once:
+    answer = yield from asking.of("grade", score_on(protocol.answers))
     if isinstance(answer, str):
         return Judgement.unscored(answer)
     return Judgement(score=answer.score, raw=answer.score)
 
 
-def _coarse(protocol: Protocol, asking: _Asking) -> _Once:
-    answer = yield from asking.of("rate", _score_on(protocol.answers))
+def _coarse(protocol: Protocol, asking: Asking) -> Once:
+    answer = yield from asking.of("rate", score_on(protocol.answers))
     if isinstance(answer, str):
         return Judgement.unscored(answer)
     return Judgement(score=answer.score, raw=answer.score, explanation=answer.explanation)
 
 
-def _fine(protocol: Protocol, asking: _Asking) -> _Once:
+def _fine(protocol: Protocol, asking: Asking) -> Once:
     assess = _together if protocol.criteria_calls == "joint" else _one_by_one
     criteria, problem = yield from assess(protocol, asking)
     if all(one.score is None for one in criteria.values()):
@@ -97,7 +59,7 @@ def _fine(protocol: Protocol, asking: _Asking) -> _Once:
     if protocol.overall == "mean":
         return _mean(criteria, problem)
     shown = assessments_text(criteria, protocol.answers)
-    answer = yield from asking.of("overall", _score_on(protocol.answers), assessments=shown)
+    answer = yield from asking.of("overall", score_on(protocol.answers), assessments=shown)
     if isinstance(answer, str):
         return Judgement.unscored(answer, criteria=criteria)
     return Judgement(
@@ -111,7 +73,7 @@ _Assessed = tuple[dict[str, CriterionScore], str]
 """Scores by criterion, and why some are missing; empty where none is."""
 
 
-def _together(protocol: Protocol, asking: _Asking) -> Generator[Ask, Reply, _Assessed]:
+def _together(protocol: Protocol, asking: Asking) -> Generator[Ask, Reply, _Assessed]:
     """Score all criteria in one call; what two answers lack stays without a score."""
     names = protocol.rubric.names
     found: dict[str, CriterionScore] = {}
@@ -127,12 +89,12 @@ def _together(protocol: Protocol, asking: _Asking) -> Generator[Ask, Reply, _Ass
     return {name: found.get(name) or _without_score(problem) for name in names}, problem
 
 
-def _one_by_one(protocol: Protocol, asking: _Asking) -> Generator[Ask, Reply, _Assessed]:
+def _one_by_one(protocol: Protocol, asking: Asking) -> Generator[Ask, Reply, _Assessed]:
     """Score every criterion in a call of its own."""
     criteria: dict[str, CriterionScore] = {}
     problems = []
     for name, question in zip(protocol.rubric.names, assessing_names(protocol), strict=True):
-        answer = yield from asking.of(question, _score_on(protocol.answers))
+        answer = yield from asking.of(question, score_on(protocol.answers))
         if isinstance(answer, str):
             problems.append(f"{name}: {answer}")
             answer = _without_score(answer)
@@ -149,16 +111,6 @@ def _mean(criteria: Mapping[str, CriterionScore], problem: str) -> Judgement:
     words = [f"{name}: {one.explanation}" for name, one in criteria.items() if one.explanation]
     score = fmean(scores)
     return Judgement(score=score, raw=score, explanation="\n".join(words), criteria=criteria)
-
-
-def _score_on(answers: Scale) -> Callable[[Mapping[str, Any]], CriterionScore]:
-    def read(fields: Mapping[str, Any]) -> CriterionScore:
-        return CriterionScore(
-            score=percent_of(fields["score"], answers),
-            explanation=_words(fields.get("explanation")),
-        )
-
-    return read
 
 
 def _by_criterion(
@@ -184,9 +136,7 @@ def _by_criterion(
         except ValueError as fault:
             faults[name] = f"{name}: {str(fault).rstrip('.')}"
             continue
-        found[name] = CriterionScore(
-            score=score, explanation=_words(getattr(one, "explanation", ""))
-        )
+        found[name] = CriterionScore(score=score, explanation=said(getattr(one, "explanation", "")))
     missing = [name for name in names if name not in found and name not in faults]
     if missing:
         faults[missing[0]] = f"no assessment of {', '.join(missing)}"
@@ -195,28 +145,3 @@ def _by_criterion(
 
 def _without_score(problem: str) -> CriterionScore:
     return CriterionScore(score=None, explanation=f"no score: {problem}")
-
-
-def _words(explanation: Any) -> str:
-    """Return an explanation; none where a model repeats that an example lacks one."""
-    text = str(explanation or "")
-    return "" if text.strip() == LEFT_OUT else text
-
-
-def _averaged(found: Sequence[Judgement], calls: tuple[str, ...]) -> Judgement:
-    scored = [one for one in found if one.score is not None]
-    if not scored:
-        return found[0].model_copy(update={"calls": calls})
-    if len(scored) == 1:
-        return scored[0].model_copy(update={"calls": calls})
-    raw = fmean(one.raw for one in scored if one.raw is not None)
-    criteria = {}
-    for name in scored[0].criteria:
-        several = [one.criteria[name] for one in scored]
-        given = [one for one in several if one.score is not None]
-        points = [one.score for one in given if one.score is not None]
-        criteria[name] = CriterionScore(
-            score=fmean(points) if points else None, explanation=(given or several)[0].explanation
-        )
-    update = {"score": raw, "raw": raw, "criteria": criteria, "calls": calls}
-    return scored[0].model_copy(update=update)
