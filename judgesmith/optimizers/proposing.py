@@ -117,14 +117,14 @@ class Proposer:
         trial.set_user_attr("k", k)  # last: a proposal without it never was one
         return trial.number, picked
 
-    def tell(self, number: int, value: float) -> None:
-        """Record what came of a proposal, once; nan where that is undefined."""
+    def tell(self, number: int, *values: float) -> None:
+        """Record what came of a proposal, once: a value per objective, nan where undefined."""
         from optuna.trial import TrialState
 
-        if math.isnan(value):
+        if any(map(math.isnan, values)):
             self.study.tell(number, state=TrialState.FAIL, skip_if_finished=True)
         else:
-            self.study.tell(number, value, skip_if_finished=True)
+            self.study.tell(number, list(values), skip_if_finished=True)
 
     def _picked(self, trial: optuna.Trial) -> dict[str, str]:
         def suggested(choice: Choice) -> str:

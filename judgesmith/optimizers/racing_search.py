@@ -82,7 +82,9 @@ class RacedTrial:
 
 
 @dataclass(kw_only=True, eq=False)
-class _Contender(Generic[OneCandidate]):
+class Contender(Generic[OneCandidate]):
+    """A candidate in a search: its trial here and in the study, its rival, rows judged so far."""
+
     number: int
     picked: Mapping[str, str]
     candidate: OneCandidate
@@ -149,7 +151,7 @@ class RacingSearch(Generic[OneCandidate]):
         known : iterable of str
             ``configuration_id`` of what ``start`` is, so that it is not tried again.
         """
-        best = _Contender(number=0, picked={}, candidate=start)
+        best = Contender(number=0, picked={}, candidate=start)
         tried = set(known)
         try:
             self._note(best, self._table(best, len(self.order)))
@@ -170,7 +172,7 @@ class RacingSearch(Generic[OneCandidate]):
         parts = {math.ceil(share * n) for share in self.looks}
         return [*sorted(rows for rows in parts if FEWEST_ROWS <= rows < n), n]
 
-    def _proposed(self, first: int, tried: set[str]) -> list[_Contender[OneCandidate]]:
+    def _proposed(self, first: int, tried: set[str]) -> list[Contender[OneCandidate]]:
         proposals = []
         for k in range(first, min(first + self.batch, self.n_trials)):
             found = self.proposer.propose(k, tried)
@@ -180,13 +182,13 @@ class RacingSearch(Generic[OneCandidate]):
             proposals.append((k, *found))
         # All are proposed before any is judged: what comes of one must not guide its neighbours.
         return [
-            _Contender(number=k + 1, picked=picked, candidate=self.make(picked), trial=trial)
+            Contender(number=k + 1, picked=picked, candidate=self.make(picked), trial=trial)
             for k, trial, picked in proposals
         ]
 
     def _raced(
-        self, leader: _Contender[OneCandidate], batch: Sequence[_Contender[OneCandidate]]
-    ) -> Iterator[_Contender[OneCandidate]]:
+        self, leader: Contender[OneCandidate], batch: Sequence[Contender[OneCandidate]]
+    ) -> Iterator[Contender[OneCandidate]]:
         """Judge a batch as far as its members keep up; yield those that reach the end."""
         stops = self.stops
         racing = list(batch)
@@ -214,9 +216,9 @@ class RacingSearch(Generic[OneCandidate]):
 
     def _finish(
         self,
-        one: _Contender[OneCandidate],
+        one: Contender[OneCandidate],
         table: JudgedTable,
-        leader: _Contender[OneCandidate],
+        leader: Contender[OneCandidate],
         leaders: JudgedTable,
     ) -> None:
         self._note(one, table)
@@ -224,9 +226,9 @@ class RacingSearch(Generic[OneCandidate]):
 
     def _tell(
         self,
-        one: _Contender[OneCandidate],
+        one: Contender[OneCandidate],
         table: JudgedTable,
-        leader: _Contender[OneCandidate],
+        leader: Contender[OneCandidate],
         leaders: JudgedTable,
     ) -> None:
         """Tell the study what a contender would come to if it kept its distance to the leader.
@@ -244,13 +246,13 @@ class RacingSearch(Generic[OneCandidate]):
         enough = self.trials[one.number].share_scored >= ENOUGH_SCORED
         self.proposer.tell(one.trial, expected if enough else math.nan)
 
-    def _table(self, one: _Contender[OneCandidate], n_rows: int) -> JudgedTable:
+    def _table(self, one: Contender[OneCandidate], n_rows: int) -> JudgedTable:
         table = one.candidate.table(np.sort(self.order[:n_rows]).tolist())
         self.n_judged += max(n_rows - one.n_rows, 0)
         one.n_rows = max(one.n_rows, n_rows)
         return table
 
-    def _note(self, one: _Contender[OneCandidate], table: JudgedTable) -> None:
+    def _note(self, one: Contender[OneCandidate], table: JudgedTable) -> None:
         trial = RacedTrial(
             number=one.number,
             picked=dict(one.picked),

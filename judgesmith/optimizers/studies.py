@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,7 +15,7 @@ ENOUGH_TRIALS = 20
 """With fewer trials nothing is said about what mattered."""
 
 
-def study_of(storage: str | Path | None, name: str) -> optuna.Study:
+def study_of(storage: str | Path | None, name: str, *, n_objectives: int = 1) -> optuna.Study:
     """Return the study of that name, to be maximised: new, or as it was left.
 
     Parameters
@@ -25,6 +25,8 @@ def study_of(storage: str | Path | None, name: str) -> optuna.Study:
         memory.
     name : str
         What tells it from others in the same storage.
+    n_objectives : int
+        Values per trial.
     """
     import optuna
     from optuna.storages.journal import JournalFileBackend
@@ -35,7 +37,10 @@ def study_of(storage: str | Path | None, name: str) -> optuna.Study:
         kept = optuna.storages.JournalStorage(JournalFileBackend(str(storage)))
     with quiet():
         return optuna.create_study(
-            storage=kept, study_name=name, direction="maximize", load_if_exists=True
+            storage=kept,
+            study_name=name,
+            directions=["maximize"] * n_objectives,
+            load_if_exists=True,
         )
 
 
@@ -65,12 +70,19 @@ def check_storage(url: str) -> None:
         ) from None
 
 
-def importances(study: optuna.Study) -> dict[str, float]:
+def importances(study: optuna.Study, objective: int = 0) -> dict[str, float]:
     """Return how much each choice had to do with being among the best.
 
     Shares that sum to 1, largest first, by PED-ANOVA over the trials with a value in which a
     choice arose; empty with fewer than ``ENOUGH_TRIALS``. Trials were proposed where the sampler
     hoped for more, so that this describes the search rather than the space.
+
+    Parameters
+    ----------
+    study : optuna.Study
+        Of a search that has ended.
+    objective : int
+        Place of the objective that the best are best on, where there are several.
 
     References
     ----------
@@ -85,8 +97,19 @@ def importances(study: optuna.Study) -> dict[str, float]:
     with quiet(), warnings.catch_warnings():
         warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
         evaluator = optuna.importance.PedAnovaImportanceEvaluator()
-        found = optuna.importance.get_param_importances(study, evaluator=evaluator)
+        found = optuna.importance.get_param_importances(
+            study,
+            evaluator=evaluator,
+            target=None if len(study.directions) == 1 else _at(objective),
+        )
     return dict(found)
+
+
+def _at(objective: int) -> Callable[[optuna.trial.FrozenTrial], float]:
+    def value(trial: optuna.trial.FrozenTrial) -> float:
+        return float(trial.values[objective])
+
+    return value
 
 
 @contextmanager
