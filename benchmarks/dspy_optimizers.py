@@ -1,0 +1,322 @@
+"""DSPy's own optimizers and ours on the same judge, the same rows and the same offline model.
+
+The judge is a vanilla one, a single question per text. About 400 rows are there to learn from and
+100 to choose by, drawn by source; all others, up to 1,000, are held out (small sets are shared out
+in the same manner: see ``drawn``). DSPy's optimizers get what their users would write: examples
+with whole points from 0 to 100, and one minus the share of the range that an answer is off as the
+score of an item. Where they want a model to write instructions, a stand-in answers a fixed
+sentence: the offline model reads no instructions, so that no sentence could gain anything, and the
+calls count. Ours get the same rows, and Q as their objective.
+
+Every run is one line of a results file, and runs that are there are not done again:
+
+    python benchmarks/dspy_optimizers.py --seeds 2
+    python benchmarks/dspy_optimizers.py --seeds 10
+
+Printed per set and optimizer are held-out Q and calls, means over seeds; and by how much Q of each
+of ours is larger than that of each of DSPy's, with a 95 % interval that draws the sources held out
+anew within every seed and averages over seeds.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import io
+import json
+import logging
+import os
+import random
+import re
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+import dspy
+import numpy as np
+
+from judgesmith.experiments import CompileSettings, read_items
+from judgesmith.experiments.chosen_targets import chosen_targets
+from judgesmith.optimizers import (
+    JudgedTable,
+    ProtocolSearch,
+    RandomDemonstrationSearch,
+    parse_objective,
+    rated_example,
+)
+from judgesmith.optimizers.rows import rows_of
+from judgesmith.programs import ActiveCritic, Judge, judge_items
+from judgesmith.programs.models import ModelAnswer, Stack, model, stack_of
+from judgesmith.programs.models.dspy_lm import StackLM
+
+SETS = ["summeval", "topical_chat", "sfres", "wiki_da"]
+N_TRAIN, N_VALID, N_HELD = 400, 100, 1000
+CEILING = 490
+"""A third of the calls of DSPy's random search: what ours may ask."""
+
+RESAMPLES = 400
+
+
+@dataclass(frozen=True, kw_only=True)
+class Task:
+    """The rows of one set and seed, as both sides want them."""
+
+    train: list[dspy.Example]
+    valid: list[dspy.Example]
+    held: list[dspy.Example]
+
+    @staticmethod
+    def plain(examples: list[dspy.Example]) -> list[dspy.Example]:
+        """Return examples as a user of DSPy would write them for this judge."""
+        return [
+            dspy.Example(
+                source=one.source,
+                context=one.context,
+                response=one.response,
+                score=round(100 * one.scale.fraction(one.score)),
+            ).with_inputs("source", "context", "response")
+            for one in examples
+        ]
+
+
+def drawn(name: str, seed: int) -> Task:
+    """Return the rows of a set: whole sources to learn from, to choose by, and held out.
+
+    Sets with fewer than 1,000 rows give 45 % to learn from; all give 100 rows to choose by.
+    """
+    folder = Path(os.environ.get("JUDGESMITH_DATA", "../shared/data"))
+    data = read_items(str(folder / f"{name}.jsonl.gz"))
+    whole = chosen_targets(data, CompileSettings()).whole
+    examples = [
+        rated_example(data[i], whole.values[i], whole.scale, group=int(data.groups[i]))
+        for i in whole.rated.tolist()
+    ]
+    n_train = min(N_TRAIN, round(0.45 * len(examples)))
+    groups = np.random.default_rng([seed, 20]).permutation(np.unique(data.groups[whole.rated]))
+    parts: list[list[dspy.Example]] = [[], [], []]
+    for group in groups.tolist():
+        part = 0 if len(parts[0]) < n_train else 1 if len(parts[1]) < N_VALID else 2
+        parts[part] += [one for one in examples if one.group == group]
+    return Task(train=parts[0][:n_train], valid=parts[1][:N_VALID], held=parts[2][:N_HELD])
+
+
+def metric(example: dspy.Example, answer: Any, *_: Any) -> float:
+    """Return the score of one item, as it is usually written."""
+    return 0.0 if answer.score is None else 1.0 - abs(answer.score - example.score) / 100.0
+
+
+class StandIn:
+    """Answers any question of DSPy's with one sentence per field."""
+
+    endpoint = "stand-in"
+    sentence = "Grade the overall quality of the response as careful readers would."
+
+    def answer(self, request: Any) -> ModelAnswer:
+        """Answer in the layout that is asked for."""
+        told = "\n".join(one.text for one in request.prefix.messages) + request.user
+        asked = told.rpartition("Respond with")[2]
+        names = re.findall(r"\[\[ ## (\w+) ## \]\]", asked)
+        if names:
+            fields = [f"[[ ## {name} ## ]]\n{self.sentence}" for name in names[:-1]]
+            text = "\n\n".join([*fields, "[[ ## completed ## ]]"])
+        else:
+            text = json.dumps(dict.fromkeys(re.findall(r"`(\w+)`", asked), self.sentence))
+        return ModelAnswer(text=text, input_tokens=1, output_tokens=1)
+
+
+def stand_in() -> dspy.LM:
+    """Return the stand-in as a model of DSPy."""
+    return StackLM.over(Stack(StandIn(), ledger=None), "stand-in", recipe={})
+
+
+@contextlib.contextmanager
+def silence() -> Any:
+    """Keep DSPy from printing."""
+    logging.disable(logging.CRITICAL)
+    try:
+        with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+            yield
+    finally:
+        logging.disable(logging.NOTSET)
+
+
+def theirs(make: Callable[[dspy.LM, int], Any]) -> Callable[..., tuple[Judge, int]]:
+    """Return what runs an optimizer of DSPy's."""
+
+    def run(task: Task, seed: int) -> tuple[Judge, int]:
+        task_lm, writer = model(ledger=None), stand_in()
+        random.seed(seed)
+        train = Task.plain(task.train)
+        random.Random(seed).shuffle(train)
+        with silence(), dspy.context(lm=task_lm, num_threads=1):
+            best = make(writer, seed).compile(
+                ActiveCritic(variant="vanilla"), trainset=train, valset=Task.plain(task.valid)
+            )
+        calls = stack_of(task_lm).usage.calls + stack_of(writer).usage.calls
+        return ActiveCritic(best.protocol), calls
+
+    return run
+
+
+def ours(make: Callable[[dspy.LM, int], Any], ceiling: int | None) -> Callable[..., Any]:
+    """Return what runs an optimizer of ours, under a ceiling on calls."""
+
+    def run(task: Task, seed: int) -> tuple[Judge, int]:
+        lm = model(ledger=None, max_calls=ceiling)
+        best = make(lm, seed).compile(
+            ActiveCritic(variant="vanilla"), trainset=task.train, valset=task.valid
+        )
+        return best, stack_of(lm).usage.calls
+
+    return run
+
+
+DEMOS = {"max_bootstrapped_demos": 4, "max_labeled_demos": 16}
+OF_DSPY = {
+    "RandomSearch(11)": theirs(
+        lambda writer, seed: dspy.BootstrapFewShotWithRandomSearch(
+            metric, num_candidate_programs=11, num_threads=1, **DEMOS
+        )
+    ),
+    "MIPROv2 light": theirs(
+        lambda writer, seed: dspy.MIPROv2(
+            metric, prompt_model=writer, auto="light", seed=seed + 1, num_threads=1
+        )
+    ),
+    "GEPA light": theirs(
+        lambda writer, seed: dspy.GEPA(
+            metric, reflection_lm=writer, auto="light", seed=seed, num_threads=1
+        )
+    ),
+}
+OURS = {
+    "demonstrations, 3": ours(
+        lambda lm, seed: RandomDemonstrationSearch(lm=lm, seed=seed), ceiling=CEILING
+    ),
+    "demonstrations, 16": ours(
+        lambda lm, seed: RandomDemonstrationSearch(lm=lm, seed=seed, n_demonstrations=16),
+        ceiling=CEILING,
+    ),
+    "protocol, same question": ours(
+        lambda lm, seed: ProtocolSearch(
+            lm=lm, seed=seed, n_trials=100, n_demonstrations=16, fixed=("variant", "samples")
+        ),
+        ceiling=CEILING,
+    ),
+    "protocol, free": ours(
+        lambda lm, seed: ProtocolSearch(
+            lm=lm, seed=seed, n_trials=100, n_demonstrations=16, fixed=("samples",)
+        ),
+        ceiling=CEILING,
+    ),
+}
+WAYS = {"as it was": lambda task, seed: (ActiveCritic(variant="vanilla"), 0), **OF_DSPY, **OURS}
+
+
+def result(name: str, seed: int, way: str) -> dict[str, Any]:
+    """Return one run, with what its judge says of the rows held out, ready for JSON."""
+    task = drawn(name, seed)
+    started = time.perf_counter()
+    judge, calls = WAYS[way](task, seed)
+    seconds = round(time.perf_counter() - started, 1)
+    held = rows_of(task.held)
+    judgements = judge_items(judge, held.items, lm=model(ledger=None))
+    table = held.judged(judgements)
+    shown = max((len(several) for several in judge.protocol.demonstrations.values()), default=0)
+    return {
+        "set": name,
+        "seed": seed,
+        "way": way,
+        "rows": [len(task.train), len(task.valid), len(task.held)],
+        "q": parse_objective("q").value(table),
+        "calls": calls,
+        "shown": shown,
+        "variant": judge.protocol.variant,
+        "seconds": seconds,
+        "unscored": table.n_unscored,
+        "scores": [None if np.isnan(one) else round(one, 4) for one in table.predicted.tolist()],
+    }
+
+
+def interval(name: str, first: list[Any], second: list[Any]) -> tuple[float, float, float]:
+    """Return the mean difference of Q over seeds, and its interval over sources."""
+    objective = parse_objective("q")
+    draws = []
+    values = []
+    for one, other in zip(first, second, strict=True):
+        rows = rows_of(drawn(name, one["seed"]).held)
+        tables = [
+            JudgedTable(
+                predicted=np.asarray(each["scores"], float),
+                human=rows.human,
+                sources=rows.groups,
+                systems=rows.systems,
+            )
+            for each in (one, other)
+        ]
+        values.append(objective.value(tables[0]) - objective.value(tables[1]))
+        _, codes = np.unique(rows.groups, return_inverse=True)
+        by_source = [np.flatnonzero(codes == code) for code in range(codes.max() + 1)]
+        rng = np.random.default_rng([one["seed"], 21])
+        of_seed = []
+        for _ in range(RESAMPLES):
+            picked = rng.integers(len(by_source), size=len(by_source))
+            taken = np.concatenate([by_source[place] for place in picked])
+            a, b = (objective.value(table.take(taken)) for table in tables)
+            of_seed.append(a - b)
+        draws.append(of_seed)
+    low, high = np.nanquantile(np.nanmean(draws, axis=0), [0.025, 0.975])
+    return fmean(values), float(low), float(high)
+
+
+def main() -> None:
+    """Run what is missing, and print the tables of all that is there."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--sets", nargs="+", default=SETS, help="names of rated sets")
+    parser.add_argument("--ways", nargs="+", default=list(WAYS), choices=list(WAYS))
+    parser.add_argument("--seeds", type=int, default=10, help="how many, from 0")
+    parser.add_argument(
+        "--results", type=Path, default=Path("dspy_optimizers.jsonl"), help="file of results"
+    )
+    given = parser.parse_args()
+    done: dict[tuple[str, int, str], dict[str, Any]] = {}
+    if given.results.exists():
+        for line in given.results.read_text(encoding="utf-8").splitlines():
+            one = json.loads(line)
+            done[one["set"], one["seed"], one["way"]] = one
+    for name in given.sets:
+        for seed in range(given.seeds):
+            for way in given.ways:
+                if (name, seed, way) not in done:
+                    done[name, seed, way] = result(name, seed, way)
+                    with given.results.open("a", encoding="utf-8") as results:
+                        results.write(json.dumps(done[name, seed, way]) + "\n")
+    print("| set | optimizer | held-out Q | calls, mean (most) | shown | seconds |")
+    print("| --- | --- | --- | --- | --- | --- |")
+    for name in given.sets:
+        for way in given.ways:
+            found = [done[name, seed, way] for seed in range(given.seeds)]
+            calls = [one["calls"] for one in found]
+            cells = [name, way, f"{fmean(one['q'] for one in found):.3f}"]
+            cells += [f"{fmean(calls):.0f} ({max(calls)})"]
+            cells += [f"{fmean(one[key] for one in found):.1f}" for key in ("shown", "seconds")]
+            print(f"| {' | '.join(cells)} |")
+    others = [way for way in given.ways if way in OF_DSPY]
+    print(f"\n| set | ours | {' | '.join(f'less {way}' for way in others)} |")
+    print(f"| --- | --- | {' | '.join('---' for _ in others)} |")
+    for name in given.sets:
+        for way in (way for way in given.ways if way in OURS):
+            cells = [name, way]
+            for other in others:
+                pair = [
+                    [done[name, seed, each] for seed in range(given.seeds)] for each in (way, other)
+                ]
+                cells.append("{:+.3f} [{:+.3f}, {:+.3f}]".format(*interval(name, *pair)))
+            print(f"| {' | '.join(cells)} |")
+
+
+if __name__ == "__main__":
+    main()
