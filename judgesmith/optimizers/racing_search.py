@@ -19,6 +19,7 @@ from judgesmith.optimizers.objectives import Objective
 from judgesmith.optimizers.proposing import Proposer, configuration_id
 from judgesmith.optimizers.splitting import IntArray
 from judgesmith.optimizers.table import FloatArray, JudgedTable, Labels
+from judgesmith.optimizers.together import ByItself, Together
 
 LOOKS = (0.15, 0.3, 0.6, 1.0)
 """Shares of the rows at which contenders are compared."""
@@ -117,6 +118,8 @@ class RacingSearch(Generic[OneCandidate]):
         Of the resamples.
     noted : callable or None
         Told of every trial as soon as it is known how well it did.
+    together : Together
+        Told what is about to be asked, where several workers share it out.
     trials : dict of int to RacedTrial
         What was tried, by number.
     n_judged : int
@@ -135,6 +138,7 @@ class RacingSearch(Generic[OneCandidate]):
     batch: int
     seed: int
     noted: Callable[[RacedTrial], None] | None = None
+    together: Together[OneCandidate] = field(default_factory=ByItself)
     trials: dict[int, RacedTrial] = field(default_factory=dict)
     n_judged: int = 0
     complete: bool = True
@@ -154,6 +158,7 @@ class RacingSearch(Generic[OneCandidate]):
         best = Contender(number=0, picked={}, candidate=start)
         tried = set(known)
         try:
+            self._share([best], len(self.order))
             self._note(best, self._table(best, len(self.order)))
             for first in range(0, self.n_trials, self.batch):
                 batch = self._proposed(first, tried)
@@ -174,12 +179,15 @@ class RacingSearch(Generic[OneCandidate]):
 
     def _proposed(self, first: int, tried: set[str]) -> list[Contender[OneCandidate]]:
         proposals = []
-        for k in range(first, min(first + self.batch, self.n_trials)):
-            found = self.proposer.propose(k, tried)
-            if found is None:
-                break
-            tried.add(configuration_id(found[1]))
-            proposals.append((k, *found))
+        end = min(first + self.batch, self.n_trials)
+        with self.together.alone(f"proposals {first} to {end - 1}"):
+            for k in range(first, end):
+                found = self.proposer.propose(k, tried)
+                if found is None:
+                    break
+                tried.add(configuration_id(found[1]))
+                proposals.append((k, *found))
+        self.together.made([picked for _, _, picked in proposals])
         # All are proposed before any is judged: what comes of one must not guide its neighbours.
         return [
             Contender(number=k + 1, picked=picked, candidate=self.make(picked), trial=trial)
@@ -196,6 +204,7 @@ class RacingSearch(Generic[OneCandidate]):
             one.against = leader.number
         for number, n_rows in enumerate(stops[:-1], start=1):
             # The leader is in every look, whoever leads on these rows: it was judged on all.
+            self._share([leader, *racing], n_rows)
             tables = [self._table(one, n_rows) for one in (leader, *racing)]
             look = Look(
                 tables=tables,
@@ -209,6 +218,7 @@ class RacingSearch(Generic[OneCandidate]):
                 if place not in staying:
                     self._finish(one, tables[place], leader, tables[0])
             racing = [one for place, one in enumerate(racing, start=1) if place in staying]
+        self._share([leader, *racing], stops[-1])
         whole = self._table(leader, stops[-1])
         for one in racing:
             self._finish(one, self._table(one, stops[-1]), leader, whole)
@@ -245,6 +255,10 @@ class RacingSearch(Generic[OneCandidate]):
         expected = value if math.isnan(lead + apart) else lead + apart
         enough = self.trials[one.number].share_scored >= ENOUGH_SCORED
         self.proposer.tell(one.trial, expected if enough else math.nan)
+
+    def _share(self, several: Sequence[Contender[OneCandidate]], n_rows: int) -> None:
+        rows = np.sort(self.order[:n_rows]).tolist()
+        self.together.judged([one.candidate for one in several], rows)
 
     def _table(self, one: Contender[OneCandidate], n_rows: int) -> JudgedTable:
         table = one.candidate.table(np.sort(self.order[:n_rows]).tolist())
