@@ -1,7 +1,8 @@
 import pytest
 
 from judgesmith.programs import ActiveCritic
-from judgesmith.programs.critic_space import WARM, critic_space
+from judgesmith.programs.choices import WARM
+from judgesmith.programs.critic_space import critic_space
 from judgesmith.signatures import Demonstration, Protocol, Rubric, Scale
 from judgesmith.signatures.protocol import Aggregation
 

@@ -1,0 +1,80 @@
+"""Choices that judges of most families have: values of a field, rubric, scale, samples."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from judgesmith.signatures.judge_protocol import JudgeProtocol
+from judgesmith.signatures.rubric import Rubric
+from judgesmith.signatures.scale import PERCENT, Scale
+from judgesmith.signatures.space import Choice, Option
+
+SAMPLES = (1, 3, 5)
+"""How many answers per question compete; more than one are drawn at ``WARM``."""
+
+WARM = 0.7
+"""Temperature of several answers to the same question: at 0 they would all be the same one."""
+
+WORDS = Scale.categorical("useless", "poor", "fair", "good", "excellent")
+SCALES = {"0-100": PERCENT, "1-10": Scale(low=1, high=10), "1-5": Scale(low=1, high=5)}
+SCALES["words"] = WORDS
+"""What models may be asked to answer on, by the ids of the options."""
+
+WITHOUT_TASK = "without-task"
+
+
+def field_choice(
+    protocol: JudgeProtocol, field: str, values: tuple[str, ...], **only_if: tuple[str, ...]
+) -> Choice:
+    """Return the choice between values of one field, the protocol's own first."""
+    own = getattr(protocol, field)
+    ordered = (own, *(value for value in values if value != own))
+    options = tuple(Option(id=value, sets={field: value}) for value in ordered)
+    return Choice(name=field, options=options, only_if=only_if)
+
+
+def rubric_choice(
+    protocol: JudgeProtocol,
+    rubrics: Mapping[str, Rubric] | None = None,
+    **only_if: tuple[str, ...],
+) -> Choice:
+    """Return the choice between the protocol's own rubric and others, by name.
+
+    Each that describes the task also competes without its description.
+    """
+    named = {"own": protocol.rubric, **(rubrics or {})}
+    return Choice(name="rubric", options=tuple(_rubric_options(named)), only_if=only_if)
+
+
+def _rubric_options(rubrics: Mapping[str, Rubric]) -> list[Option]:
+    options: list[Option] = []
+    seen: list[Rubric] = []
+    for name, rubric in rubrics.items():
+        competing = {name: rubric}
+        if rubric.task:
+            competing[f"{name}-{WITHOUT_TASK}"] = rubric.model_copy(update={"task": ""})
+        for option, one in competing.items():
+            if one.criteria and one not in seen:
+                seen.append(one)
+                options.append(Option(id=option, sets={"rubric": one}))
+    return options
+
+
+def answers_choice(protocol: JudgeProtocol) -> Choice:
+    """Return the choice of what the model answers on."""
+    own = next((name for name, one in SCALES.items() if one == protocol.answers), "own")
+    scales = {own: protocol.answers, **SCALES}
+    options = tuple(Option(id=name, sets={"answers": one}) for name, one in scales.items())
+    return Choice(name="answers", options=options)
+
+
+def samples_choice(protocol: JudgeProtocol) -> Choice:
+    """Return the choice of how many answers there are to a question, and how warm."""
+    own: dict[str, Any] = {"samples": protocol.samples, "temperature": protocol.temperature}
+    options = [Option(id=str(protocol.samples), sets=own)]
+    for n in SAMPLES:
+        if n != protocol.samples:
+            warm = {"samples": n, "temperature": 0.0 if n == 1 else protocol.temperature or WARM}
+            options.append(Option(id=str(n), sets=warm))
+    return Choice(name="samples", options=tuple(options))
