@@ -40,9 +40,12 @@ class CountedObjective(ABC):
     bounds : (float, float)
         The least and the greatest value there can be, or (points of error, calls) that anybody
         would look at.
+    is_effort : bool
+        Whether it is what judging takes, whatever comes of it: known exactly, not estimated.
     """
 
     lower_is_better: bool = False
+    is_effort: bool = False
     bounds: tuple[float, float] = (0.0, 1.0)
 
     @abstractmethod

@@ -76,6 +76,7 @@ class CallsPerItem(_PerRow):
     """
 
     lower_is_better = True
+    is_effort = True
     bounds = (0.0, MOST_CALLS)
 
     def __str__(self) -> str:

@@ -2,6 +2,7 @@
 
 ::
 
+    objectives = sum { "," sum } { ";" constraint }
     objective  = sum { ";" constraint }
     constraint = sum ( ">=" | "<=" ) [ "+" | "-" ] number
     sum        = [ "+" | "-" ] term { ( "+" | "-" ) term }
@@ -24,6 +25,7 @@ from judgesmith.optimizers.effort_objectives import CallsPerItem, ShareScored
 from judgesmith.optimizers.objectives import Agreement
 from judgesmith.optimizers.ordinal_objectives import AbsoluteError, Kappa
 from judgesmith.optimizers.pair_objectives import NeighbourAccuracy, TieAccuracy
+from judgesmith.optimizers.several_objectives import SeveralObjectives
 
 CORRELATIONS: tuple[Statistic, ...] = (
     "q",
@@ -49,14 +51,16 @@ TIES = "ties"
 
 NAMES: tuple[str, ...] = (*CORRELATIONS, TIES, *PLAIN)
 
+OneObjective = Agreement | TargetMean | WeightedSum | Constrained
+
 _TOKEN = re.compile(
     r"\s*(?:(?P<number>(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)"
-    r"|(?P<name>[A-Za-z_][A-Za-z_0-9]*)|(?P<sign>>=|<=|[-+*;@])|(?P<other>\S))"
+    r"|(?P<name>[A-Za-z_][A-Za-z_0-9]*)|(?P<sign>>=|<=|[-+*;@,])|(?P<other>\S))"
 )
 _SHOWN = 60  # characters of a text that a message repeats before the place, and after it
 
 
-def parse_objective(text: str) -> Agreement | TargetMean | WeightedSum | Constrained:
+def parse_objective(text: str) -> OneObjective:
     """Return the objective that ``text`` writes.
 
     Parameters
@@ -81,6 +85,30 @@ def parse_objective(text: str) -> Agreement | TargetMean | WeightedSum | Constra
     return _Reader(text).objective()
 
 
+def parse_objectives(text: str) -> OneObjective | SeveralObjectives:
+    """Return the objective that ``text`` writes, or the several ones, with commas between.
+
+    Parameters
+    ----------
+    text : str
+        As for ``parse_objective``, or such as ``q, -calls; scored >= .95``: conditions hold for
+        all objectives.
+
+    Raises
+    ------
+    ValueError
+        If it writes none, or one twice.
+
+    Examples
+    --------
+    >>> str(parse_objectives("q,-calls;scored>=.95"))
+    'q, -calls; scored >= 0.95'
+    >>> parse_objectives("q")
+    Agreement(statistic='q', level='dataset')
+    """
+    return _Reader(text).objectives()
+
+
 @dataclass(frozen=True, slots=True)
 class _Token:
     """A piece of the text, a number, name, sign, other or end, and where it starts, from 0."""
@@ -98,9 +126,32 @@ class _Reader:
         self.place = 0
         self.token = self._next()
 
-    def objective(self) -> Agreement | TargetMean | WeightedSum | Constrained:
-        """Read the whole text."""
+    def objective(self) -> OneObjective:
+        """Read the whole text as one objective."""
         aim = self._sum()
+        if self._at(","):
+            raise self._fault(
+                "one objective; several, with commas between, are for a search of the protocol "
+                "(--optimizer protocol)"
+            )
+        return self._whole(aim)
+
+    def objectives(self) -> OneObjective | SeveralObjectives:
+        """Read the whole text as one objective or several."""
+        aims = [self._sum()]
+        while self._at(","):
+            self._step()
+            aims.append(self._sum())
+        if len(aims) == 1:
+            return self._whole(aims[0])
+        return SeveralObjectives(tuple(map(_alone, aims)), self._constraints())
+
+    def _whole(self, aim: WeightedSum) -> OneObjective:
+        constraints = self._constraints()
+        return Constrained(aim, constraints) if constraints else _alone(aim)
+
+    def _constraints(self) -> tuple[Constraint, ...]:
+        """Read the conditions, up to the end of the text."""
         constraints = []
         while self._at(";"):
             self._step()
@@ -108,10 +159,7 @@ class _Reader:
         if self.token.kind != "end":
             expected = "+, -, ; or the end" if not constraints else "; or the end"
             raise self._fault(expected)
-        if constraints:
-            return Constrained(aim, tuple(constraints))
-        weight, atom = aim.terms[0]
-        return atom if len(aim.terms) == 1 and weight == 1 else aim
+        return tuple(constraints)
 
     def _constraint(self) -> Constraint:
         start = self.token
@@ -215,6 +263,12 @@ class _Reader:
             f"the objective {shown!r} cannot be read at character {token.start + 1}: expected "
             f"{expected}; got {came}."
         )
+
+
+def _alone(aim: WeightedSum) -> Agreement | TargetMean | WeightedSum:
+    """Return a sum of one unweighted term as that term."""
+    weight, atom = aim.terms[0]
+    return atom if len(aim.terms) == 1 and weight == 1 else aim
 
 
 def _levels(name: str) -> tuple[str, ...]:

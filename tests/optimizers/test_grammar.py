@@ -8,9 +8,10 @@ from judgesmith.optimizers import Agreement, parse_objective
 from judgesmith.optimizers.combined import WeightedSum
 from judgesmith.optimizers.constrained import Constrained, Constraint
 from judgesmith.optimizers.effort_objectives import CallsPerItem, ShareScored
-from judgesmith.optimizers.grammar import NAMES
+from judgesmith.optimizers.grammar import NAMES, parse_objectives
 from judgesmith.optimizers.ordinal_objectives import AbsoluteError, Kappa
 from judgesmith.optimizers.pair_objectives import NeighbourAccuracy, TieAccuracy
+from judgesmith.optimizers.several_objectives import SeveralObjectives
 
 correlations = st.builds(
     Agreement,
@@ -72,6 +73,31 @@ def test_a_bound_from_above_turns_the_sum_round():
     assert parse_objective("q; calls - q <= 3") == parse_objective("q; -calls + q >= -3")
 
 
+def test_several_objectives_stand_between_commas_under_the_same_conditions():
+    found = parse_objectives(" q , -calls;scored>= .95 ")
+    assert found == SeveralObjectives(
+        (Agreement("q"), WeightedSum(((-1.0, CallsPerItem()),))),
+        (Constraint(WeightedSum(((1.0, ShareScored()),)), 0.95),),
+    )
+    assert parse_objectives(str(found)) == found
+    assert parse_objectives("q; scored >= .95") == parse_objective("q; scored >= .95")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("q,", "at character 3: expected a name or a weight"),
+        (", q", "at character 1: expected a name or a weight"),
+        ("q, calls", "at character 4: expected calls subtracted"),
+        ("q; scored >= .9, -calls", "at character 16: expected ; or the end; got ','"),
+        ("q, -calls, 1*q", "every objective is named once; got q twice"),
+    ],
+)
+def test_several_objectives_that_cannot_be_meant_are_refused(text, message):
+    with pytest.raises(ValueError, match=message):
+        parse_objectives(text)
+
+
 @pytest.mark.parametrize(
     ("text", "place", "message"),
     [
@@ -93,6 +119,7 @@ def test_a_bound_from_above_turns_the_sum_round():
         ("q; kappa > .4", 10, r"expected \+, -, >= or <=; got '>'"),
         ("q; kappa >= high", 13, "expected a number to compare with; got 'high'"),
         ("q; kappa >= .4 + q", 16, r"expected ; or the end; got '\+'"),
+        ("q, -calls", 2, "expected one objective; several, with commas between, are for a search"),
         ("q + mae", 1, "expected mae subtracted, as in q - .1"),
         ("q; calls >= 3", 4, "expected calls bounded from above, as in calls <= 2"),
         ("q - .1*cost", 8, "expected calls, for calls per item are counted here and prices are"),

@@ -1,0 +1,120 @@
+"""Several objectives at once: what each is, what they ask for together, and who is on the front."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from judgesmith.optimizers.combined import WeightedSum
+from judgesmith.optimizers.constrained import Constrained, Constraint
+from judgesmith.optimizers.counted_objectives import TargetMean
+from judgesmith.optimizers.objectives import Agreement, Objective
+from judgesmith.optimizers.pareto import ParetoFront
+from judgesmith.optimizers.table import JudgedTable
+
+Aim = Agreement | TargetMean | WeightedSum
+
+
+@dataclass(frozen=True)
+class SeveralObjectives:
+    """Aims that are not weighed against each other, under the same conditions.
+
+    Parameters
+    ----------
+    aims : tuple of Agreement, other atom or WeightedSum
+        Two or more, each made as large as possible.
+    constraints : tuple of Constraint
+        Conditions that come before all aims; may be none.
+
+    Raises
+    ------
+    ValueError
+        If there are fewer than two aims, or one twice.
+
+    Examples
+    --------
+    >>> from judgesmith.optimizers.grammar import parse_objectives
+    >>> several = parse_objectives("q, -calls; scored >= .95")
+    >>> several.names, str(several.each[1])
+    (('q', '-calls'), '-calls; scored >= 0.95')
+    """
+
+    aims: tuple[Aim, ...]
+    constraints: tuple[Constraint, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Refuse what leaves nothing to choose between."""
+        if len(self.aims) < 2:
+            raise ValueError(f"several objectives are two or more; got {len(self.aims)}.")
+        twice = [name for name in self.names if self.names.count(name) > 1]
+        if twice:
+            raise ValueError(f"every objective is named once; got {twice[0]} twice.")
+
+    def __str__(self) -> str:
+        """Return the objectives as they are read."""
+        return "; ".join((", ".join(self.names), *map(str, self.constraints)))
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What the aims are called."""
+        return tuple(map(str, self.aims))
+
+    @property
+    def each(self) -> tuple[Objective, ...]:
+        """Every aim as an objective of its own, under the conditions."""
+        return tuple(self._under_conditions(aim) for aim in self.aims)
+
+    @property
+    def leading(self) -> Objective:
+        """The first aim that looks at scores, under the conditions; without one, the first aim.
+
+        It is what decides where one number has to: how scores are learned to be aggregated.
+        """
+        looking = [aim for aim in self.aims if not is_exact(aim)]
+        return self._under_conditions((looking or list(self.aims))[0])
+
+    def values(self, table: JudgedTable) -> tuple[float, ...]:
+        """Return the aims on a table, nan where undefined."""
+        return tuple(aim.value(table) for aim in self.aims)
+
+    def violation(self, table: JudgedTable) -> float:
+        """Return by how much the conditions are missed together: 0 where all are met."""
+        return math.fsum(
+            float(one.violation_of(np.asarray(one.left.value(table)))) for one in self.constraints
+        )
+
+    def front(
+        self, values: Sequence[Sequence[float]], violations: Sequence[float] = ()
+    ) -> ParetoFront:
+        """Return the front of candidates with these values and violations, all on the same rows."""
+        return ParetoFront(
+            names=self.names,
+            values=np.asarray(values, dtype=np.float64).reshape(len(values), len(self.aims)),
+            violations=np.asarray(violations) if self.constraints else None,
+        )
+
+    def _under_conditions(self, aim: Aim) -> Objective:
+        if not self.constraints:
+            return aim
+        whole = aim if isinstance(aim, WeightedSum) else WeightedSum(((1.0, aim),))
+        return Constrained(whole, self.constraints)
+
+
+def is_exact(objective: Objective) -> bool:
+    """Say whether an objective is counted rather than estimated: effort, whatever the scores.
+
+    Examples
+    --------
+    >>> from judgesmith.optimizers.grammar import parse_objective
+    >>> is_exact(parse_objective("-calls")), is_exact(parse_objective("q - .1*calls"))
+    (True, False)
+    """
+    if isinstance(objective, Constrained):
+        parts = (objective.aim, *(one.left for one in objective.constraints))
+        return all(map(is_exact, parts))
+    if isinstance(objective, WeightedSum):
+        return all(is_exact(atom) for _, atom in objective.terms)
+    return bool(getattr(objective, "is_effort", False))
