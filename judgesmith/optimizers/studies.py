@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import time
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import optuna
@@ -15,33 +17,62 @@ ENOUGH_TRIALS = 20
 """With fewer trials nothing is said about what mattered."""
 
 
-def study_of(storage: str | Path | None, name: str, *, n_objectives: int = 1) -> optuna.Study:
-    """Return the study of that name, to be maximised: new, or as it was left.
+@dataclass(frozen=True, eq=False)
+class Kept:
+    """Where studies are kept.
+
+    Attributes
+    ----------
+    storage : optuna.storages.BaseStorage
+        In memory, in a file or in a database.
+    """
+
+    storage: optuna.storages.BaseStorage
+
+    def study(self, name: str, *, n_objectives: int = 1) -> optuna.Study:
+        """Return the study of that name, to be maximised: new, or as it was left.
+
+        Parameters
+        ----------
+        name : str
+            What tells it from others in the same storage.
+        n_objectives : int
+            Values per trial.
+        """
+        import optuna
+
+        with quiet():
+            return optuna.create_study(
+                storage=self.storage,
+                study_name=name,
+                directions=["maximize"] * n_objectives,
+                load_if_exists=True,
+            )
+
+
+def kept_in(storage: str | Path | None) -> Kept:
+    """Return where studies are kept.
 
     Parameters
     ----------
     storage : str, Path or None
         A file (an Optuna journal, whose folder is made), the URL of a database, or None for
         memory.
-    name : str
-        What tells it from others in the same storage.
-    n_objectives : int
-        Values per trial.
     """
     import optuna
-    from optuna.storages.journal import JournalFileBackend
 
-    kept: Any = storage
-    if isinstance(storage, Path) or (storage is not None and "://" not in storage):
-        Path(storage).parent.mkdir(parents=True, exist_ok=True)
-        kept = optuna.storages.JournalStorage(JournalFileBackend(str(storage)))
-    with quiet():
-        return optuna.create_study(
-            storage=kept,
-            study_name=name,
-            directions=["maximize"] * n_objectives,
-            load_if_exists=True,
-        )
+    from judgesmith.optimizers.journals import journal_storage
+
+    if storage is None:
+        return Kept(optuna.storages.InMemoryStorage())
+    if isinstance(storage, Path) or "://" not in storage:
+        return Kept(journal_storage(Path(storage)))
+    return Kept(_database(storage))
+
+
+def study_of(storage: str | Path | None, name: str, *, n_objectives: int = 1) -> optuna.Study:
+    """Return the study of that name: see ``kept_in`` and ``Kept.study``."""
+    return kept_in(storage).study(name, n_objectives=n_objectives)
 
 
 def check_storage(url: str) -> None:
@@ -52,22 +83,72 @@ def check_storage(url: str) -> None:
     ValueError
         If the address is none, its driver is not installed, or nobody answers there.
     """
-    import optuna
-
     if "://" not in url:
         raise ValueError(
             "a storage is the URL of a database, such as postgresql://host/name; without one the "
             "study is kept in a file beside the ledger."
         )
     try:
-        with quiet():
-            optuna.storages.RDBStorage(url)
+        _database(url)
     except Exception as fault:  # every driver raises faults of its own
         scheme = url.split("://", maxsplit=1)[0]
+        missing = isinstance(fault, ImportError) and scheme.startswith("postgres")
         raise ValueError(
-            f"the {scheme} database cannot be used ({type(fault).__name__}); check its address, "
-            "that it answers, and that its driver is installed."
+            f"the {scheme} database cannot be used ({type(fault).__name__}); "
+            + (
+                "give pip install 'judgesmith[postgres]'."
+                if missing
+                else "check its address, that it answers, and that its driver is installed."
+            )
         ) from None
+
+
+@contextmanager
+def reachable() -> Iterator[None]:
+    """Say of a database that is gone in the block that it is, and nothing of its address.
+
+    Raises
+    ------
+    ConnectionError
+        If it is.
+    """
+    import optuna
+
+    try:
+        yield
+    except optuna.exceptions.StorageInternalError as fault:
+        kind = type(fault.__cause__ or fault).__name__
+    else:
+        return
+    raise ConnectionError(
+        f"the database that keeps the study does not answer as it should ({kind}); every answer "
+        "is on record: make it answer, and give the same command again."
+    )
+
+
+def _database(url: str) -> optuna.storages.RDBStorage:
+    """Return the storage in a database; its tables are made where there are none.
+
+    Two workers that come at the same moment make the same tables, and one of them is told so.
+    """
+    import optuna
+    import sqlalchemy.exc
+
+    expected = (
+        optuna.exceptions.StorageInternalError,
+        sqlalchemy.exc.IntegrityError,
+        sqlalchemy.exc.ProgrammingError,
+    )
+    for pause in (0.2, 0.4, 0.8, 1.6, None):
+        try:
+            with quiet():
+                # A connection that was idle for the length of a long judgement may be gone.
+                return optuna.storages.RDBStorage(url, engine_kwargs={"pool_pre_ping": True})
+        except expected:
+            if pause is None:
+                raise
+            time.sleep(pause)
+    raise AssertionError("the last attempt returns or raises")
 
 
 def importances(study: optuna.Study, objective: int = 0) -> dict[str, float]:
