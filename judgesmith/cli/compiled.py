@@ -141,7 +141,7 @@ def print_compiled(found: Compiled, dataset: DataSet, usage: Usage) -> None:
         )
         say()
     say_under("score", aggregation_text(saved.protocol.aggregation))
-    shows = saved.protocol.variant != "vanilla"
+    shows = saved.protocol.tells_rubric
     say_under("criteria", ", ".join(saved.protocol.rubric.names) if shows else "none are shown")
     shown = [f"{len(many)} in {name}" for name, many in saved.protocol.demonstrations.items()]
     say(f"demonstrations: {', '.join(shown) or 'none'}")

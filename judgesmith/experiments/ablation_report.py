@@ -78,7 +78,7 @@ class AblationRow:
     def n_criteria(self) -> int:
         """Criteria that the judge is told of."""
         protocol = self.saved.protocol
-        return 0 if protocol.variant == "vanilla" else len(protocol.rubric.criteria)
+        return 0 if not protocol.tells_rubric else len(protocol.rubric.criteria)
 
     def to_dict(self) -> dict[str, Any]:
         """Return all but the calls, ready for JSON."""

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from judgesmith.experiments.settings import CompileSettings
 from judgesmith.optimizers.demonstration_choices import RUNS, N
 from judgesmith.optimizers.protocol_candidates import judge_space, with_demonstrations
-from judgesmith.programs import ActiveCritic
-from judgesmith.programs.critic_questions import question_names
+from judgesmith.programs import Judge
+from judgesmith.programs.families import family_of
 from judgesmith.signatures import Rubric
 from judgesmith.signatures.space import Space
 
-COSTLY = ("variant", "criteria_calls", "overall", "samples")
-"""The choices that decide how many calls a judgement takes."""
+SAME_COST = ("rubric", "explain", "answers", "reduction", "weighting")
+"""The choices that do not decide how many calls a judgement takes."""
 
 RACED_SHARE = 0.7
 """Of the rows to choose by, how many a configuration is judged on before it falls behind: from .43
@@ -56,7 +56,7 @@ def search_calls(
     competing : bool
         Whether a second rubric competes.
     """
-    student = ActiveCritic(settings.protocol)
+    student = family_of(settings.protocol.judge).judge_of(settings.protocol)
     n_criteria = len(settings.protocol.rubric.criteria)
     if settings.criteria_from == "inferred":
         n_criteria = max(n_criteria, settings.inference.most)
@@ -86,20 +86,20 @@ def search_calls(
     return SearchCalls(most=most, expected=min(expected, most))
 
 
-def _calls(judge: ActiveCritic) -> int:
-    return len(question_names(judge.protocol)) * judge.protocol.samples
+def _calls(judge: Judge) -> int:
+    return family_of(judge.protocol.judge).calls_of(judge.protocol)
 
 
-def _with_criteria(student: ActiveCritic, n: int) -> ActiveCritic:
+def _with_criteria(student: Judge, n: int) -> Judge:
     """Return a judge that scores ``n`` criteria: as many as may be inferred."""
     criteria = [{"name": f"criterion {place}", "definition": "as named"} for place in range(n)]
     rubric = Rubric.model_validate({"criteria": criteria})
-    return ActiveCritic(student.protocol.model_copy(update={"rubric": rubric}))
+    return student.with_protocol(student.protocol.model_copy(update={"rubric": rubric}))
 
 
-def _costs(student: ActiveCritic, space: Space) -> list[tuple[float, int]]:
+def _costs(student: Judge, space: Space) -> list[tuple[float, int]]:
     """Return calls per judgement, with the share of evenly drawn configurations that take them."""
-    reduced = space.without(*(name for name in space.names if name not in COSTLY))
+    reduced = space.without(*(name for name in space.names if name in SAME_COST))
     sizes = {one.name: len(one.options) for one in reduced.choices}
     found = []
     for picked in reduced.configurations():
@@ -107,7 +107,7 @@ def _costs(student: ActiveCritic, space: Space) -> list[tuple[float, int]]:
         for name in picked:
             share /= sizes[name]
         decided = student.protocol.model_copy(update={"demonstrations": {}, "instructions": {}})
-        judge = ActiveCritic(decided).with_choices(picked, space=reduced)
+        judge = student.with_protocol(decided).with_choices(picked, space=reduced)
         found.append((share, _calls(judge)))
     return found
 

@@ -12,6 +12,7 @@ import numpy as np
 from judgesmith.optimizers.drawing import (
     Pool,
     Shown,
+    demonstrated,
     demonstration_plan,
     kept_runs,
     shown_keys,
@@ -23,6 +24,7 @@ from judgesmith.optimizers.splitting import pool_and_selection
 from judgesmith.optimizers.table import SCORE, JudgedTable
 from judgesmith.programs.judge import Judge, check_judge
 from judgesmith.programs.running import CONCURRENCY, NOT_ASKED
+from judgesmith.signatures.judge_protocol import JudgeProtocol
 from judgesmith.signatures.judgement import Judgement
 from judgesmith.signatures.protocol import Protocol
 from judgesmith.signatures.rubric import folded
@@ -164,10 +166,10 @@ class RandomDemonstrationSearch(JudgeOptimizer):
         ------
         ValueError
             If there are too few rows, all scores are equal, rows to show and rows to choose by
-            share a source, or the student scores no such target.
+            share a source, or the student shows no demonstrations or scores no such target.
         """
         check_judge(student)
-        protocol = student.protocol.model_copy(update={"demonstrations": {}})
+        protocol = demonstrated(student.protocol).model_copy(update={"demonstrations": {}})
         refuse_unscored_targets(protocol, self.targets)
         pool_rows, selection = pool_and_selection_rows(
             trainset,
@@ -225,8 +227,7 @@ class RandomDemonstrationSearch(JudgeOptimizer):
     def _runs(self, teacher: Judge, protocol: Protocol, rows: Rows) -> dict[int, Judgement]:
         if protocol.variant == "vanilla":
             return {}
-        needed = protocol.rubric.names if protocol.variant == "fine" else ()
-        return kept_runs(rows, self.judged(teacher, rows), criteria=needed)
+        return kept_runs(rows, self.judged(teacher, rows), criteria=protocol.scored_criteria)
 
 
 def pool_and_selection_rows(
@@ -264,7 +265,7 @@ def pool_and_selection_rows(
     return rows, selection
 
 
-def refuse_unscored_targets(protocol: Protocol, targets: Sequence[str]) -> None:
+def refuse_unscored_targets(protocol: JudgeProtocol, targets: Sequence[str]) -> None:
     """Refuse targets that a judge gives no score for.
 
     Raises
@@ -272,7 +273,7 @@ def refuse_unscored_targets(protocol: Protocol, targets: Sequence[str]) -> None:
     ValueError
         If there are any.
     """
-    scored = protocol.rubric.names if protocol.variant == "fine" else ()
+    scored = protocol.scored_criteria
     known = {SCORE, *map(folded, scored)}
     unknown = [one for one in targets if one != SCORE and folded(one) not in known]
     if unknown:

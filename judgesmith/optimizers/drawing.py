@@ -23,6 +23,7 @@ from judgesmith.programs.templates import LEFT_OUT
 from judgesmith.signatures.answer_scale import is_percent, level_of
 from judgesmith.signatures.fences import imitates_layout
 from judgesmith.signatures.judgement import CriterionScore, Judgement
+from judgesmith.signatures.judge_protocol import JudgeProtocol
 from judgesmith.signatures.protocol import Demonstration, Protocol
 from judgesmith.signatures.rated import RatedItem
 from judgesmith.signatures.rubric import folded
@@ -138,6 +139,22 @@ class Pool:
             graded = CriterionScore(score=self._percent(protocol, row), explanation=LEFT_OUT)
             return {"assessments": _records({"overall": graded}, protocol)}
         return None
+
+
+def demonstrated(protocol: JudgeProtocol) -> Protocol:
+    """Return a protocol whose questions show graded examples.
+
+    Raises
+    ------
+    ValueError
+        If judges of its family show none.
+    """
+    if not isinstance(protocol, Protocol):
+        raise ValueError(
+            f"a {protocol.judge} judge shows no graded examples; search none for it, or use an "
+            "active-critic judge."
+        )
+    return protocol
 
 
 def _as_asked(percent: float, protocol: Protocol) -> float:

@@ -14,11 +14,12 @@ from judgesmith.optimizers.demonstration_choices import (
     OnlyIf,
     demonstration_choices,
 )
-from judgesmith.optimizers.drawing import Pool, kept_runs
+from judgesmith.optimizers.drawing import Pool, demonstrated, kept_runs
 from judgesmith.optimizers.proposing import configuration_id
 from judgesmith.optimizers.racing_search import OutOfBudget
 from judgesmith.optimizers.rows import Rows
 from judgesmith.optimizers.table import SCORE, JudgedTable
+from judgesmith.programs.families import family_of
 from judgesmith.programs.judge import Judge
 from judgesmith.programs.running import NOT_ASKED, judge_items
 from judgesmith.signatures.judgement import Judgement
@@ -125,7 +126,7 @@ class Candidates:
         if picked.get(N, "0") == "0":
             return self._on_rows(bare)
         pool = Pool(rows=self.pool, runs=self._runs(bare, picked), partial_demos=self.partial_demos)
-        shown = Drawer(pool, self.seed).shown(bare.protocol, picked)
+        shown = Drawer(pool, self.seed).shown(demonstrated(bare.protocol), picked)
         protocol = bare.protocol.model_copy(update={"demonstrations": shown})
         return self._on_rows(bare.with_protocol(protocol))
 
@@ -145,12 +146,13 @@ class Candidates:
     def _runs(self, bare: Judge, picked: Mapping[str, str]) -> Mapping[int, Judgement]:
         """Return what a judge without demonstrations makes of the pool, asked once."""
         protocol = bare.protocol
-        if picked.get(RUNS, "none") == "none" or protocol.variant == "vanilla":
+        if picked.get(RUNS, "none") == "none" or not protocol.tells_rubric:
             return {}
         if protocol.fingerprint not in self.runs:
-            needed = protocol.rubric.names if protocol.variant == "fine" else ()
             judgements = self.asking.judged(bare, self.pool)
-            self.runs[protocol.fingerprint] = kept_runs(self.pool, judgements, criteria=needed)
+            self.runs[protocol.fingerprint] = kept_runs(
+                self.pool, judgements, criteria=protocol.scored_criteria
+            )
         return self.runs[protocol.fingerprint]
 
     @property
@@ -200,14 +202,21 @@ def judge_space(
     return student.space(having).without("variant")
 
 
+def shows_examples(student: Judge) -> bool:
+    """Say whether judges of the student's family can be shown graded examples."""
+    return family_of(student.protocol.judge).has_demonstrations
+
+
 def with_demonstrations(
     space: Space, student: Judge, n_rows: int, *, most: int, n_draws: int
 ) -> Space:
     """Return a space with the choices about demonstrations from a pool of ``n_rows`` rows."""
+    if not shows_examples(student):
+        return space
     variants = next((one.ids for one in space.choices if one.name == "variant"), ())
     having_runs = tuple(one for one in variants if one != "vanilla")
     only_if: OnlyIf | None = {"variant": having_runs} if having_runs else None
-    if not variants and student.protocol.variant != "vanilla":
+    if not variants and student.protocol.tells_rubric:
         only_if = {}
     choices = demonstration_choices(n_rows, most=most, n_draws=n_draws, with_runs_if=only_if)
     return space.extended(*(one for one in choices if one.name not in space.names))

@@ -22,6 +22,7 @@ from judgesmith.optimizers.protocol_candidates import (
     Asking,
     Candidates,
     judge_space,
+    shows_examples,
     with_demonstrations,
 )
 from judgesmith.optimizers.racing_search import LOOKS, RacedTrial, RacingSearch, stratified_order
@@ -181,7 +182,7 @@ class ProtocolSearch(JudgeOptimizer):
         pool, selection = pool_and_selection_rows(
             trainset,
             valset,
-            n_demonstrations=self.n_demonstrations,
+            n_demonstrations=self.n_demonstrations if shows_examples(student) else 0,
             scale=self.scale,
             percent_of_max=self.percent_of_max,
             seed=self.seed,

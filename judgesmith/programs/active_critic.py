@@ -59,11 +59,15 @@ class ActiveCritic(Judge):
     ['grade']
     """
 
+    _settings: Protocol
+
     def __init__(self, protocol: Protocol | None = None, **choices: Any) -> None:
-        protocol = Protocol.model_validate({**dict(protocol or Protocol()), **choices})
+        given = protocol or Protocol()
+        family = choices.get("judge", given.judge)
+        if family != "active-critic":
+            raise ValueError(f"expected an active-critic protocol; got one of {family}.")
+        protocol = Protocol.model_validate({**dict(given), **choices})
         super().__init__(protocol)
-        if protocol.judge != "active-critic":
-            raise ValueError(f"expected an active-critic protocol; got one of {protocol.judge}.")
         check_terms(protocol.aggregation)
         if protocol.variant != "vanilla" and not protocol.rubric.criteria:
             raise ValueError(
@@ -100,4 +104,4 @@ class ActiveCritic(Judge):
 
     def space(self, rubrics: Mapping[str, Rubric] | None = None) -> Space:
         """Return what may be chosen about this judge; as it is comes first everywhere."""
-        return critic_space(self.protocol, rubrics)
+        return critic_space(self._settings, rubrics)

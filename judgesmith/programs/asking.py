@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, runtime_checkable
 from typing import Protocol as Interface
 
 from judgesmith.programs.answers import is_cut_off
+from judgesmith.programs.families import family_of
 from judgesmith.programs.judging import Ask, Reply, Steps
 from judgesmith.programs.models import (
     ContextWindowExceeded,
@@ -24,8 +25,8 @@ from judgesmith.programs.models import (
 )
 from judgesmith.programs.models.redaction import redacted
 from judgesmith.programs.templates import Template
+from judgesmith.signatures.judge_protocol import JudgeProtocol
 from judgesmith.signatures.judgement import Judgement
-from judgesmith.signatures.protocol import Protocol
 from judgesmith.signatures.rated import RatedItem
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ class Askable(Interface):
     """What a judge and a saved judge have in common: questions, and the steps between them."""
 
     @property
-    def protocol(self) -> Protocol:
+    def protocol(self) -> JudgeProtocol:
         """The judge as one value."""
 
     def templates(self) -> Mapping[str, Template]:
@@ -97,6 +98,9 @@ def calls_per_item(judge: Askable | Bindable) -> int:
     """Return how many model calls one text takes, if every answer can be read."""
     if isinstance(judge, Bindable):
         return judge.calls_per_item
+    family = family_of(judge.protocol.judge)
+    if family.calls:
+        return family.calls_of(judge.protocol)
     return len(judge.templates()) * judge.protocol.samples
 
 
@@ -117,7 +121,7 @@ def current_lm() -> dspy.LM:
     return dspy.settings.lm or model("offline", ledger=None)
 
 
-def call_config(protocol: Protocol, lm: dspy.LM) -> dict[str, Any]:
+def call_config(protocol: JudgeProtocol, lm: dspy.LM) -> dict[str, Any]:
     """Return the sampling settings of every call to ``lm``, as DSPy names them.
 
     A model of ours that was made without a temperature is sent none, nor are OpenAI's reasoning

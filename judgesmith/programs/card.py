@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
+from judgesmith.programs.families import family_of
 from judgesmith.programs.taught import is_edited, rows_that_taught
-from judgesmith.signatures.protocol import Aggregation, Protocol
+from judgesmith.signatures.aggregation import Aggregation
+from judgesmith.signatures.judge_protocol import JudgeProtocol
+from judgesmith.signatures.protocol import Protocol
 from judgesmith.signatures.rubric import Rubric
 
 if TYPE_CHECKING:
@@ -89,13 +92,13 @@ def _lines(judge: SavedJudge) -> Iterator[str]:
     yield ""
     yield "## Protocol"
     yield ""
-    yield f"- variant: {protocol.variant}{_choices_text(protocol)}"
+    yield from _family_lines(protocol)
     yield f"- score: {_score_text(protocol)}"
     for name, shown in protocol.demonstrations.items():
         yield f"- demonstrations in `{name}`: {len(shown)}"
     if judge.settings.get("earlier"):
         yield f"- started from the judge with the fingerprint `{judge.settings['earlier']}`"
-    if protocol.variant != "vanilla":
+    if protocol.tells_rubric:
         yield from _rubric_lines(protocol.rubric)
     yield ""
     yield "`judge.json` is the judge; `prompts/` shows every question as text. Load it with"
@@ -134,6 +137,17 @@ def _is_taught(learned: Any) -> bool:
     return any(isinstance(one, dict) and "batches" in one for one in entries)
 
 
+def _family_lines(protocol: JudgeProtocol) -> Iterator[str]:
+    """Yield what kind of judge it is, and what is particular to its family."""
+    if isinstance(protocol, Protocol):
+        yield f"- variant: {protocol.variant}{_choices_text(protocol)}"
+        return
+    yield f"- judge: {protocol.judge}, which {family_of(protocol.judge).about}"
+    for name in type(protocol).model_fields:
+        if name not in JudgeProtocol.model_fields:
+            yield f"- {name.replace('_', ' ')}: {_on_one_line(str(getattr(protocol, name)))}"
+
+
 def _choices_text(protocol: Protocol) -> str:
     """Return what of the variant was chosen otherwise than usual."""
     chosen = []
@@ -146,9 +160,9 @@ def _choices_text(protocol: Protocol) -> str:
     return "".join(f", {one}" for one in chosen)
 
 
-def _score_text(protocol: Protocol) -> str:
-    if protocol.overall == "mean" and protocol.aggregation.kind == "overall":
-        return "the mean of the criteria"
+def _score_text(protocol: JudgeProtocol) -> str:
+    if protocol.aggregation.kind == "overall":
+        return protocol.own_score
     return aggregation_text(protocol.aggregation)
 
 

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from judgesmith.programs.question_forms import TEXTS, QuestionForm
+from judgesmith.programs.templates import Kind
 from judgesmith.signatures.answer_scale import level_of
 from judgesmith.signatures.judgement import CriterionScore
 from judgesmith.signatures.protocol import Protocol
@@ -37,6 +39,22 @@ def assessing_names(protocol: Protocol) -> tuple[str, ...]:
     if protocol.criteria_calls == "joint":
         return ("assess",)
     return tuple(f"assess_{place}" for place in range(1, len(protocol.rubric.criteria) + 1))
+
+
+def critic_forms(protocol: Protocol) -> dict[str, QuestionForm]:
+    """Return what each question of the judge must show and how it is read, in order."""
+    return {name: _FORMS.get(name, QuestionForm()) for name in question_names(protocol)}
+
+
+_ASSESSED: tuple[Kind, ...] = (
+    "assessments",
+    "assessments, score first",
+    "assessments, score only",
+)
+_FORMS = {
+    "assess": QuestionForm(outputs=tuple({"assessments": kind} for kind in _ASSESSED)),
+    "overall": QuestionForm(texts=(*TEXTS, "assessments")),
+}
 
 
 def fixed_inputs(protocol: Protocol, question: str) -> dict[str, str]:

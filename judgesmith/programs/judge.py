@@ -22,8 +22,10 @@ from judgesmith.programs.models import ModelAnswer, sampling
 from judgesmith.programs.models.dspy_lm import hearing
 from judgesmith.programs.templates import LEFT_OUT, Template
 from judgesmith.programs.templating import template_of
+from judgesmith.signatures.aggregation import Aggregation
+from judgesmith.signatures.demonstration import Demonstration
+from judgesmith.signatures.judge_protocol import JudgeProtocol
 from judgesmith.signatures.judgement import Judgement
-from judgesmith.signatures.protocol import Aggregation, Demonstration, Protocol
 from judgesmith.signatures.rubric import Rubric
 from judgesmith.signatures.space import Picked, Space
 
@@ -37,11 +39,11 @@ class Judge(dspy.Module):
 
     Parameters
     ----------
-    protocol : Protocol
-        Everything that can be tuned.
+    protocol : JudgeProtocol
+        Everything that can be tuned, of the judge's own family.
     """
 
-    def __init__(self, protocol: Protocol) -> None:
+    def __init__(self, protocol: JudgeProtocol) -> None:
         super().__init__()
         self._settings = protocol.model_copy(update={"demonstrations": {}, "instructions": {}})
 
@@ -54,7 +56,7 @@ class Judge(dspy.Module):
         """Return the inputs of a predictor that are the same for every item, by field."""
 
     @property
-    def protocol(self) -> Protocol:
+    def protocol(self) -> JudgeProtocol:
         """The judge as one value, with what optimizers made of its predictors."""
         demonstrations = {}
         instructions = {}
@@ -68,7 +70,7 @@ class Judge(dspy.Module):
         update = {"demonstrations": demonstrations, "instructions": instructions}
         return self._settings.model_copy(update=update)
 
-    def with_protocol(self, protocol: Protocol) -> Self:
+    def with_protocol(self, protocol: JudgeProtocol) -> Self:
         """Return a judge of the same kind that follows ``protocol``, with the same models."""
         other = type(self)(protocol)
         own = dict(self.named_predictors())
@@ -119,9 +121,7 @@ class Judge(dspy.Module):
         own = self.protocol
         nothing_shown = {"demonstrations": {}, "instructions": {}, "aggregation": Aggregation()}
         plain = own.model_copy(update=nothing_shown)
-        sets = (self.space() if space is None else space).sets(picked)
-        bare = {"criteria_calls": "joint", "overall": "asked"} if "variant" in sets else {}
-        decided = Protocol.model_validate({**dict(plain), **bare, **sets})
+        decided = plain.decided((self.space() if space is None else space).sets(picked))
         if decided == plain:
             return self.with_protocol(own)
         asked = dict(type(self)(decided).named_predictors())
@@ -192,9 +192,10 @@ class Judge(dspy.Module):
         if "protocol" not in state:
             raise ValueError("the state has no protocol: it was not saved by a judge.")
         predictors = {k: one for k, one in state.items() if k not in ("protocol", "metadata")}
-        settings = Protocol.model_validate(state["protocol"])
-        if settings.judge != self._settings.judge:
-            raise ValueError(f"the state is of a judge of the kind {settings.judge}.")
+        kind = state["protocol"].get("judge")
+        if kind != self._settings.judge:
+            raise ValueError(f"the state is of a judge of the kind {kind}.")
+        settings = type(self._settings).model_validate(state["protocol"])
         own = dict(self.named_predictors())
         fresh = type(self)(settings)
         other = dict(fresh.named_predictors())
@@ -212,7 +213,7 @@ class Judge(dspy.Module):
         super().load_state(predictors, allow_unsafe_lm_state=allow_unsafe_lm_state)
         self._settings = settings
 
-    def _adopt(self, protocol: Protocol) -> None:
+    def _adopt(self, protocol: JudgeProtocol) -> None:
         """Give the predictors what ``protocol`` says of them; call at the end of ``__init__``."""
         named = dict(self.named_predictors())
         self._own_instructions = {name: one.signature.instructions for name, one in named.items()}

@@ -25,13 +25,13 @@ from pydantic import (
 
 from judgesmith.drafts import draft_beside, put, tidy, write_synced
 from judgesmith.programs.aggregating import check_terms
-from judgesmith.programs.critic_steps import critic_steps
+from judgesmith.programs.families import AnyProtocol, family_of
 from judgesmith.programs.judging import Steps
 from judgesmith.programs.saved_checks import check_agreement, check_questions
 from judgesmith.programs.templates import Template
+from judgesmith.signatures.judge_protocol import JudgeProtocol
 from judgesmith.signatures.judgement import Judgement
 from judgesmith.signatures.plain_faults import plain_faults
-from judgesmith.signatures.protocol import Protocol
 from judgesmith.signatures.scale import Scale
 
 if TYPE_CHECKING:
@@ -42,7 +42,6 @@ SCHEMA = 1
 
 JUDGE_FILE = "judge.json"
 _MOST_SAID = 1000  # characters of what is wrong with a file
-_FAMILIES = {"active-critic": critic_steps}
 _OWN_FILES = {JUDGE_FILE, "README.md", "prompts"}
 
 
@@ -81,8 +80,8 @@ class SavedJudge(BaseModel):
 
     Parameters
     ----------
-    protocol : Protocol
-        Everything that was tuned, and every learned number.
+    protocol : JudgeProtocol
+        Everything that was tuned, and every learned number, of the family that it names.
     questions : dict of str to Template
         Every model call as it is rendered, up to the item, by predictor.
     model : str
@@ -108,7 +107,7 @@ class SavedJudge(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    protocol: Protocol
+    protocol: AnyProtocol
     questions: Mapping[PredictorName, Template]
     model: str
     target: str
@@ -122,9 +121,8 @@ class SavedJudge(BaseModel):
 
     @field_validator("protocol")
     @classmethod
-    def _of_a_known_family(cls, protocol: Protocol) -> Protocol:
-        if protocol.judge not in _FAMILIES:
-            raise ValueError(f"this version knows {', '.join(_FAMILIES)}; got {protocol.judge}.")
+    def _of_a_known_family(cls, protocol: JudgeProtocol) -> JudgeProtocol:
+        family_of(protocol.judge)
         check_terms(protocol.aggregation)
         return protocol
 
@@ -150,8 +148,8 @@ class SavedJudge(BaseModel):
 
     def steps(self, *, source: str, response: str, context: str | None = None) -> Steps:
         """Return the judgement of one response, as a generator of questions."""
-        take = _FAMILIES[self.protocol.judge]
-        return take(self.protocol, source=source, response=response, context=context)
+        family = family_of(self.protocol.judge)
+        return family.steps_of(self.protocol, source=source, response=response, context=context)
 
     def program(self) -> Judge:
         """Return the judge as a DSPy module.
@@ -162,10 +160,8 @@ class SavedJudge(BaseModel):
             If this version would ask other questions than the judge was compiled with, or its
             protocol is none that a judge can follow.
         """
-        from judgesmith.programs.active_critic import ActiveCritic
-
         try:
-            judge = ActiveCritic(self.protocol)
+            judge = family_of(self.protocol.judge).judge_of(self.protocol)
         except ValueError as fault:
             raise SavedJudgeError(f"the protocol makes no judge: {fault}") from None
         if judge.templates() != dict(self.questions):

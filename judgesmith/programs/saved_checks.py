@@ -8,16 +8,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from judgesmith.programs.critic_questions import question_names
+from judgesmith.programs.families import family_of
 from judgesmith.programs.templates import Slot, Template
-from judgesmith.signatures.protocol import Protocol
+from judgesmith.signatures.judge_protocol import JudgeProtocol
 
-_TEXTS = ("source", "context", "response")
 _REPORTS = ("uncompiled", "selection", "heldout")
 _NUMBERS = ("value", "low", "high", "n")
 
 
-def check_questions(protocol: Protocol, questions: Mapping[str, Template]) -> None:
+def check_questions(protocol: JudgeProtocol, questions: Mapping[str, Template]) -> None:
     """Refuse questions that the protocol does not ask, or whose answers it cannot read.
 
     Raises
@@ -26,27 +25,28 @@ def check_questions(protocol: Protocol, questions: Mapping[str, Template]) -> No
         If one is missing or too many, leaves out or does not fence a text that it is about, is
         asked for other fields than the judge reads, or is no conversation.
     """
-    wanted = question_names(protocol)
+    wanted = family_of(protocol.judge).forms_of(protocol)
     if set(questions) != set(wanted):
         raise ValueError(
             f"the protocol asks {', '.join(wanted) or 'nothing'}; got questions called "
             f"{', '.join(questions) or '(none)'}."
         )
     for name, question in questions.items():
-        texts = (*_TEXTS, "assessments") if name == "overall" else _TEXTS
+        form = wanted[name]
         slots = [piece for piece in question.question if isinstance(piece, Slot)]
-        if sorted(slot.name for slot in slots) != sorted(texts):
-            raise ValueError(f"the question {name} must show {', '.join(texts)}, each once.")
+        if sorted(slot.name for slot in slots) != sorted(form.texts):
+            raise ValueError(f"the question {name} must show {', '.join(form.texts)}, each once.")
         if not all(slot.fenced for slot in slots):
             raise ValueError(f"the question {name} must show every text between fences.")
         if question.predictor != name:
             raise ValueError(f"the question {name} is called {question.predictor!r} in itself.")
-        if not _is_read(name, dict(question.outputs)):
+        if dict(question.outputs) not in form.outputs:
             raise ValueError(f"the judge cannot read the answers to the question {name}.")
-        if question.answers != protocol.answers:
+        answers = form.answers or protocol.answers
+        if question.answers != answers:
             raise ValueError(
                 f"the question {name} asks for scores on {question.answers}; the judge reads them "
-                f"on {protocol.answers}."
+                f"on {answers}."
             )
         roles = [turn.role for turn in question.turns]
         if roles != ["system", *["user", "assistant"] * (len(roles) // 2)]:
@@ -54,12 +54,6 @@ def check_questions(protocol: Protocol, questions: Mapping[str, Template]) -> No
                 f"the question {name} must begin with one system message and go on with pairs of "
                 f"user and assistant; got {', '.join(roles) or 'nothing'}."
             )
-
-
-def _is_read(name: str, outputs: dict[str, str]) -> bool:
-    if name == "assess":
-        return list(outputs) == ["assessments"] and outputs["assessments"].startswith("assessments")
-    return outputs.pop("score", None) == "points" and outputs in ({}, {"explanation": "text"})
 
 
 def check_agreement(agreement: Mapping[str, Any]) -> None:

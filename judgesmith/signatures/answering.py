@@ -27,18 +27,25 @@ class On:
 
 
 def question_on(
-    signature: type[dspy.Signature], scale: Scale, explain: Explain
+    signature: type[dspy.Signature],
+    scale: Scale,
+    explain: Explain = "before",
+    *,
+    ends: tuple[str, str] | None = None,
 ) -> type[dspy.Signature]:
     """Return a question of a judge that asks for scores on ``scale``, explained or not.
 
     Parameters
     ----------
     signature : type of dspy.Signature
-        One of ``judgesmith.signatures.scoring``, perhaps without its task.
+        One of ``judgesmith.signatures.scoring``, perhaps without its task; or any other whose
+        output is a ``score``, with or without an ``explanation``.
     scale : Scale
         What to answer on.
     explain : {"before", "after", "none"}
         See ``explained``.
+    ends : (str, str) or None
+        What the lowest and the highest score mean; None looks it up in ``scoring.ENDS``.
 
     Examples
     --------
@@ -55,7 +62,7 @@ def question_on(
         return _updated(asked, "assessments", _on(assessments_on(explain, scale), scale))
     if "assessments" in asked.input_fields:
         asked = _updated(asked, "assessments", desc=assessments_desc(scale))
-    said = score_desc(*ENDS[signature.__name__], scale)
+    said = score_desc(*(ends or ENDS[signature.__name__]), scale)
     kind: Any = Literal[scale.labels] if scale.labels else int
     return _updated(asked, "score", _on(kind, scale), desc=said)
 

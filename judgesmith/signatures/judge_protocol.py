@@ -108,14 +108,36 @@ class JudgeProtocol(BaseModel):
         return {name: found[name] for name in ("judge", *own, *shared) if name in found}
 
     @property
+    def scores_criteria(self) -> bool:
+        """Whether the judge gives each criterion of its rubric a score of its own."""
+        return False
+
+    @property
     def scored_criteria(self) -> tuple[str, ...]:
         """Names of the criteria that the judge gives a score of their own."""
-        return ()
+        return self.rubric.names if self.scores_criteria else ()
 
     @property
     def tells_rubric(self) -> bool:
         """Whether the model is told anything of task and criteria."""
         return True
+
+    @property
+    def own_score(self) -> str:
+        """What the score is where nothing was learned, in words."""
+        return "the model's own overall score"
+
+    def decided(self, sets: Mapping[str, Any]) -> Self:
+        """Return the protocol with some parts set otherwise.
+
+        Families in which one part rules out others put those back to what is usual.
+
+        Raises
+        ------
+        ValueError
+            If the parts do not go together.
+        """
+        return type(self).model_validate({**dict(self), **sets})
 
     @property
     def fingerprint(self) -> str:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Literal, Self
+from collections.abc import Mapping
+from typing import Any, Literal, Self
 
 from pydantic import model_validator
 
@@ -63,11 +64,25 @@ class Protocol(JudgeProtocol):
         return self
 
     @property
-    def scored_criteria(self) -> tuple[str, ...]:
-        """Names of the criteria that the judge gives a score of their own."""
-        return self.rubric.names if self.variant == "fine" else ()
+    def scores_criteria(self) -> bool:
+        """Whether the judge gives each criterion of its rubric a score of its own."""
+        return self.variant == "fine"
 
     @property
     def tells_rubric(self) -> bool:
         """Whether the model is told anything of task and criteria."""
         return self.variant != "vanilla"
+
+    @property
+    def own_score(self) -> str:
+        """What the score is where nothing was learned, in words."""
+        return "the mean of the criteria" if self.overall == "mean" else super().own_score
+
+    def decided(self, sets: Mapping[str, Any]) -> Self:
+        """Return the protocol with some parts set otherwise.
+
+        Another variant has parts of its own: those of the fine one are then as usual, unless
+        they are set.
+        """
+        bare = {"criteria_calls": "joint", "overall": "asked"} if "variant" in sets else {}
+        return super().decided({**bare, **sets})

@@ -325,7 +325,7 @@ class TestRefusals:
         [
             (lambda one: one.pop("target"), "target is missing"),
             (lambda one: one.update(more=1), "more: there is no such field"),
-            (lambda one: one["protocol"].update(judge="panel"), "this version knows active-critic"),
+            (lambda one: one["protocol"].update(judge="panel"), "no judge is called 'panel'"),
             (lambda one: one["protocol"].update(samples=0), "protocol.samples"),
             (
                 lambda one: one["questions"].update({"../../evil": one["questions"]["overall"]}),

@@ -36,9 +36,9 @@ from judgesmith.signatures.scale import PERCENT, Scale
 _ASSESSED = re.compile(r"^- (.+?): (.+?)\.(?: |$)", re.MULTILINE)
 
 
-@answers_signature(inputs="source response", outputs="score", optional="context")
+@answers_signature(inputs="source response", outputs="score", optional="task context")
 def _grade(prefix: Prefix, question: Question, fields: Fields) -> Mapping[str, Sequence[Piece]]:
-    """Answer ``GradeResponse``."""
+    """Answer ``GradeResponse``, and questions like it that name the task."""
     features = features_of(fields)
     terms = overall_terms(features, facet_values(features), None)
     return {"score": [_scored(fields, _overall_after(prefix), terms)]}

@@ -1,0 +1,209 @@
+"""The families of judges: what each is made of, found by name and imported when it is used.
+
+A family is a judge class, its protocol class, its steps, and the forms of its questions. Whoever
+writes one registers it here and can then compile, save, load, score and compare its judges.
+"""
+
+from __future__ import annotations
+
+import difflib
+import functools
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from typing import TYPE_CHECKING, Annotated, Any
+
+from pydantic import BeforeValidator, SerializeAsAny
+
+from judgesmith.programs.question_forms import QuestionForm
+from judgesmith.signatures.judge_protocol import JudgeProtocol
+
+if TYPE_CHECKING:
+    from judgesmith.programs.judge import Judge
+    from judgesmith.programs.judging import Steps
+    from judgesmith.signatures.rubric import Rubric
+
+ACTIVE_CRITIC = "active-critic"
+"""The family that is taken where none is named."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Family:
+    """One kind of judge, by where its parts are.
+
+    Attributes
+    ----------
+    name : str
+        What ``--judge`` and the protocol's ``judge`` call it.
+    judge, protocol : str
+        ``module:Class`` of the ``Judge`` and of its ``JudgeProtocol``.
+    steps : str
+        ``module:function`` that takes the protocol and, by name, source, response and context,
+        and returns the steps of a judgement; free of DSPy.
+    forms : str
+        ``module:function`` that takes the protocol and returns a ``QuestionForm`` by question, in
+        the order in which they are asked.
+    about : str
+        What such a judge does, in one sentence.
+    has_demonstrations : bool
+        Whether graded examples can be shown. They are drawn and worded for questions of
+        Active-Critic's protocol.
+    needs_logprobs, needs_model : bool
+        Whether it needs log-probabilities of the model, and a model at all.
+    calls : str
+        ``module:function`` that takes the protocol and returns how many calls a text takes if
+        every answer can be read; empty where each question is asked once per sample.
+    """
+
+    name: str
+    judge: str
+    protocol: str
+    steps: str
+    forms: str
+    about: str
+    has_demonstrations: bool = False
+    needs_logprobs: bool = False
+    needs_model: bool = True
+    calls: str = ""
+
+    @property
+    def protocol_class(self) -> type[JudgeProtocol]:
+        """The class of its protocols."""
+        found: type[JudgeProtocol] = _at(self.protocol)
+        return found
+
+    def start(self, rubric: Rubric | None = None, **choices: Any) -> Judge:
+        """Return a judge as it is before anything is learned.
+
+        Parameters
+        ----------
+        rubric : Rubric or None
+            Task and criteria; None takes the general ones.
+        **choices
+            Parts of the protocol to set.
+
+        Raises
+        ------
+        ValueError
+            If the parts make no judge of this family.
+
+        Examples
+        --------
+        >>> family_of("active-critic").start(variant="vanilla").protocol.variant
+        'vanilla'
+        """
+        given = choices if rubric is None else {"rubric": rubric, **choices}
+        return self.judge_of(self.protocol_class.model_validate(given))
+
+    def judge_of(self, protocol: JudgeProtocol) -> Judge:
+        """Return the judge that follows a protocol of this family."""
+        judge: Judge = _at(self.judge)(protocol)
+        return judge
+
+    def steps_of(
+        self, protocol: JudgeProtocol, *, source: str, response: str, context: str | None
+    ) -> Steps:
+        """Return the judgement of one response, as a generator of questions."""
+        take: Callable[..., Steps] = _at(self.steps)
+        return take(protocol, source=source, response=response, context=context)
+
+    def forms_of(self, protocol: JudgeProtocol) -> dict[str, QuestionForm]:
+        """Return what each question of a protocol must show and how it is read, in order."""
+        found: dict[str, QuestionForm] = _at(self.forms)(protocol)
+        return found
+
+    def calls_of(self, protocol: JudgeProtocol) -> int:
+        """Return how many model calls one text takes, if every answer can be read."""
+        if not self.calls:
+            return len(self.forms_of(protocol)) * protocol.samples
+        count: Callable[[JudgeProtocol], int] = _at(self.calls)
+        return count(protocol)
+
+
+_FAMILIES: dict[str, Family] = {}
+
+
+def register_family(family: Family) -> None:
+    """Make a family of judges known by its name.
+
+    Raises
+    ------
+    ValueError
+        If another one has that name.
+    """
+    known = _FAMILIES.setdefault(family.name, family)
+    if known != family:
+        raise ValueError(f"there is a family of judges called {family.name}; choose another name.")
+
+
+def families() -> tuple[Family, ...]:
+    """Return all families, in the order in which they were registered."""
+    return tuple(_FAMILIES.values())
+
+
+def family_of(name: str) -> Family:
+    """Return the family of that name.
+
+    Raises
+    ------
+    ValueError
+        If there is none; the message names the nearest.
+
+    Examples
+    --------
+    >>> family_of("active-critic").has_demonstrations
+    True
+    >>> family_of("activecritic")
+    Traceback (most recent call last):
+    ...
+    ValueError: no judge is called 'activecritic'; did you mean active-critic?
+    """
+    if name in _FAMILIES:
+        return _FAMILIES[name]
+    near = difflib.get_close_matches(str(name)[:80].lower(), _FAMILIES, n=1, cutoff=0.5)
+    meant = f"did you mean {near[0]}?" if near else f"there are {', '.join(_FAMILIES)}."
+    raise ValueError(f"no judge is called {str(name)[:80]!r}; {meant}")
+
+
+def _as_its_family_has_it(value: Any) -> Any:
+    """Return plain data of a protocol as one of the family that it names."""
+    if not isinstance(value, Mapping):
+        return value
+    name = value.get("judge", ACTIVE_CRITIC)
+    if not isinstance(name, str):
+        raise ValueError(f"a protocol names its family of judges; got {str(name)[:80]}.")
+    return family_of(name).protocol_class.model_validate(dict(value))
+
+
+AnyProtocol = Annotated[SerializeAsAny[JudgeProtocol], BeforeValidator(_as_its_family_has_it)]
+"""A protocol of any family; plain data becomes one of the family that it names."""
+
+
+@functools.cache
+def _at(place: str) -> Any:
+    """Return what stands at ``module:name``."""
+    module, _, name = place.partition(":")
+    return getattr(import_module(module), name)
+
+
+register_family(
+    Family(
+        name=ACTIVE_CRITIC,
+        judge="judgesmith.programs.active_critic:ActiveCritic",
+        protocol="judgesmith.signatures.protocol:Protocol",
+        steps="judgesmith.programs.critic_steps:critic_steps",
+        forms="judgesmith.programs.critic_questions:critic_forms",
+        about="scores every criterion with an explanation, then weighs them into one score",
+        has_demonstrations=True,
+    )
+)
+register_family(
+    Family(
+        name="direct",
+        judge="judgesmith.programs.direct:Direct",
+        protocol="judgesmith.signatures.direct:DirectProtocol",
+        steps="judgesmith.programs.direct_steps:direct_steps",
+        forms="judgesmith.programs.direct_steps:direct_forms",
+        about="asks for a score and nothing else, of the whole or of each criterion",
+    )
+)
