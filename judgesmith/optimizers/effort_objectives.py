@@ -1,4 +1,4 @@
-"""Objectives that mind no agreement: how much is scored, and how many calls that takes."""
+"""Objectives that mind no agreement: how much is scored, and the calls or dollars that takes."""
 
 from __future__ import annotations
 
@@ -14,6 +14,9 @@ from judgesmith.optimizers.table import FloatArray, JudgedTable
 
 MOST_CALLS = 1000.0
 """No item is thought of as taking more, where a bound is needed."""
+
+MOST_USD = 1000.0
+"""Nor as costing more."""
 
 
 class _PerRow(TargetMean):
@@ -96,3 +99,44 @@ class CallsPerItem(_PerRow):
                 "nobody counted the calls behind these scores; leave calls out of the objective."
             )
         return np.asarray(table.n_calls, dtype=np.float64)
+
+
+@dataclass(frozen=True)
+class DollarsPerItem(_PerRow):
+    """United States dollars per item, whether or not its answers are on record. Lower is better.
+
+    What its calls would cost if they were made now: the tokens of the answers at the prices in
+    force. Known in a search of the protocol alone.
+
+    Examples
+    --------
+    >>> table = JudgedTable(
+    ...     predicted=np.array([30.0, 20.0]), human=np.array([1.0, 2.0]),
+    ...     sources=np.arange(2), systems=np.array(["a", "b"]), usd=(0.01, 0.03),
+    ... )
+    >>> DollarsPerItem().value(table)
+    0.02
+    """
+
+    lower_is_better = True
+    is_effort = True
+    bounds = (0.0, MOST_USD)
+
+    def __str__(self) -> str:
+        """Return the objective as it is read."""
+        return "usd"
+
+    def numbers(self, table: JudgedTable) -> FloatArray:
+        """Return the dollars of each row.
+
+        Raises
+        ------
+        ValueError
+            If the table does not say.
+        """
+        if table.n and not table.usd:
+            raise ValueError(
+                "nobody knows what these scores cost; leave usd out of the objective, or search "
+                "the protocol with a model whose price is known and with a ledger."
+            )
+        return np.asarray(table.usd, dtype=np.float64)

@@ -75,6 +75,7 @@ class FrontSearch(RacingSearch[OneCandidate]):
         whole: list[Contender[OneCandidate]] = []
         tried = set(known)
         try:
+            self._share([first], len(self.order))
             self._note(first, self._table(first, len(self.order)))
             whole.append(first)
             for k in range(0, self.n_trials, self.batch):
@@ -125,6 +126,7 @@ class FrontSearch(RacingSearch[OneCandidate]):
         for one in batch:
             one.against = leader.number
         for number, n_rows in enumerate(stops[:-1], start=1):
+            self._share(racing, n_rows)  # the members were judged on all rows
             tables = [self._table(one, n_rows) for one in racing]
             look = FrontLook(
                 members=[self._table(one, n_rows) for one in self.members],
@@ -140,6 +142,7 @@ class FrontSearch(RacingSearch[OneCandidate]):
                 if place not in staying:
                     self._finish(one, tables[place], leader, leaders)
             racing = [one for place, one in enumerate(racing) if place in staying]
+        self._share(racing, stops[-1])
         whole = self._table(leader, stops[-1])
         for one in racing:
             self._finish(one, self._table(one, stops[-1]), leader, whole)

@@ -21,7 +21,7 @@ from judgesmith.metrics import Level, PairLevel, Statistic
 from judgesmith.optimizers.combined import Atom, WeightedSum
 from judgesmith.optimizers.constrained import Constrained, Constraint
 from judgesmith.optimizers.counted_objectives import TargetMean
-from judgesmith.optimizers.effort_objectives import CallsPerItem, ShareScored
+from judgesmith.optimizers.effort_objectives import CallsPerItem, DollarsPerItem, ShareScored
 from judgesmith.optimizers.objectives import Agreement
 from judgesmith.optimizers.ordinal_objectives import AbsoluteError, Kappa
 from judgesmith.optimizers.pair_objectives import NeighbourAccuracy, TieAccuracy
@@ -43,6 +43,7 @@ PLAIN: Mapping[str, Callable[[], TargetMean]] = {
     "mae": AbsoluteError,
     "scored": ShareScored,
     "calls": CallsPerItem,
+    "usd": DollarsPerItem,
 }
 """Names that stand at no level."""
 
@@ -209,7 +210,9 @@ class _Reader:
     def _atom(self) -> Atom:
         if self.token.kind != "name" or self.token.text not in NAMES:
             if self.token.text == "cost":
-                raise self._fault("calls, for calls per item are counted here and prices are not")
+                raise self._fault(
+                    "usd, which is dollars per item, or calls, which is calls per item"
+                )
             what = "a known name" if self.token.kind == "name" else "a name or a weight"
             raise self._fault(f"{what}; names are {', '.join(NAMES)}")
         name = self._step().text

@@ -141,9 +141,16 @@ class Rows:
                 )
 
     def judged(
-        self, judgements: Sequence[Judgement], targets: Sequence[str] = (SCORE,)
+        self,
+        judgements: Sequence[Judgement],
+        targets: Sequence[str] = (SCORE,),
+        *,
+        usd: Sequence[float] = (),
     ) -> JudgedTable:
-        """Return the table of these rows under ``judgements``, one part per target."""
+        """Return the table of these rows under ``judgements``, one part per target.
+
+        ``usd`` is what each judgement costs, where that is known.
+        """
         parts = {
             one: judged_table(
                 judgements,
@@ -152,15 +159,16 @@ class Rows:
                 systems=self.systems,
                 target=one,
                 scale=self.scale if one == SCORE else PERCENT,
+                usd=usd,
             )
             for one in targets
         }
         return parts[targets[0]] if len(parts) == 1 else JudgedTable.of_parts(parts)
 
     def as_people_said(self, targets: Sequence[str] = (SCORE,)) -> JudgedTable:
-        """Return the table of a judge that says what people said, by one call per row."""
+        """Return the table of a judge that says what people said, by one free call per row."""
         n = len(self)
-        empty = self.judged([Judgement(score=0.0, calls=("",))] * n, targets)
+        empty = self.judged([Judgement(score=0.0, calls=("",))] * n, targets, usd=[0.0] * n)
         return empty.predicting(empty.human)
 
     def percent(self) -> FloatArray:

@@ -37,6 +37,9 @@ class JudgedTable:
         What each row is about where there are several targets: ``score`` or a criterion.
     n_calls : tuple of int, or empty
         Calls to a model behind each row's judgement, on record or not; empty where nobody knows.
+    usd : tuple of float, or empty
+        What each row's judgement costs, in dollars, whether or not its answers are on record;
+        empty where nobody knows.
     scale : Scale or None
         What people rated on, where that is known and the same for all targets.
     judge_scale : Scale or None
@@ -59,6 +62,7 @@ class JudgedTable:
     problems: tuple[str | None, ...] = ()
     targets: tuple[str, ...] = ()
     n_calls: tuple[int, ...] = ()
+    usd: tuple[float, ...] = ()
     scale: Scale | None = None
     judge_scale: Scale | None = None
 
@@ -71,6 +75,7 @@ class JudgedTable:
             ("problems", self.problems),
             ("targets", self.targets),
             ("n_calls", self.n_calls),
+            ("usd", self.usd),
         ):
             if given and len(given) != self.n:
                 raise ValueError(f"{name} are none or one per row; got {len(given)}, not {self.n}.")
@@ -105,6 +110,7 @@ class JudgedTable:
             problems=tuple(self.problems[i] for i in indices.tolist()) if self.problems else (),
             targets=tuple(self.targets[i] for i in indices.tolist()) if self.targets else (),
             n_calls=tuple(self.n_calls[i] for i in indices.tolist()) if self.n_calls else (),
+            usd=tuple(self.usd[i] for i in indices.tolist()) if self.usd else (),
         )
 
     @property
@@ -122,6 +128,7 @@ class JudgedTable:
         """Return one table of several targets' tables, by target."""
         tables = list(parts.values())
         counted = all(len(one.n_calls) == one.n for one in tables)
+        priced = all(len(one.usd) == one.n for one in tables)
         scales = {one.scale for one in tables}
         judge_scales = {one.judge_scale for one in tables}
         return cls(
@@ -132,6 +139,7 @@ class JudgedTable:
             problems=tuple(problem for one in tables for problem in one.problems),
             targets=tuple(name for name, one in parts.items() for _ in range(one.n)),
             n_calls=tuple(n for one in tables for n in one.n_calls) if counted else (),
+            usd=tuple(usd for one in tables for usd in one.usd) if priced else (),
             scale=scales.pop() if len(scales) == 1 else None,
             judge_scale=judge_scales.pop() if len(judge_scales) == 1 else None,
         )
@@ -145,6 +153,7 @@ def judged_table(
     systems: Labels,
     target: str = SCORE,
     scale: Scale | None = None,
+    usd: Sequence[float] = (),
 ) -> JudgedTable:
     """Return the table of ``judgements`` on one target, without rows that nobody scored on it.
 
@@ -158,6 +167,8 @@ def judged_table(
         ``score``, or the criterion whose score is looked at.
     scale : Scale or None
         What ``human`` is points of, where that is known.
+    usd : sequence of float
+        What each judgement costs; empty where nobody knows.
     """
     verdicts = judgements if target == SCORE else on_criterion(judgements, target)
     scores = [np.nan if one.score is None else one.score for one in verdicts]
@@ -168,6 +179,7 @@ def judged_table(
         systems=systems,
         problems=tuple(one.problem for one in verdicts),
         n_calls=tuple(len(one.calls) for one in judgements),
+        usd=tuple(usd),
         scale=scale,
     )
     rated = ~np.isnan(human)

@@ -33,3 +33,20 @@ def test_a_judge_that_needs_fewer_calls_gains():
     gain = parse_objective("q - .1*calls").gain(cheap, dear, rng=np.random.default_rng(0))
     assert gain.value == pytest.approx(0.2)
     assert gain.low == pytest.approx(0.2)
+
+
+def test_dollars_per_item_are_the_mean_over_all_rows_and_are_refused_where_nobody_knows_them():
+    table = judged([1, 2, float("nan")], [1, 2, 3], usd=(0.01, 0.02, 0.06))
+    assert parse_objective("-usd").value(table) == pytest.approx(-0.03)
+    assert parse_objective("-usd").estimate(table, rng=np.random.default_rng(0)).low >= -0.06
+    with pytest.raises(ValueError, match="nobody knows what these scores cost"):
+        parse_objective("q - usd").value(judged([1, 2, 3], [1, 2, 3]))
+    with pytest.raises(ValueError, match="expected usd subtracted"):
+        parse_objective("usd")
+
+
+def test_dollars_stay_with_their_rows():
+    table = judged([1, 2, 3], [1, 2, 3], usd=(0.1, 0.2, 0.3))
+    assert table.take(np.array([2, 0])).usd == (0.3, 0.1)
+    with pytest.raises(ValueError, match="usd are none or one per row"):
+        judged([1, 2], [1, 2], usd=(0.1,))

@@ -103,7 +103,7 @@ def test_several_objectives_that_cannot_be_meant_are_refused(text, message):
     [
         ("", 1, "expected a name or a weight; .*; got the end"),
         ("q + + kappa", 5, r"expected a name or a weight; .*; got '\+'"),
-        ("q + wit", 5, "expected a known name; names are q, pearson, .*calls; got 'wit'"),
+        ("q + wit", 5, "expected a known name; names are q, pearson, .*calls, usd; got 'wit'"),
         ("q@item", 3, "those of q are system, sample, dataset; got 'item'"),
         ("ties@system", 6, "those of ties are sample, dataset; got 'system'"),
         ("kappa@sample", 6, "expected no level, which kappa does not have; got '@'"),
@@ -122,7 +122,7 @@ def test_several_objectives_that_cannot_be_meant_are_refused(text, message):
         ("q, -calls", 2, "expected one objective; several, with commas between, are for a search"),
         ("q + mae", 1, "expected mae subtracted, as in q - .1"),
         ("q; calls >= 3", 4, "expected calls bounded from above, as in calls <= 2"),
-        ("q - .1*cost", 8, "expected calls, for calls per item are counted here and prices are"),
+        ("q - .1*cost", 8, "expected usd, which is dollars per item, or calls"),
     ],
 )
 def test_what_cannot_be_read_is_refused_at_its_place(text, place, message):

@@ -1,0 +1,66 @@
+"""What a judgement costs: the tokens of the answers behind it, at the prices in force."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from judgesmith.signatures.judgement import Judgement
+
+if TYPE_CHECKING:
+    import dspy
+
+
+def knows_costs(lm: dspy.LM) -> bool:
+    """Say whether it can be told what the judgements of a model cost.
+
+    That takes a price and, where it is not 0, a ledger, which remembers how long answers were.
+
+    Examples
+    --------
+    >>> from judgesmith.programs.models import model
+    >>> knows_costs(model("offline", ledger=None)), knows_costs(object())
+    (True, False)
+    >>> knows_costs(model("openai/m", ledger=None, price=(1, 2)))
+    False
+    """
+    from judgesmith.programs.models import stack_of
+
+    stack = stack_of(lm)
+    if stack is None or stack.price is None:
+        return False
+    return stack.ledger is not None or stack.price.usd(1, 1) == 0
+
+
+def usd_of(judgements: Sequence[Judgement], lm: dspy.LM) -> tuple[float, ...]:
+    """Return what each judgement costs in dollars, whether or not its answers were on record.
+
+    Every call counts as often as it stands behind a judgement. Tokens that a server did not count
+    are nan, and so is what they cost.
+
+    Parameters
+    ----------
+    judgements : sequence of Judgement
+        By judges that asked ``lm``.
+    lm : dspy.LM
+        The model.
+
+    Returns
+    -------
+    tuple of float
+        One per judgement; none at all where nobody knows (see ``knows_costs``).
+    """
+    from judgesmith.programs.models import stack_of
+
+    stack = stack_of(lm)
+    if stack is None or stack.price is None or not knows_costs(lm):
+        return ()
+    if stack.ledger is None or stack.price.usd(1, 1) == 0:
+        return (0.0,) * len(judgements)
+    calls = dict.fromkeys(bytes.fromhex(call) for one in judgements for call in one.calls)
+    usd = {}
+    for call, answer in stack.ledger.lookup_many(calls).items():
+        tokens = (answer.input_tokens, answer.output_tokens)
+        counted = None not in tokens
+        usd[call.hex()] = stack.price.usd(*map(int, tokens)) if counted else float("nan")  # type: ignore[arg-type]
+    return tuple(sum(usd.get(call, float("nan")) for call in one.calls) for one in judgements)
