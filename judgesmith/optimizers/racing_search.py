@@ -120,6 +120,8 @@ class RacingSearch(Generic[OneCandidate]):
         Told of every trial as soon as it is known how well it did.
     together : Together
         Told what is about to be asked, where several workers share it out.
+    leads : callable or None
+        Told who has become the best so far, after every race that has changed that.
     trials : dict of int to RacedTrial
         What was tried, by number.
     n_judged : int
@@ -139,6 +141,7 @@ class RacingSearch(Generic[OneCandidate]):
     seed: int
     noted: Callable[[RacedTrial], None] | None = None
     together: Together[OneCandidate] = field(default_factory=ByItself)
+    leads: Callable[[OneCandidate, RacedTrial], None] | None = None
     trials: dict[int, RacedTrial] = field(default_factory=dict)
     n_judged: int = 0
     complete: bool = True
@@ -164,8 +167,11 @@ class RacingSearch(Generic[OneCandidate]):
                 batch = self._proposed(first, tried)
                 if not batch:
                     break
+                before = best
                 for one in self._raced(best, batch):
                     best = max(best, one, key=lambda one: self.trials[one.number].rank)
+                if best is not before and self.leads is not None:
+                    self.leads(best.candidate, self.trials[best.number])
         except OutOfBudget:
             self.complete = False
         return best.candidate
