@@ -25,6 +25,8 @@ whose ``times`` are used up is dropped:
     then (``chatty.py``, beside this file); ``"steady"``: the same, however often it is asked
 ``logprobs``
     alternatives for the first token of the answer, ``{token: log-probability}``
+``tokens``
+    all tokens of the answer, each with its alternatives, the one that was written first
 """
 
 import argparse
@@ -145,6 +147,9 @@ class Server:
         }
         if "logprobs" in behaviour:
             choice["logprobs"] = {"content": [token(behaviour["logprobs"])]}
+        if "tokens" in behaviour:
+            written = [token(one, next(iter(one))) for one in behaviour["tokens"]]
+            choice["logprobs"] = {"content": written}
         n_in, n_out = len(body) // 4, max(1, len(text) // 4)
         usage = {"prompt_tokens": n_in, "completion_tokens": n_out, "total_tokens": n_in + n_out}
         reply = {
@@ -158,10 +163,11 @@ class Server:
         return web.Response(body=json.dumps(reply).encode(), content_type="application/json")
 
 
-def token(alternatives: dict[str, float]) -> dict[str, Any]:
+def token(alternatives: dict[str, float], written: str | None = None) -> dict[str, Any]:
     ranked = sorted(alternatives.items(), key=lambda pair: -pair[1])
     top = [{"token": token, "logprob": logprob, "bytes": None} for token, logprob in ranked]
-    return {**top[0], "top_logprobs": top}
+    first = next((one for one in top if one["token"] == written), top[0])
+    return {**first, "top_logprobs": top}
 
 
 async def _serve(server: Server, port: int) -> None:

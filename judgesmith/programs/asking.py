@@ -8,6 +8,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, runtime_checkable
 from typing import Protocol as Interface
 
@@ -24,6 +25,11 @@ from judgesmith.programs.models import (
     TransientModelError,
 )
 from judgesmith.programs.models.redaction import redacted
+from judgesmith.programs.reply_probabilities import (
+    probabilities_in,
+    refusal_of,
+    without_probabilities,
+)
 from judgesmith.programs.templates import Template
 from judgesmith.signatures.judge_protocol import JudgeProtocol
 from judgesmith.signatures.judgement import Judgement
@@ -139,6 +145,14 @@ def call_config(protocol: JudgeProtocol, lm: dspy.LM) -> dict[str, Any]:
     return config
 
 
+def probability_config(ask: Ask, lm: dspy.LM) -> dict[str, Any]:
+    """Return the settings of a call whose tokens' probabilities are wanted, as DSPy names them."""
+    if ask.probabilities is None:
+        return {}
+    top = lm.kwargs.get("top_logprobs") or ask.probabilities.top
+    return {"logprobs": True, "top_logprobs": top}
+
+
 def _has_own_ways(judge: Askable) -> bool:
     named = getattr(judge, "named_predictors", None)
     return named is not None and any(one.lm is not None or one.config for _, one in named())
@@ -170,23 +184,39 @@ class _StackAsker(Asker):
 
     async def _reply(self, ask: Ask) -> Reply:
         template, prefix = self._templates[ask.predictor]
+        settings = self._settings
+        if ask.probabilities is not None:
+            if self._stack.refused_logprobs:
+                return await self._without(ask, self._stack.refused_logprobs)
+            settings = replace(settings, logprobs=settings.logprobs or ask.probabilities.top)
         request = ModelRequest(
             model=self._model,
             prefix=prefix,
             user=template.render(ask.inputs),
-            settings=self._settings,
+            settings=settings,
             sample=ask.sample,
         )
         try:
             answer = await self._stack.complete(request)
         except ContextWindowExceeded as fault:
             return too_long(fault)
+        except ModelError as fault:
+            refused = refusal_of(fault) if ask.probabilities is not None else None
+            if refused is None:
+                raise
+            self._stack.refused_logprobs = refused
+            return await self._without(ask, refused)
         call = self._stack.identity(request).hex()
         try:
             fields = template.read(answer.text)
         except ValueError as fault:
             return unreadable(fault, call=call, answer=answer)
-        return readable(fields, call=call, answer=answer)
+        return readable(fields, call=call, answer=answer, ask=ask)
+
+    async def _without(self, ask: Ask, reason: str) -> Reply:
+        """Ask without the probabilities that the endpoint refuses, and say so."""
+        reply = await self._reply(replace(ask, probabilities=None))
+        return lacking(reply, ask, reason)
 
 
 class _DspyAsker(Asker):
@@ -246,12 +276,26 @@ def too_long(fault: Exception) -> Reply:
 
 
 def readable(
-    fields: Mapping[str, Any], *, call: str = "", answer: ModelAnswer | None = None
+    fields: Mapping[str, Any],
+    *,
+    call: str = "",
+    answer: ModelAnswer | None = None,
+    ask: Ask | None = None,
 ) -> Reply:
     """Return the reply for an answer that was read, unless it breaks off inside a number."""
     if answer is not None and answer.finish_reason == "length" and is_cut_off(answer.text):
         return unreadable("", call=call, answer=answer)
-    return Reply(fields=fields, call=call)
+    if ask is None or ask.probabilities is None:
+        return Reply(fields=fields, call=call)
+    found = probabilities_in(answer, ask.probabilities, fields)
+    return Reply(fields=fields, call=call, probabilities=found)
+
+
+def lacking(reply: Reply, ask: Ask, reason: str) -> Reply:
+    """Return a reply with the reason why it has none of the probabilities that were asked for."""
+    if ask.probabilities is None or reply.fields is None:
+        return reply
+    return replace(reply, probabilities=without_probabilities(ask.probabilities, reason))
 
 
 def unreadable(fault: object, *, call: str = "", answer: ModelAnswer | None = None) -> Reply:

@@ -4,22 +4,26 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Self, get_args
 
 import dspy
-from dspy.utils.exceptions import AdapterParseError, ContextWindowExceededError
+from dspy.utils.exceptions import AdapterParseError, ContextWindowExceededError, LMError
 
 from judgesmith.programs.adapter import FencedAdapter
 from judgesmith.programs.asking import (
     call_config,
     current_lm,
+    lacking,
+    probability_config,
     readable,
     too_long,
     unreadable,
 )
 from judgesmith.programs.judging import Ask, Reply, Steps
-from judgesmith.programs.models import ModelAnswer, sampling
+from judgesmith.programs.models import ModelAnswer, sampling, stack_of
 from judgesmith.programs.models.dspy_lm import hearing
+from judgesmith.programs.reply_probabilities import answer_by_dspy, refusal_of
 from judgesmith.programs.templates import LEFT_OUT, Template
 from judgesmith.programs.templating import template_of
 from judgesmith.signatures.aggregation import Aggregation
@@ -231,34 +235,67 @@ class Judge(dspy.Module):
 
     def _asked(self, ask: Ask) -> Reply:
         predictor = getattr(self, ask.predictor)
-        try:
-            with sampling(sample=ask.sample), hearing() as heard:
-                answer = predictor(**self._inputs(ask, predictor), config=self._config(predictor))
-        except ContextWindowExceededError as fault:
-            return too_long(fault)
-        except AdapterParseError as fault:
-            return unreadable(_reason(fault), **_behind(heard))
-        return readable(dict(answer.items()), **_behind(heard))
+        refused = self._refused(ask, predictor)
+        if refused is None:
+            try:
+                with sampling(sample=ask.sample), hearing() as heard:
+                    answer = predictor(
+                        **self._inputs(ask, predictor), config=self._config(ask, predictor)
+                    )
+            except ContextWindowExceededError as fault:
+                return too_long(fault)
+            except AdapterParseError as fault:
+                return unreadable(_reason(fault), **_behind(heard))
+            except LMError as fault:
+                refused = self._refused(ask, predictor, fault)
+                if refused is None:
+                    raise
+            else:
+                return _replied(answer, heard, ask)
+        return lacking(self._asked(replace(ask, probabilities=None)), ask, refused)
 
     async def _aasked(self, ask: Ask) -> Reply:
         predictor = getattr(self, ask.predictor)
-        try:
-            with sampling(sample=ask.sample), hearing() as heard:
-                answer = await predictor.acall(
-                    **self._inputs(ask, predictor), config=self._config(predictor)
-                )
-        except ContextWindowExceededError as fault:
-            return too_long(fault)
-        except AdapterParseError as fault:
-            return unreadable(_reason(fault), **_behind(heard))
-        return readable(dict(answer.items()), **_behind(heard))
+        refused = self._refused(ask, predictor)
+        if refused is None:
+            try:
+                with sampling(sample=ask.sample), hearing() as heard:
+                    answer = await predictor.acall(
+                        **self._inputs(ask, predictor), config=self._config(ask, predictor)
+                    )
+            except ContextWindowExceededError as fault:
+                return too_long(fault)
+            except AdapterParseError as fault:
+                return unreadable(_reason(fault), **_behind(heard))
+            except LMError as fault:
+                refused = self._refused(ask, predictor, fault)
+                if refused is None:
+                    raise
+            else:
+                return _replied(answer, heard, ask)
+        return lacking(await self._aasked(replace(ask, probabilities=None)), ask, refused)
+
+    def _refused(
+        self, ask: Ask, predictor: dspy.Predict, fault: LMError | None = None
+    ) -> str | None:
+        """Return why log-probabilities are not to be had, now or since an earlier question."""
+        if ask.probabilities is None:
+            return None
+        stack = stack_of(predictor.lm or dspy.settings.lm)
+        if fault is None:
+            return (stack.refused_logprobs or None) if stack is not None else None
+        refused = refusal_of(fault)
+        if stack is not None and refused is not None:
+            stack.refused_logprobs = refused
+        return refused
 
     def _inputs(self, ask: Ask, predictor: dspy.Predict) -> dict[str, str | None]:
         given = {**self.fixed_inputs(ask.predictor), **ask.inputs}
         return {name: v for name, v in given.items() if name in predictor.signature.input_fields}
 
-    def _config(self, predictor: dspy.Predict) -> dict[str, Any]:
-        return call_config(self._settings, predictor.lm or dspy.settings.lm)
+    def _config(self, ask: Ask, predictor: dspy.Predict) -> dict[str, Any]:
+        lm = predictor.lm or dspy.settings.lm
+        return {**call_config(self._settings, lm), **probability_config(ask, lm)}
 
     def _prediction(self, judgement: Judgement) -> dspy.Prediction:
         return dspy.Prediction(
@@ -276,6 +313,15 @@ class Judge(dspy.Module):
 def _behind(heard: Sequence[tuple[str, ModelAnswer]]) -> dict[str, Any]:
     """Return which call and answer are behind a reply; nothing for models that are not ours."""
     return dict(zip(("call", "answer"), heard[-1], strict=True)) if heard else {}
+
+
+def _replied(answer: dspy.Prediction, heard: Sequence[tuple[str, ModelAnswer]], ask: Ask) -> Reply:
+    fields = dict(answer.items())
+    logprobs = fields.pop("logprobs", None)
+    behind = _behind(heard)
+    if ask.probabilities is not None and not behind:
+        behind = {"answer": answer_by_dspy(logprobs)}
+    return readable(fields, **behind, ask=ask)
 
 
 def _reason(fault: AdapterParseError) -> str:

@@ -8,10 +8,39 @@ is reached: ``Judge.forward`` through DSPy's predictors, the runner through rend
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
+from judgesmith.programs.answer_probabilities import AnswerProbabilities
 from judgesmith.signatures.judgement import Judgement
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProbabilitiesOf:
+    """What probabilities are wanted of an answer.
+
+    Attributes
+    ----------
+    field : str
+        The output field that holds the answer, or records with one score each.
+    answers : tuple of str
+        What may be answered, as it is written.
+    records : tuple of str
+        Names of the records whose scores are meant; empty where the field is one answer.
+    top : int
+        Alternatives to each token that the model is asked for, unless it was made to give
+        another number.
+    """
+
+    field: str
+    answers: tuple[str, ...]
+    records: tuple[str, ...] = ()
+    top: int = 20
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What the probabilities are called in a reply: the records, or the field."""
+        return self.records or (self.field,)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,11 +55,14 @@ class Ask:
         Values of the signature's input fields, except those the template fixes.
     sample : int
         0 for the first answer to this question, 1, 2, … for further ones.
+    probabilities : ProbabilitiesOf or None
+        Of which answers the probabilities are wanted, too.
     """
 
     predictor: str
     inputs: Mapping[str, str | None]
     sample: int = 0
+    probabilities: ProbabilitiesOf | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,12 +79,16 @@ class Reply:
         Identity of the model call, hexadecimal; empty where it is unknown.
     final : bool
         True where asking again cannot help.
+    probabilities : dict of str to AnswerProbabilities
+        Those that were asked for, each with the reason where there are none; empty where none
+        were asked for, or there are no fields.
     """
 
     fields: Mapping[str, Any] | None = None
     problem: str = ""
     call: str = ""
     final: bool = False
+    probabilities: Mapping[str, AnswerProbabilities] = field(default_factory=dict)
 
 
 Steps = Generator[Ask, Reply, Judgement]
@@ -96,7 +132,7 @@ def asked(
         What ``read`` returned, or the sentence that says why there is no value.
     """
     problem = ""
-    for attempt in (ask, Ask(predictor=ask.predictor, inputs=ask.inputs, sample=again)):
+    for attempt in (ask, replace(ask, sample=again)):
         reply = calls((yield attempt))
         if reply.fields is None:
             problem = reply.problem

@@ -55,6 +55,12 @@ class Stack:
     seed : int
         Seeds the jitter of retries.
 
+    Attributes
+    ----------
+    refused_logprobs : str
+        Why log-probabilities are not asked for any more: what the endpoint said when it refused
+        them; empty until then.
+
     Raises
     ------
     ValueError
@@ -113,6 +119,7 @@ class Stack:
         self._began = 0.0
         self._heard = False
         self._adaptations: dict[str, None] = {}
+        self.refused_logprobs = ""
 
     def __deepcopy__(self, memo: object) -> "Stack":
         # Copies of a program share the accounts, or a budget could be had twice.

@@ -5,6 +5,7 @@ import pytest
 
 from judgesmith.programs.models import ContextWindowExceeded, ModelError, TransientModelError
 from judgesmith.programs.models.litellm_engine import LiteLLMEngine
+from judgesmith.programs.reply_probabilities import refusal_of
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*:DeprecationWarning", "ignore:.*:ResourceWarning")
 
@@ -51,3 +52,15 @@ def test_its_faults_are_translated(engine, ask, server, behaviour, expected):
     assert "my-own-key" not in str(caught.value)
     # One attempt is one request, or the budget would not hold.
     assert server.counts()["requests"] == 1
+
+
+def test_log_probabilities_come_through_it_where_the_provider_has_them(engine, ask, server):
+    server.script({"logprobs": {"7": -0.2, "8": -1.9}, "contains": "top_logprobs"})
+    having = LiteLLMEngine("hosted_vllm/m", api_base=server.url)
+    (token,) = having.complete_sync(ask(logprobs=2)).logprobs
+    assert (token.token, token.top) == ("7", (("7", -0.2), ("8", -1.9)))
+    assert server.counts()["recent"][0]["body"]["top_logprobs"] == 2
+    assert having.complete_sync(ask()).logprobs is None
+    with pytest.raises(ModelError) as caught:
+        engine.complete_sync(ask(logprobs=2))
+    assert "does not support parameters: ['logprobs'" in refusal_of(caught.value)
