@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -86,18 +87,20 @@ class Proposer:
         tried : iterable of str
             ``configuration_id`` of those that are not to be proposed.
         """
-        from optuna.trial import TrialState
+        from optuna.exceptions import UpdateFinishedTrialError
 
-        for kept in self.study.get_trials(deepcopy=False):
-            if kept.user_attrs.get("k") == k:
-                return kept.number, dict(kept.user_attrs["picked"])
-            if kept.state == TrialState.RUNNING and "k" not in kept.user_attrs:
-                # Asked for by a search that ended before it could take the answer: to the
-                # sampler it would look like a neighbour that is still being judged.
-                self.tell(kept.number, math.nan)
+        kept = self._kept(k)
+        if kept is not None:
+            return kept
         known = set(tried)
         if len(known) >= self.space.size:
             return None
+        with suppress(UpdateFinishedTrialError):  # another worker took the trial for abandoned
+            self._ask(k, known)
+        return self.propose(k, known)
+
+    def _ask(self, k: int, known: set[str]) -> None:
+        """Record an untried configuration as proposal ``k``."""
         seed = int(np.random.SeedSequence([self.seed, k]).generate_state(1)[0])
         self.study.sampler = self.sampler(seed)
         wanted = [self.space.complete(one) for one in self.first[k : k + 1]]
@@ -115,16 +118,36 @@ class Proposer:
             picked = self._picked(trial)
         trial.set_user_attr("picked", picked)
         trial.set_user_attr("k", k)  # last: a proposal without it never was one
-        return trial.number, picked
+
+    def _kept(self, k: int) -> tuple[int, dict[str, str]] | None:
+        """Return the first that was recorded as proposal ``k``, if there is one."""
+        from optuna.trial import TrialState
+
+        trials = self.study.get_trials(deepcopy=False)
+        abandoned = [
+            one.number
+            for one in trials
+            if one.state == TrialState.RUNNING and "k" not in one.user_attrs
+        ]
+        found = next((one for one in trials if one.user_attrs.get("k") == k), None)
+        if found is None and abandoned:
+            # Asked for by a search that ended before it could take the answer: to the sampler
+            # it would look like a neighbour that is still being judged.
+            for number in abandoned:
+                self.tell(number, math.nan)
+            return self._kept(k)  # it may have been recorded in the meantime
+        return None if found is None else (found.number, dict(found.user_attrs["picked"]))
 
     def tell(self, number: int, *values: float) -> None:
         """Record what came of a proposal, once: a value per objective, nan where undefined."""
+        from optuna.exceptions import UpdateFinishedTrialError
         from optuna.trial import TrialState
 
-        if any(map(math.isnan, values)):
-            self.study.tell(number, state=TrialState.FAIL, skip_if_finished=True)
-        else:
-            self.study.tell(number, list(values), skip_if_finished=True)
+        with suppress(UpdateFinishedTrialError):  # by another worker, who was told the same
+            if any(map(math.isnan, values)):
+                self.study.tell(number, state=TrialState.FAIL, skip_if_finished=True)
+            else:
+                self.study.tell(number, list(values), skip_if_finished=True)
 
     def _picked(self, trial: optuna.Trial) -> dict[str, str]:
         def suggested(choice: Choice) -> str:

@@ -6,6 +6,7 @@ import threading
 import time
 
 import pytest
+from working import at_the_same_time
 
 from judgesmith.optimizers.board import Board
 from judgesmith.optimizers.studies import kept_in
@@ -33,27 +34,6 @@ def journal(tmp_path):
 def board(path, **settings):
     given = {"beside": path, "poll": 0.005, **settings}
     return Board(kept_in(path), "items", **given)
-
-
-def at_the_same_time(*functions):
-    """Run functions in threads; return what each returned or raised."""
-    found = [None] * len(functions)
-
-    def run(place, function):
-        try:
-            found[place] = function()
-        except Exception as fault:
-            found[place] = fault
-
-    threads = [
-        threading.Thread(target=run, args=(place, function))
-        for place, function in enumerate(functions)
-    ]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    return found
 
 
 def test_every_item_is_done_by_one_worker_and_read_by_all(journal):

@@ -2,9 +2,11 @@ import math
 
 import optuna
 import pytest
+from working import at_the_same_time
 
+from judgesmith.optimizers.board import Board
 from judgesmith.optimizers.proposing import Proposer, configuration_id, tpe
-from judgesmith.optimizers.studies import study_of
+from judgesmith.optimizers.studies import kept_in, quiet, study_of
 from judgesmith.signatures.space import Space
 
 SPACE = Space(
@@ -80,3 +82,36 @@ def test_a_trial_that_was_never_a_proposal_is_closed():
     left = one.study.ask()
     one.propose(0, ())
     assert one.study.trials[left.number].state == optuna.trial.TrialState.FAIL
+
+
+def test_workers_that_propose_one_after_the_other_make_the_same_proposals(tmp_path):
+    def work():
+        kept, one = kept_in(tmp_path / "a.journal"), proposer(tmp_path / "a.journal")
+        board, tried = Board(kept, "turns", poll=0.005), {}
+        for k in range(8):
+            with board.alone(f"proposal {k}"):
+                number, picked = one.propose(k, tried)
+            tried[configuration_id(picked)] = number, picked
+            one.tell(number, float(k % 3))
+        return tried
+
+    with quiet():
+        found = at_the_same_time(work, work, work)
+    alone = propose_all(proposer())
+    assert [list(one) for one in found] == [list(alone)] * 3
+    assert found[0] == found[1] == found[2]
+
+
+def test_a_worker_whose_trial_was_taken_for_abandoned_takes_the_proposal_of_the_other(tmp_path):
+    first, second = (proposer(tmp_path / "a.journal") for _ in range(2))
+    plain, others = first.study.ask, []
+
+    def asked():
+        trial = plain()
+        if not others:
+            others.append(second.propose(0, ()))
+        return trial
+
+    first.study.ask = asked
+    assert first.propose(0, ()) == others[0]
+    assert first.study.trials[0].state == optuna.trial.TrialState.FAIL
