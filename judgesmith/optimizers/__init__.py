@@ -8,6 +8,7 @@ from judgesmith.optimizers.grammar import parse_objective
 from judgesmith.optimizers.objectives import Agreement, Objective
 from judgesmith.optimizers.panel_selection import PanelSelection
 from judgesmith.optimizers.protocol_search import ProtocolSearch
+from judgesmith.optimizers.reflective_search import ReflectiveSearch
 from judgesmith.optimizers.rows import rated_example
 from judgesmith.optimizers.table import JudgedTable
 
@@ -23,6 +24,7 @@ __all__ = [
     "ProtocolSearch",
     "Race",
     "RandomDemonstrationSearch",
+    "ReflectiveSearch",
     "parse_objective",
     "rated_example",
 ]
