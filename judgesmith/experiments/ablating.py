@@ -6,7 +6,8 @@ from collections.abc import Iterable
 from typing import Any, Literal, get_args
 
 from judgesmith.experiments.settings import CompileSettings
-from judgesmith.signatures import Protocol
+from judgesmith.programs.families import family_of
+from judgesmith.signatures.judge_protocol import JudgeProtocol
 
 Ablation = Literal["explanations", "task", "criteria", "mcs", "os", "search", "weights"]
 """A part that can be left out.
@@ -40,6 +41,13 @@ def without(settings: CompileSettings, parts: Iterable[str]) -> CompileSettings:
         raise ValueError(
             f"what can be left out is {', '.join(ABLATIONS)}; got {', '.join(unknown)}."
         )
+    own = settings.protocol
+    lacking = [part for part in left_out if part not in _parts_of(own)]
+    if lacking:
+        raise ValueError(
+            f"a {own.judge} judge has no {', '.join(lacking)} to leave out; it has "
+            f"{', '.join(_parts_of(own))}."
+        )
     if {"mcs", "os"} <= set(left_out):
         raise ValueError("without mcs and os nothing is scored; leave one of the two in.")
     protocol: dict[str, Any] = {}
@@ -61,5 +69,14 @@ def without(settings: CompileSettings, parts: Iterable[str]) -> CompileSettings:
                 changes["n_demonstrations"] = 0
             case "weights":
                 changes["learn_weights"] = False
-    changes["protocol"] = Protocol.model_validate({**dict(settings.protocol), **protocol})
+    changes["protocol"] = type(own).model_validate({**dict(own), **protocol})
     return CompileSettings.model_validate({**dict(settings), **changes})
+
+
+def _parts_of(protocol: JudgeProtocol) -> list[Ablation]:
+    """Return the parts of the method that judges of a family have."""
+    fields = {"explanations": "explain", "mcs": "variant", "os": "overall"}
+    found = [part for part in ABLATIONS if fields.get(part, "judge") in type(protocol).model_fields]
+    if not family_of(protocol.judge).has_demonstrations:
+        found.remove("search")
+    return found

@@ -162,7 +162,10 @@ def _refuse_less_than_all(settings: CompileSettings) -> None:
     usual = Protocol()
     own = settings.protocol
     names = ("variant", "criteria_calls", "overall", "explain", "rubric")
-    differing = [name for name in names if getattr(own, name) != getattr(usual, name)]
+    same = isinstance(own, Protocol)
+    differing = [name for name in names if same and getattr(own, name) != getattr(usual, name)]
+    if not same:
+        differing.append("judge")
     if settings.criteria not in (None, "inferred"):
         differing.append("criteria")
     if settings.inference.without or settings.inference.inference != "batches":

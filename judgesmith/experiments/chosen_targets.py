@@ -19,6 +19,7 @@ from judgesmith.experiments.targets import (
     targets_of,
 )
 from judgesmith.optimizers.table import SCORE
+from judgesmith.signatures.protocol import Protocol
 from judgesmith.signatures.rubric import folded
 
 
@@ -83,11 +84,14 @@ def chosen_targets(dataset: DataSet, settings: CompileSettings) -> ChosenTargets
 
 def _refuse_other_criteria(settings: CompileSettings, criteria: list[str]) -> None:
     """Refuse several targets for a judge that would give no scores on them."""
-    variant = settings.protocol.variant
-    if variant != "fine":
+    protocol = settings.protocol
+    if not protocol.scores_criteria:
+        kind, other = f"{protocol.judge} judge", "one that scores criteria"
+        if isinstance(protocol, Protocol):
+            kind, other = f"{protocol.variant} variant", "the fine variant"
         raise ValueError(
-            f"several targets need a score on each criterion, and the {variant} variant gives one "
-            "on the whole; use the fine variant, or name one target."
+            f"several targets need a score on each criterion, and the {kind} gives one on the "
+            f"whole; use {other}, or name one target."
         )
     if settings.criteria_from == "human":
         return

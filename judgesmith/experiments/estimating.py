@@ -11,7 +11,8 @@ from judgesmith.experiments.dataset import DataSet
 from judgesmith.experiments.parts import parts_of
 from judgesmith.experiments.search_estimate import search_calls
 from judgesmith.experiments.settings import CompileSettings
-from judgesmith.programs import ActiveCritic
+from judgesmith.programs.asking import calls_per_item
+from judgesmith.programs.families import family_of
 
 if TYPE_CHECKING:
     import dspy
@@ -119,7 +120,9 @@ def estimate_run(
     n_shown = (settings.n_rounds - 1) * n_selection + n_pool + n_held if n_pool else 0
     if not n_pool and settings.criteria_from == "inferred":
         n_bare += n_held  # the judge as it was has another rubric than the one reported beside it
-    templates = ActiveCritic(settings.protocol).templates()
+    judge = family_of(settings.protocol.judge).judge_of(settings.protocol)
+    templates = judge.templates()
+    per_row = calls_per_item(judge)
     found = None
     if settings.optimizer == "protocol":
         found = search_calls(
@@ -130,7 +133,6 @@ def estimate_run(
             competing=settings.rubrics_compete,
         )
         # In judgements by the judge as it is, of which most show demonstrations.
-        per_row = len(templates) * settings.protocol.samples
         n_bare, n_shown = n_selection + n_held, round(found.most / per_row) - n_selection - n_held
     samples = settings.protocol.samples
     texts = sum(len(item.source) + len(item.context or "") + len(item.response) for item in dataset)
@@ -138,15 +140,14 @@ def estimate_run(
     fixed = sum(len(template.as_text()) for template in templates.values())
     demonstrations = settings.n_demonstrations * item
     characters = samples * ((n_bare + n_shown) * (fixed + item) + n_shown * demonstrations)
-    protocol = settings.protocol
-    n_scores = len(protocol.rubric.criteria) if protocol.variant == "fine" else 0
-    n_scores += protocol.overall == "asked"
+    n_criteria = len(settings.protocol.rubric.criteria)
+    n_scores = sum(n_criteria if "assessments" in o.outputs else 1 for o in templates.values())
     n_judgements = (n_bare + n_shown) * samples
     input_tokens = round((characters + inferring.characters) / CHARACTERS_PER_TOKEN)
     output_tokens = (
         n_judgements * n_scores * TOKENS_PER_EXPLAINED_SCORE + inferring.calls * TOKENS_PER_TAUGHT
     )
-    calls = n_judgements * len(templates) if found is None else math.ceil(found.most)
+    calls = (n_bare + n_shown) * per_row if found is None else math.ceil(found.most)
     calls += inferring.calls
     stack = stack_of(lm)
     price = stack.price if stack is not None else None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Mapping
 from importlib.metadata import version
 from typing import Any, Literal, Self
 
@@ -19,6 +20,7 @@ from pydantic import (
 
 from judgesmith.experiments.dataset import DataSet
 from judgesmith.experiments.ratings import Aggregate
+from judgesmith.programs.families import AnyProtocol, family_of
 from judgesmith.programs.inference_settings import InferenceSettings
 from judgesmith.signatures import Protocol
 from judgesmith.signatures.default_rubric import DEFAULT_RUBRIC
@@ -38,8 +40,11 @@ class CompileSettings(BaseModel):
         criteria. None is ``auto``, or every criterion where ``criteria`` is ``human``.
     aggregate : {"mean", "median", "mode", "unanimous"}
         How several raters become one value.
-    protocol : Protocol
-        Where the judge starts from.
+    judge : str or None
+        The family of the judge, such as ``active-critic`` or ``direct``; None takes that of the
+        protocol.
+    protocol : JudgeProtocol
+        Where the judge starts from. By default it is Active-Critic's, or that of ``judge``.
     criteria : {"inferred", "human", "given"} or None
         Where the rubric comes from: inferred from the ratings, the criteria people rated, or
         the protocol's own. None infers one that competes with the default one, unless the
@@ -57,7 +62,7 @@ class CompileSettings(BaseModel):
         Share of sources kept for the report, from 0 to below 1.
     n_demonstrations, n_rounds : int
         Demonstrations per prompt (0: none is searched; in a search of the protocol, how many at
-        most), and sets of them that are tried.
+        most), and sets of them that are tried. Families of judges that show none have 0.
     n_trials, n_draws : int
         Of a search of the protocol: configurations that are tried, and sets of demonstrations of
         each kind that compete.
@@ -90,7 +95,8 @@ class CompileSettings(BaseModel):
 
     target: tuple[str, ...] = ()
     aggregate: Aggregate = "mean"
-    protocol: Protocol = Field(default_factory=Protocol)
+    judge: str | None = Field(default=None, exclude=True)  # the protocol says it, too
+    protocol: AnyProtocol = Field(default_factory=Protocol)
     criteria: Literal["inferred", "human", "given"] | None = None
     inference: InferenceSettings = Field(default_factory=InferenceSettings)
     optimizer: Literal["random", "protocol", "none"] = "random"
@@ -110,6 +116,25 @@ class CompileSettings(BaseModel):
     split_rows: bool = False
     earlier: str = ""
 
+    @model_validator(mode="before")
+    @classmethod
+    def _as_the_family_has_it(cls, given: Any) -> Any:
+        """Take the family's own protocol where none is given, and no demonstrations it lacks."""
+        if not isinstance(given, Mapping):
+            return given
+        found = dict(given)
+        protocol = found.get("protocol")
+        if isinstance(name := found.get("judge"), str):
+            if protocol is None:
+                found["protocol"] = protocol = family_of(name).protocol_class.model_validate({})
+            elif isinstance(protocol, Mapping):
+                found["protocol"] = protocol = {"judge": name, **protocol}
+        own = protocol.get("judge") if isinstance(protocol, Mapping) else protocol
+        name = getattr(own, "judge", own)
+        if isinstance(name, str) and not family_of(name).has_demonstrations:
+            found.setdefault("n_demonstrations", 0)
+        return found
+
     @field_validator("target", mode="before")
     @classmethod
     def _one_or_several(cls, value: Any) -> Any:
@@ -117,6 +142,17 @@ class CompileSettings(BaseModel):
 
     @model_validator(mode="after")
     def _fit_together(self) -> Self:
+        if self.judge not in (None, self.protocol.judge):
+            raise ValueError(
+                f"the judge is to be {self.judge}, and the protocol is of {self.protocol.judge}; "
+                "drop one of the two."
+            )
+        shows_examples = family_of(self.protocol.judge).has_demonstrations
+        if not shows_examples and (self.n_demonstrations or self.partial_demos):
+            raise ValueError(
+                f"a {self.protocol.judge} judge shows no graded examples; leave "
+                f"{'n_demonstrations' if self.n_demonstrations else 'partial_demos'} out."
+            )
         if "criteria" in self.inference.without:
             raise ValueError(
                 "criteria that are not inferred are those of people (criteria='human') or of a "
@@ -140,7 +176,7 @@ class CompileSettings(BaseModel):
             return self.criteria
         if len(self.target) > 1:
             return "human"
-        as_it_is = self.optimizer == "none" or self.protocol.variant == "vanilla"
+        as_it_is = self.optimizer == "none" or not self.protocol.tells_rubric
         if as_it_is or self.protocol.rubric != DEFAULT_RUBRIC:
             return "given"
         return "inferred"

@@ -10,7 +10,8 @@ from judgesmith.experiments.rubrics import rubric_for
 from judgesmith.experiments.settings import CompileSettings
 from judgesmith.experiments.tuning import Tuning
 from judgesmith.optimizers.table import SCORE
-from judgesmith.programs import ActiveCritic, Judge
+from judgesmith.programs import Judge
+from judgesmith.programs.families import family_of
 from judgesmith.programs.models import BudgetSpent
 from judgesmith.programs.saved import SavedJudge
 from judgesmith.signatures.protocol import Aggregation
@@ -36,11 +37,14 @@ def starting_from(earlier: SavedJudge, settings: CompileSettings) -> CompileSett
             "a run that starts from an earlier judge takes its variant, task and criteria from "
             "there; drop the other rubric, criteria or variant, or the earlier judge."
         )
+    shows_examples = family_of(earlier.protocol.judge).has_demonstrations
     compared = earlier.settings.get("compared") or [SCORE]
     before = tuple(earlier.target if one == SCORE else str(one) for one in compared)
     return settings.model_copy(
         update={
+            "judge": None,
             "protocol": earlier.protocol,
+            "n_demonstrations": settings.n_demonstrations if shows_examples else 0,
             "criteria": "given",
             "target": settings.target or before,
             "earlier": earlier.fingerprint,
@@ -62,6 +66,7 @@ def start_of(
     """
     settings = work.settings
     protocol = settings.protocol
+    judge_of = family_of(protocol.judge).judge_of
     own = protocol.aggregation
     if own.kind == "linear" and own.scale != targets.whole.scale:
         protocol = protocol.model_copy(update={"aggregation": Aggregation()})
@@ -70,7 +75,7 @@ def start_of(
             "now: what it had learned of the scale was left out."
         )
     if settings.criteria_from == "given":
-        bare = ActiveCritic(protocol)
+        bare = judge_of(protocol)
         chosen = rubric_for(dataset, targets, settings, lm=work.lm)
         return bare, bare.with_protocol(protocol.model_copy(update={"rubric": chosen.rubric}))
     try:
@@ -85,6 +90,6 @@ def start_of(
             target=targets.whole.name,
         ) from None
     work.notes += chosen.notes
-    start = ActiveCritic(protocol.model_copy(update={"rubric": chosen.rubric}))
+    start = judge_of(protocol.model_copy(update={"rubric": chosen.rubric}))
     # Criteria of people are what was asked for, not what was learned.
-    return (start if settings.criteria_from == "human" else ActiveCritic(protocol)), start
+    return (start if settings.criteria_from == "human" else judge_of(protocol)), start

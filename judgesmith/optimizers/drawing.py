@@ -22,8 +22,8 @@ from judgesmith.programs.critic_questions import (
 from judgesmith.programs.templates import LEFT_OUT
 from judgesmith.signatures.answer_scale import is_percent, level_of
 from judgesmith.signatures.fences import imitates_layout
-from judgesmith.signatures.judgement import CriterionScore, Judgement
 from judgesmith.signatures.judge_protocol import JudgeProtocol
+from judgesmith.signatures.judgement import CriterionScore, Judgement
 from judgesmith.signatures.protocol import Demonstration, Protocol
 from judgesmith.signatures.rated import RatedItem
 from judgesmith.signatures.rubric import folded

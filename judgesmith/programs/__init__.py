@@ -3,6 +3,8 @@
 from judgesmith.programs.active_critic import ActiveCritic
 from judgesmith.programs.adapter import FencedAdapter
 from judgesmith.programs.calibrated import Calibrated
+from judgesmith.programs.direct import Direct
+from judgesmith.programs.families import Family, family_of, known_families, register_family
 from judgesmith.programs.judge import Judge
 from judgesmith.programs.panel import Panel
 from judgesmith.programs.running import judge_each, judge_items
@@ -12,13 +14,18 @@ from judgesmith.programs.templates import Template
 __all__ = [
     "ActiveCritic",
     "Calibrated",
+    "Direct",
+    "Family",
     "FencedAdapter",
     "Judge",
     "Panel",
     "SavedJudge",
     "SavedJudgeError",
     "Template",
+    "family_of",
     "judge_each",
     "judge_items",
+    "known_families",
     "load_judge",
+    "register_family",
 ]

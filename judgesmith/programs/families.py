@@ -136,7 +136,7 @@ def register_family(family: Family) -> None:
         raise ValueError(f"there is a family of judges called {family.name}; choose another name.")
 
 
-def families() -> tuple[Family, ...]:
+def known_families() -> tuple[Family, ...]:
     """Return all families, in the order in which they were registered."""
     return tuple(_FAMILIES.values())
 
