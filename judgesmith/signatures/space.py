@@ -12,7 +12,7 @@ from typing import Annotated, Any, Self
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
-Id = Annotated[str, Field(pattern=r"^\w[\w.:+-]*$", max_length=80)]
+Id = Annotated[str, Field(pattern=r"^\w[\w.:+/@-]*$", max_length=80)]
 Picked = Mapping[str, str]
 """The option taken of each choice, by its name."""
 
