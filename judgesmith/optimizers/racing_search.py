@@ -120,8 +120,6 @@ class RacingSearch(Generic[OneCandidate]):
         Told of every trial as soon as it is known how well it did.
     together : Together
         Told what is about to be asked, where several workers share it out.
-    leads : callable or None
-        Told who has become the best so far, after every race that has changed that.
     trials : dict of int to RacedTrial
         What was tried, by number.
     n_judged : int
@@ -141,7 +139,6 @@ class RacingSearch(Generic[OneCandidate]):
     seed: int
     noted: Callable[[RacedTrial], None] | None = None
     together: Together[OneCandidate] = field(default_factory=ByItself)
-    leads: Callable[[OneCandidate, RacedTrial], None] | None = None
     trials: dict[int, RacedTrial] = field(default_factory=dict)
     n_judged: int = 0
     complete: bool = True
@@ -170,8 +167,8 @@ class RacingSearch(Generic[OneCandidate]):
                 before = best
                 for one in self._raced(best, batch):
                     best = max(best, one, key=lambda one: self.trials[one.number].rank)
-                if best is not before and self.leads is not None:
-                    self.leads(best.candidate, self.trials[best.number])
+                if best is not before:
+                    self._leads(best)
         except OutOfBudget:
             self.complete = False
         return best.candidate
@@ -229,6 +226,9 @@ class RacingSearch(Generic[OneCandidate]):
         for one in racing:
             self._finish(one, self._table(one, stops[-1]), leader, whole)
             yield one
+
+    def _leads(self, best: Contender[OneCandidate]) -> None:
+        """Take note of who has become the best so far, after every race that has changed that."""
 
     def _finish(
         self,
