@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import dspy
 
+from judgesmith.optimizers.competing_models import MODEL
 from judgesmith.optimizers.demonstration_choices import (
     RUNS,
     Drawer,
@@ -19,6 +20,7 @@ from judgesmith.optimizers.proposing import configuration_id
 from judgesmith.optimizers.racing_search import OutOfBudget
 from judgesmith.optimizers.rows import Rows
 from judgesmith.optimizers.table import SCORE, JudgedTable
+from judgesmith.programs.costs import usd_of
 from judgesmith.programs.families import family_of
 from judgesmith.programs.judge import Judge
 from judgesmith.programs.running import NOT_ASKED, judge_items
@@ -87,6 +89,10 @@ class Candidates:
         Of the demonstrations.
     asking : Asking
         How rows are judged.
+    models : dict of str to dspy.LM
+        Models that compete with the one of ``asking``, by the option of the choice ``model``.
+    costs : bool
+        Whether it has to be known what judgements cost.
     """
 
     student: Judge
@@ -98,8 +104,11 @@ class Candidates:
     partial_demos: bool
     seed: int
     asking: Asking
+    models: Mapping[str, dspy.LM] = field(default_factory=dict)
+    costs: bool = False
     runs: dict[str, dict[int, Judgement]] = field(default_factory=dict)
     made: dict[str, JudgeOnRows] = field(default_factory=dict)
+    running: dict[str, JudgeOnRows] = field(default_factory=dict)
 
     def start(self) -> JudgeOnRows:
         """Return the student as it was given."""
@@ -123,12 +132,13 @@ class Candidates:
             If the budget did not reach the runs that it shows.
         """
         bare = self._bare(picked)
+        model = picked.get(MODEL, "")
         if picked.get(N, "0") == "0":
-            return self._on_rows(bare)
-        pool = Pool(rows=self.pool, runs=self._runs(bare, picked), partial_demos=self.partial_demos)
+            return self._on_rows(bare, model)
+        pool = Pool(rows=self.pool, runs=self._runs(picked), partial_demos=self.partial_demos)
         shown = Drawer(pool, self.seed).shown(demonstrated(bare.protocol), picked)
         protocol = bare.protocol.model_copy(update={"demonstrations": shown})
-        return self._on_rows(bare.with_protocol(protocol))
+        return self._on_rows(bare.with_protocol(protocol), model)
 
     def _bare(self, picked: Mapping[str, str]) -> Judge:
         """Return the judge of a configuration without demonstrations."""
@@ -137,23 +147,46 @@ class Candidates:
         own = Space(choices=tuple(c for c in self.space.choices if c.name in self.of_judge))
         return self.student.with_protocol(undecided).with_choices(chosen, space=own)
 
-    def _on_rows(self, judge: Judge) -> JudgeOnRows:
-        known = judge.protocol.fingerprint
+    def _on_rows(self, judge: Judge, model: str = "") -> JudgeOnRows:
+        known = self._key(judge, model)
         if known not in self.made:
-            self.made[known] = JudgeOnRows(judge, self)
+            self.made[known] = JudgeOnRows(known, judge, self, self.asking_by(model))
         return self.made[known]
 
-    def _runs(self, bare: Judge, picked: Mapping[str, str]) -> Mapping[int, Judgement]:
+    def on_pool(self, picked: Mapping[str, str]) -> JudgeOnRows | None:
+        """Return the judge of a configuration on the rows to show, if any of its runs are shown."""
+        bare = self._bare(picked)
+        if picked.get(N, "0") == "0" or picked.get(RUNS, "none") == "none":
+            return None
+        if not bare.protocol.tells_rubric:
+            return None
+        model = picked.get(MODEL, "")
+        known = self._key(bare, model)
+        if known not in self.running:
+            asking = self.asking_by(model)
+            self.running[known] = JudgeOnRows(known, bare, self, asking, rows=self.pool)
+        return self.running[known]
+
+    def asking_by(self, model: str) -> Asking:
+        """Return how rows are judged with a model: an option of the choice, or none for its own."""
+        lm = self.models.get(model)
+        return self.asking if lm is None else replace(self.asking, lm=lm)
+
+    def _key(self, judge: Judge, model: str) -> str:
+        """Return what tells a judge from all others."""
+        own = judge.protocol.fingerprint
+        return f"{own} {model}" if model in self.models else own
+
+    def _runs(self, picked: Mapping[str, str]) -> Mapping[int, Judgement]:
         """Return what a judge without demonstrations makes of the pool, asked once."""
-        protocol = bare.protocol
-        if picked.get(RUNS, "none") == "none" or not protocol.tells_rubric:
+        running = self.on_pool(picked)
+        if running is None:
             return {}
-        if protocol.fingerprint not in self.runs:
-            judgements = self.asking.judged(bare, self.pool)
-            self.runs[protocol.fingerprint] = kept_runs(
-                self.pool, judgements, criteria=protocol.scored_criteria
-            )
-        return self.runs[protocol.fingerprint]
+        if running.known not in self.runs:
+            judgements = running.judged(range(len(self.pool)))
+            criteria = running.judge.protocol.scored_criteria
+            self.runs[running.known] = kept_runs(self.pool, judgements, criteria=criteria)
+        return self.runs[running.known]
 
     @property
     def n_judged(self) -> int:
@@ -163,22 +196,68 @@ class Candidates:
 
 
 class JudgeOnRows:
-    """A judge as a candidate; what it said of a row is kept."""
+    """A judge as a candidate; what it said of a row is kept.
 
-    def __init__(self, judge: Judge, among: Candidates) -> None:
+    Parameters
+    ----------
+    known : str
+        What tells it from all others.
+    judge : Judge
+        Who judges.
+    among : Candidates
+        The others.
+    asking : Asking
+        How rows are judged.
+    rows : Rows or None
+        What is judged; None takes the rows to choose by.
+    """
+
+    def __init__(
+        self,
+        known: str,
+        judge: Judge,
+        among: Candidates,
+        asking: Asking,
+        *,
+        rows: Rows | None = None,
+    ) -> None:
+        self.known = known
         self.judge = judge
         self.among = among
+        self.asking = asking
+        self.rows = among.selection if rows is None else rows
         self.judgements: dict[int, Judgement] = {}
+        self.usd: dict[int, float] = {}
 
     def table(self, rows: Sequence[int]) -> JudgedTable:
         """Return what the judge says of these rows, asking about those that are new."""
-        selection = self.among.selection
-        missing = [row for row in rows if row not in self.judgements]
+        said = self.judged(rows)
+        usd = [self.usd[row] for row in rows] if self.among.costs else ()
+        return self.rows.take(rows).judged(said, self.among.targets, usd=usd)
+
+    def judged(self, rows: Sequence[int]) -> list[Judgement]:
+        """Return the judgement of each of these rows, asking about those that are new."""
+        missing = self.missing(rows)
         if missing:
-            found = self.among.asking.judged(self.judge, selection.take(missing))
-            self.judgements |= dict(zip(missing, found, strict=True))
-        said = [self.judgements[row] for row in rows]
-        return selection.take(rows).judged(said, self.among.targets)
+            self.take(missing, *self.ask(missing))
+        return [self.judgements[row] for row in rows]
+
+    def missing(self, rows: Sequence[int]) -> list[int]:
+        """Return which of these rows are new."""
+        return [row for row in rows if row not in self.judgements]
+
+    def ask(self, rows: Sequence[int]) -> tuple[list[Judgement], Sequence[float]]:
+        """Return the judgement of each of these rows, and what it costs where that counts."""
+        found = self.asking.judged(self.judge, self.rows.take(rows))
+        return found, usd_of(found, self.asking.lm) if self.among.costs else ()
+
+    def take(
+        self, rows: Sequence[int], found: Sequence[Judgement], usd: Sequence[float] = ()
+    ) -> None:
+        """Keep what the judge said of these rows."""
+        self.judgements |= dict(zip(rows, found, strict=True))
+        if self.among.costs:
+            self.usd |= dict(zip(rows, usd, strict=True))
 
 
 def judge_space(
