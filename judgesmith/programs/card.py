@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from judgesmith.programs.families import family_of
+from judgesmith.programs.front import front_lines
 from judgesmith.programs.taught import is_edited, rows_that_taught
 from judgesmith.signatures.aggregation import Aggregation
 from judgesmith.signatures.judge_protocol import JudgeProtocol
@@ -90,6 +91,7 @@ def _lines(judge: SavedJudge) -> Iterator[str]:
     if judge.agreement.get("heldout"):
         yield "Sources of held-out rows were not used to choose; those of selection rows were."
     yield ""
+    yield from front_lines(judge)
     yield "## Protocol"
     yield ""
     yield from _family_lines(protocol)

@@ -7,26 +7,28 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
 from collections.abc import Mapping
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from pydantic import (
     BaseModel,
-    BeforeValidator,
     ConfigDict,
     Field,
+    SerializerFunctionWrapHandler,
     ValidationError,
     field_validator,
+    model_serializer,
     model_validator,
 )
 
 from judgesmith.drafts import draft_beside, put, tidy, write_synced
 from judgesmith.programs.aggregating import check_terms
 from judgesmith.programs.families import AnyProtocol, family_of
+from judgesmith.programs.front import FrontMember
 from judgesmith.programs.judging import Steps
+from judgesmith.programs.plain_data import Plain, PredictorName
 from judgesmith.programs.saved_checks import check_agreement, check_questions
 from judgesmith.programs.templates import Template
 from judgesmith.signatures.judge_protocol import JudgeProtocol
@@ -60,21 +62,6 @@ class GoldenItem(BaseModel):
     judgement: Judgement
 
 
-def _as_loaded(value: object) -> Any:
-    """Return plain data as it comes back from a file: lists for tuples, None for nan."""
-    if isinstance(value, Mapping):
-        return {str(name): _as_loaded(one) for name, one in value.items()}
-    if isinstance(value, list | tuple):
-        return [_as_loaded(one) for one in value]
-    if isinstance(value, float):
-        return float(value) if math.isfinite(value) else None
-    return value
-
-
-Plain = Annotated[Mapping[str, Any], BeforeValidator(_as_loaded)]
-PredictorName = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")]  # names a file, too
-
-
 class SavedJudge(BaseModel):
     """Everything a compiled judge is.
 
@@ -103,6 +90,9 @@ class SavedJudge(BaseModel):
         What the search tried, oldest first.
     settings : dict
         The run's own settings, so that it can be repeated.
+    front : tuple of FrontMember
+        All judges that none beats on several objectives, this one included; empty where it was
+        made for one objective.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -118,6 +108,7 @@ class SavedJudge(BaseModel):
     golden: tuple[GoldenItem, ...] = ()
     history: tuple[Plain, ...] = ()
     settings: Plain = Field(default_factory=dict)
+    front: tuple[FrontMember, ...] = ()
 
     @field_validator("protocol")
     @classmethod
@@ -131,6 +122,14 @@ class SavedJudge(BaseModel):
         check_questions(self.protocol, self.questions)
         check_agreement(self.agreement)
         return self
+
+    @model_serializer(mode="wrap")
+    def _without_an_empty_front(self, plain: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Leave out a front that there is not: most judges are made for one objective."""
+        found: dict[str, Any] = plain(self)
+        if not self.front:
+            found.pop("front", None)
+        return found
 
     @property
     def fingerprint(self) -> str:
