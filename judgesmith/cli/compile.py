@@ -23,6 +23,12 @@ from judgesmith.cli.compiled import (
     summary,
 )
 from judgesmith.cli.faults import OptionError, blaming
+from judgesmith.cli.judge_options import (
+    family_named,
+    judge_options,
+    picked_of,
+    protocol_of,
+)
 from judgesmith.cli.learning_options import (
     demonstration_options,
     learning_options,
@@ -43,6 +49,7 @@ from judgesmith.cli.printing import print_json, say, say_notes, stage_progress
 if TYPE_CHECKING:
     from judgesmith.experiments import CompileSettings
     from judgesmith.experiments.searching import SearchFiles
+    from judgesmith.programs import Family
     from judgesmith.programs.saved import SavedJudge
 
 
@@ -69,33 +76,7 @@ if TYPE_CHECKING:
     help="Inferred from the ratings, those that people rated, or general ones "
     "[default: those of --rubric, else inferred if they agree better than general ones].",
 )
-@click.option(
-    "--variant",
-    type=click.Choice(["vanilla", "coarse", "fine"]),
-    default="fine",
-    show_default=True,
-    help="Graded examples alone; task and criteria in one question; or criteria first, then the "
-    "whole.",
-)
-@click.option(
-    "--criteria-calls",
-    type=click.Choice(["joint", "separate"]),
-    default="joint",
-    show_default=True,
-    help="Score all criteria in one call, or each in its own.",
-)
-@click.option(
-    "--explain",
-    type=click.Choice(["before", "after", "none"]),
-    default="before",
-    show_default=True,
-    help="Explanations before their scores, after them, or none.",
-)
-@click.option(
-    "--answer-tokens",
-    type=click.IntRange(min=1),
-    help="Tokens that a judge's answer may have at most [default: as many as the model gives].",
-)
+@judge_options
 @click.option(
     "--without",
     default="",
@@ -145,10 +126,12 @@ def command(
     rubric: str | None,
     criteria: str | None,
     inference: str,
+    family: str,
     variant: str,
     criteria_calls: str,
     explain: str,
     answer_tokens: int | None,
+    chosen: tuple[str, ...],
     without: str,
     no_texts: bool,
     concurrency: int,
@@ -181,6 +164,7 @@ def command(
     before = SavedJudge.load(earlier) if earlier else None
     if before is not None:
         refuse_beside_earlier()
+        family_named(before.protocol.judge)
     start: dict[str, Any] = {
         "variant": variant,
         "criteria_calls": criteria_calls,
@@ -188,7 +172,17 @@ def command(
     }
     start |= {"max_tokens": answer_tokens} if answer_tokens else {}
     refuse_another_search(rest["optimizer"])
-    settings = _settings(start, rubric, criteria, inference, without, texts=not no_texts, **rest)
+    settings = _settings(
+        family_named(family),
+        start,
+        picked_of(chosen),
+        rubric,
+        criteria,
+        inference,
+        without,
+        texts=not no_texts,
+        **rest,
+    )
     with blaming("--from"):
         settings = settings if before is None else starting_from(before, settings)
     dataset = load_data(data, columns, scales)
@@ -249,7 +243,9 @@ def command(
 
 
 def _settings(
+    family: Family,
     start: dict[str, Any],
+    picked: dict[str, str],
     rubric: str | None,
     criteria: str | None,
     inference: str,
@@ -276,7 +272,8 @@ def _settings(
         )
     if rubric:
         start["rubric"] = Rubric.load(rubric)
-        if not start["rubric"].criteria and criteria is None and start["variant"] == "fine":
+        fine = family.name == "active-critic" and start["variant"] == "fine"
+        if not start["rubric"].criteria and criteria is None and fine:
             raise OptionError(
                 f"{rubric}: there are no criteria, and the variant fine scores each; write some, "
                 "or use another variant.",
@@ -285,17 +282,22 @@ def _settings(
     source = "given" if criteria == "general" or (rubric and criteria is None) else criteria
     if len(rest["target"]) > 1 and source == "given" and rubric:
         source = None  # several targets are the criteria; the rubric defines them
+    protocol = protocol_of(family, start, picked)
+    fixed = dict.fromkeys((*said(without), *picked))
+    if not family.has_demonstrations:
+        rest["n_demonstrations"] = 0
     settings = CompileSettings.model_validate(
         {
             **rest,
-            "protocol": Protocol.model_validate(start),
+            "protocol": protocol,
             "criteria": source,
-            "fixed": (*said(without), *(() if vary_samples else ("samples",))),
+            "fixed": (*fixed, *(() if vary_samples else ("samples",))),
             "inference": InferenceSettings.model_validate({"inference": inference}),
         }
     )
     parts = [part.strip() for part in without.split(",") if part.strip()]
-    refuse_contradictions(start["variant"], source, parts, lexical=rest["lexical"])
+    variant = protocol.variant if isinstance(protocol, Protocol) else ""
+    refuse_contradictions(variant, source, parts, lexical=rest["lexical"])
     with blaming("--without"):
         return left_out(settings, parts) if parts else settings
 

@@ -7,8 +7,8 @@ import click
 from judgesmith.cli.faults import OptionError
 
 _OF_THE_JUDGE = (
-    *("rubric", "criteria", "inference", "variant", "criteria_calls", "explain"),
-    "answer_tokens",
+    *("family", "rubric", "criteria", "inference", "variant", "criteria_calls", "explain"),
+    *("answer_tokens", "chosen"),
 )
 """Options that say what an earlier judge says already."""
 
@@ -17,7 +17,7 @@ def refuse_contradictions(
     variant: str, source: str | None, left_out: list[str], *, lexical: bool | None
 ) -> None:
     """Refuse options of which one would undo, or leave no room for, the other."""
-    given = _given("rubric", "criteria", "inference", "explain", "criteria_calls")
+    given = given_options("rubric", "criteria", "inference", "explain", "criteria_calls")
     pairs: list[tuple[str, str]] = []
     if variant == "vanilla":
         unshown = [f"--{name}" for name in ("rubric", "criteria", "inference", "explain")]
@@ -44,15 +44,12 @@ def refuse_contradictions(
         )
 
 
-def _given(*names: str) -> list[str]:
+def given_options(*names: str) -> list[str]:
     """Return which of these options were said, as they are written."""
     context = click.get_current_context()
     usual = click.core.ParameterSource.DEFAULT
-    return [
-        f"--{name.replace('_', '-')}"
-        for name in names
-        if context.get_parameter_source(name) != usual
-    ]
+    written = {one.name: max(one.opts, key=len) for one in context.command.params}
+    return [written[name] for name in names if context.get_parameter_source(name) != usual]
 
 
 def said(without: str) -> tuple[str, ...]:
@@ -66,7 +63,7 @@ def said(without: str) -> tuple[str, ...]:
     }
     left_out = {"explanations": ["explain"], "mcs": ["variant"], "os": ["variant", "overall"]}
     left_out["task"] = ["rubric"]
-    made = [name for option, names in decided.items() if _given(option) for name in names]
+    made = [name for option, names in decided.items() if given_options(option) for name in names]
     for part in without.split(","):
         made += left_out.get(part.strip(), [])
     return tuple(dict.fromkeys(made))
@@ -76,10 +73,8 @@ def refuse_another_search(optimizer: str) -> None:
     """Refuse options of a search that is not made."""
     of_random, of_protocol = ["n_rounds"], ["n_trials", "n_draws", "vary_samples", "storage"]
     others = {"random": of_protocol, "protocol": of_random, "none": of_protocol}[optimizer]
-    written = {"n_rounds": "--rounds", "n_trials": "--trials", "n_draws": "--draws"}
     for name in others:
-        if _given(name):
-            option = written.get(name, f"--{name.replace('_', '-')}")
+        for option in given_options(name):
             raise OptionError(
                 f"{option} belongs to --optimizer "
                 f"{'random' if name == 'n_rounds' else 'protocol'}, and this is "
@@ -90,7 +85,7 @@ def refuse_another_search(optimizer: str) -> None:
 
 def refuse_beside_earlier() -> None:
     """Refuse options that would change what a run takes from an earlier judge."""
-    given = _given(*_OF_THE_JUDGE, "without")
+    given = given_options(*_OF_THE_JUDGE, "without")
     if given:
         raise OptionError(
             f"--from takes this from the earlier judge: {', '.join(given)}; drop one or the other.",

@@ -1,0 +1,137 @@
+"""Options that say what kind of judge a run starts from, and what is decided about it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from judgesmith.cli.compile_options import given_options
+from judgesmith.cli.faults import OptionError, blaming
+from judgesmith.cli.options import Command
+
+if TYPE_CHECKING:
+    from judgesmith.programs import Family
+    from judgesmith.signatures.judge_protocol import JudgeProtocol
+
+_FIELDS = ("variant", "criteria_calls", "explain")
+"""Options that are parts of the protocol, in families that have them."""
+
+_EXAMPLES = ("n_demonstrations", "n_rounds", "n_draws", "partial_demos")
+"""Options about graded examples, in families that show some."""
+
+
+def judge_options(command: Command) -> Command:
+    """Add the options that say which judge a run starts from."""
+    for option in (
+        click.option(
+            "--choose",
+            "chosen",
+            multiple=True,
+            metavar="CHOICE=OPTION",
+            help="Decide one more of the judge's choices, such as answers=1-5; repeatable.",
+        ),
+        click.option(
+            "--answer-tokens",
+            type=click.IntRange(min=1),
+            help="Tokens that a judge's answer may have at most [default: as many as the model "
+            "gives].",
+        ),
+        click.option(
+            "--explain",
+            type=click.Choice(["before", "after", "none"]),
+            default="before",
+            show_default=True,
+            help="Explanations before their scores, after them, or none.",
+        ),
+        click.option(
+            "--criteria-calls",
+            type=click.Choice(["joint", "separate"]),
+            default="joint",
+            show_default=True,
+            help="Score all criteria in one call, or each in its own.",
+        ),
+        click.option(
+            "--variant",
+            type=click.Choice(["vanilla", "coarse", "fine"]),
+            default="fine",
+            show_default=True,
+            help="Graded examples alone; task and criteria in one question; or criteria first, "
+            "then the whole.",
+        ),
+        click.option(
+            "--judge",
+            "family",
+            default="active-critic",
+            show_default=True,
+            metavar="NAME",
+            help="The kind of judge: active-critic, or direct, which asks for a score and nothing "
+            "else.",
+        ),
+    ):
+        command = option(command)
+    return command
+
+
+def family_named(name: str) -> Family:
+    """Return the family of that name, refusing options that it has nothing of."""
+    from judgesmith.programs import family_of
+
+    with blaming("--judge"):
+        family = family_of(name)
+    lacking = [one for one in _FIELDS if one not in family.protocol_class.model_fields]
+    lacking += [] if family.has_demonstrations else _EXAMPLES
+    if given := given_options(*lacking):
+        raise OptionError(
+            f"{given[0]} does not apply to a {name} judge, which {family.about}; drop one of the "
+            "two.",
+            option=given[0],
+        )
+    return family
+
+
+def picked_of(chosen: Sequence[str]) -> dict[str, str]:
+    """Return what ``--choose`` decides, by choice.
+
+    Raises
+    ------
+    OptionError
+        If a part has another form, or a choice is made twice.
+
+    Examples
+    --------
+    >>> picked_of(["answers=1-5", "samples=3"])
+    {'answers': '1-5', 'samples': '3'}
+    """
+    picked: dict[str, str] = {}
+    for one in chosen:
+        name, equals, option = (part.strip() for part in one.partition("="))
+        if not (name and equals and option):
+            raise OptionError(f"expected CHOICE=OPTION; got {one!r}.", option="--choose")
+        if name in picked:
+            raise OptionError(f"{name} is chosen twice; drop one.", option="--choose")
+        picked[name] = option
+    return picked
+
+
+def protocol_of(
+    family: Family, parts: Mapping[str, Any], picked: Mapping[str, str]
+) -> JudgeProtocol:
+    """Return the protocol that the options describe.
+
+    Parameters
+    ----------
+    family : Family
+        The kind of judge.
+    parts : dict
+        Parts of its protocol; those that its protocol lacks are left out.
+    picked : dict of str to str
+        Options of its choices.
+    """
+    known = family.protocol_class.model_fields
+    protocol = family.protocol_class.model_validate({k: v for k, v in parts.items() if k in known})
+    if not picked:
+        return protocol
+    with blaming("--choose"):
+        return family.judge_of(protocol).with_choices(picked).protocol

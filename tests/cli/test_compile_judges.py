@@ -1,0 +1,82 @@
+"""Judges of every family go through the same commands."""
+
+import json
+
+import pytest
+
+AS_IT_IS = ["--optimizer", "none", "--criteria", "general"]
+
+
+def compiled(run, data, *options, out="judge"):
+    done = run("compile", data, "-o", out, "--judge", "direct", *options, "--json")
+    assert done.status == 0, done.err
+    return done
+
+
+def protocol(folder, out="judge"):
+    return json.loads((folder / out / "judge.json").read_text())["protocol"]
+
+
+def test_a_direct_judge_goes_all_the_way(run, data, folder):
+    done = compiled(run, data, "--criteria", "general")
+    assert done.json["heldout"]["dataset"]["q"]["n"] == 12
+    assert protocol(folder)["judge"] == "direct"
+    assert protocol(folder)["aggregation"]["kind"] in ("overall", "linear")
+    assert run("score", "judge", data, "-o", "scores.jsonl").status == 0
+    rows = [json.loads(line) for line in (folder / "scores.jsonl").read_text().splitlines()]
+    assert len(rows) == 40
+    assert all(row["problem"] is None for row in rows)
+    assert run("evaluate", "judge", data, "--json").json["heldout"]["dataset"]["q"]["n"] == 12
+    assert "- judge: direct, which asks for a score" in run("show", "judge").out
+
+
+def test_the_same_command_again_asks_nothing(run, data, folder):
+    first = compiled(run, data, *AS_IT_IS)
+    assert compiled(run, data, *AS_IT_IS).json == first.json | {"calls": 0}
+
+
+def test_its_space_is_searched(run, data, folder):
+    options = ["--optimizer", "protocol", "--trials", "4", "--criteria", "general"]
+    compiled(run, data, *options, "--choose", "answers=1-5")
+    history = json.loads((folder / "judge" / "judge.json").read_text())["history"]
+    tried = [one["picked"] for one in history if one["stage"] == "protocol"]
+    assert len(tried) > 2
+    assert any(one.get("asks") == "criteria" for one in tried)
+    assert not any("answers" in one or "demonstrations" in one for one in tried)
+    assert protocol(folder)["answers"]["high"] == 5
+
+
+def test_it_scores_the_criteria_that_people_rated(run, data, folder):
+    options = ["--target", "fluency", "--target", "faithfulness", "--choose", "asks=criteria"]
+    done = compiled(run, data, *options)
+    assert set(done.json["criteria"]["heldout"]) == {"fluency", "faithfulness"}
+
+
+def test_a_later_run_starts_from_it(run, data, folder):
+    compiled(run, data, *AS_IT_IS)
+    assert run("compile", data, "-o", "later", "--from", "judge").status == 0
+    assert protocol(folder, "later")["judge"] == "direct"
+
+
+def test_two_kinds_of_judges_are_told_apart(run, data, folder, judge):
+    compiled(run, data, *AS_IT_IS, out="direct")
+    said = run("show", "judge", "--diff", "direct").out
+    assert 'protocol.judge: "active-critic" → "direct"' in said
+    assert 'protocol.variant: "fine" → (absent)' in said
+
+
+@pytest.mark.parametrize(
+    "option", ["--optimizer=none", "--optimizer=protocol", "--without=weights"]
+)
+def test_what_it_would_cost_is_an_upper_bound(run, data, folder, option):
+    options = [option, "--criteria", "general"]
+    options += ["--trials", "3"] if option.endswith("protocol") else []
+    planned = compiled(run, data, *options, "--dry-run").json["calls"]
+    assert 0 < compiled(run, data, *options).json["calls"] <= planned
+
+
+def test_a_choice_that_is_made_holds_for_active_critic_too(run, data, folder):
+    options = ["--choose", "answers=1-5", "--choose", "variant=coarse", *AS_IT_IS]
+    assert run("compile", data, "-o", "judge", *options).status == 0
+    assert protocol(folder)["variant"] == "coarse"
+    assert protocol(folder)["answers"]["high"] == 5

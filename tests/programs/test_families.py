@@ -1,0 +1,111 @@
+"""Families of judges are found by name, and anybody may register one."""
+
+import json
+
+import pytest
+
+from judgesmith.programs import Direct, families
+from judgesmith.programs.families import (
+    Family,
+    family_of,
+    known_families,
+    register_family,
+)
+from judgesmith.programs.saved import SavedJudge, SavedJudgeError, content_hash
+from judgesmith.signatures import Rubric
+
+
+@pytest.fixture(params=[one.name for one in known_families()])
+def family(request):
+    return family_of(request.param)
+
+
+@pytest.fixture
+def registered(monkeypatch):
+    """Register families for one test."""
+    monkeypatch.setattr(families, "_FAMILIES", dict(families._FAMILIES))
+    return register_family
+
+
+def own_family(**changes):
+    """Return a family that was written elsewhere."""
+    direct = family_of("direct")
+    parts = {name: getattr(direct, name) for name in Family.__slots__}
+    return Family(**{**parts, "name": "blunt", **changes})
+
+
+class TestEveryFamily:
+    def test_starts_from_a_rubric(self, family):
+        rubric = Rubric(criteria={"brevity": "Is it short?"})
+        judge = family.start(rubric)
+        assert judge.protocol.rubric == rubric
+        assert judge.protocol.judge == family.name
+        assert isinstance(judge.protocol, family.protocol_class)
+
+    def test_asks_the_questions_that_it_has_forms_for(self, family):
+        judge = family.start()
+        assert list(family.forms_of(judge.protocol)) == list(judge.templates())
+
+    def test_can_be_saved_and_loaded(self, family, tmp_path):
+        judge = family.start()
+        saved = SavedJudge(
+            protocol=judge.protocol,
+            questions=judge.templates(),
+            model="offline",
+            target="overall",
+            human_scale="1..5",
+        )
+        saved.save(tmp_path / "judge")
+        again = SavedJudge.load(tmp_path / "judge")
+        assert again == saved
+        assert type(again.program()) is type(judge)
+
+    def test_is_what_its_space_says_first(self, family):
+        judge = family.start()
+        assert judge.with_choices({}).protocol == judge.protocol
+
+    def test_says_what_it_does_in_a_few_words(self, family):
+        assert family.about
+        assert not family.about.endswith(".")
+
+
+def test_a_name_that_nobody_has_is_refused_with_the_nearest():
+    with pytest.raises(ValueError, match="no judge is called 'dirct'; did you mean direct"):
+        family_of("dirct")
+
+
+def test_a_name_like_no_other_is_told_all_there_are():
+    with pytest.raises(ValueError, match="there are active-critic, direct"):
+        family_of("?")
+
+
+def test_a_family_of_ones_own_is_found_once_it_is_registered(registered):
+    registered(own_family())
+    registered(own_family())  # the same again is no other
+    assert family_of("blunt").judge_of(Direct().protocol).protocol.judge == "direct"
+    with pytest.raises(ValueError, match="choose another name"):
+        registered(own_family(about="something else"))
+
+
+def test_how_many_calls_a_text_takes_can_be_the_familys_own_count():
+    counted = own_family(calls="judgesmith.programs.direct_steps:direct_forms")
+    assert family_of("direct").calls_of(Direct(samples=3).protocol) == 3
+    assert len(counted.calls_of(Direct(samples=3).protocol)) == 1
+
+
+def test_a_saved_judge_of_an_unknown_family_is_refused(tmp_path):
+    judge = Direct()
+    saved = SavedJudge(
+        protocol=judge.protocol,
+        questions=judge.templates(),
+        model="offline",
+        target="overall",
+        human_scale="1..5",
+    )
+    content = saved.model_dump(mode="json")
+    content["protocol"]["judge"] = "blunt"
+    document = {"schema": 1, "made_by": "x", "content_hash": content_hash(content), **content}
+    place = tmp_path / "judge.json"
+    place.write_text(json.dumps(document))
+    with pytest.raises(SavedJudgeError, match="no judge is called 'blunt'"):
+        SavedJudge.load(place)
