@@ -1,10 +1,14 @@
-"""The log of a search: one line per configuration that was tried, in the order of their ends."""
+"""The log of a search: one line per configuration that was tried, in the order of their ends.
+
+Several workers of one search write one log.
+"""
 
 from __future__ import annotations
 
+import fcntl
 import json
-import os
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -43,28 +47,34 @@ class SearchLog:
 
         if trial.number in self.written:
             return
-        self.written.add(trial.number)
         stack = stack_of(self.lm)
         line = plain_trial(trial)
         if stack is not None:
             line |= {"calls": stack.usage.calls, "cost_usd": stack.usage.cost_usd}
-        # The line end comes first as well: a kill may have left half a line.
         with self.path.open("ab+") as log:
-            end = log.seek(0, os.SEEK_END)
-            log.seek(max(end - 1, 0))
-            cut = log.read(1) not in (b"", b"\n")
-            log.write(("\n" * cut + json.dumps(line) + "\n").encode())
+            with suppress(OSError):  # a file system without locks
+                fcntl.flock(log, fcntl.LOCK_EX)
+            log.seek(0)
+            before = log.read()
+            # Several workers of one search know the same of a trial.
+            self.written |= {one["number"] for one in _lines(before)}
+            if trial.number not in self.written:
+                # The line end comes first as well: a kill may have left half a line.
+                cut = before[-1:] not in (b"", b"\n")
+                log.write(("\n" * cut + json.dumps(line) + "\n").encode())
+        self.written.add(trial.number)
 
 
 def log_lines(path: Path) -> Iterator[Mapping[str, Any]]:
     """Yield the lines of a log; none if there is no log, and not one that a kill cut short."""
-    if not path.exists():
-        return
-    for line in path.read_text(encoding="utf-8").splitlines():
-        try:
+    if path.exists():
+        yield from _lines(path.read_bytes())
+
+
+def _lines(written: bytes) -> Iterator[Mapping[str, Any]]:
+    for line in written.splitlines():
+        with suppress(ValueError):
             yield json.loads(line)
-        except json.JSONDecodeError:
-            continue
 
 
 def plain_trial(trial: Any) -> dict[str, Any]:

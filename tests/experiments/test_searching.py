@@ -3,8 +3,9 @@ import json
 import pytest
 
 from judgesmith.experiments import CompileSettings, compile_judge, read_items
-from judgesmith.experiments.search_log import log_lines
+from judgesmith.experiments.search_log import SearchLog, log_lines
 from judgesmith.experiments.searching import SearchFiles
+from judgesmith.optimizers.racing_search import RacedTrial
 from judgesmith.programs.models import model, stack_of
 from judgesmith.signatures import Protocol
 
@@ -130,6 +131,15 @@ class TestFiles:
         before = files.log.read_bytes()
         compiled(data, files=files)
         assert files.log.read_bytes() == before
+
+    def test_workers_write_one_line_between_them(self, tmp_path):
+        path = tmp_path / "one.jsonl"
+        logs = [SearchLog(path=path, lm=model("offline", ledger=None)) for _ in range(2)]
+        for number in range(3):
+            trial = RacedTrial(number=number, picked={}, value=1.0, n_rows=9, share_scored=1.0)
+            for log in logs:
+                log(trial)
+        assert [line["number"] for line in log_lines(path)] == [0, 1, 2]
 
     def test_half_a_line_is_left_behind(self, data, files):
         compiled(data, files=files)
