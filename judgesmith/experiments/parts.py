@@ -15,8 +15,10 @@ from numpy.typing import NDArray
 from judgesmith.experiments.chosen_targets import ChosenTargets
 from judgesmith.experiments.dataset import DataSet
 from judgesmith.experiments.settings import CompileSettings
-from judgesmith.optimizers import Agreement, parse_objective, rated_example
+from judgesmith.optimizers import Agreement, rated_example
+from judgesmith.optimizers.grammar import parse_objectives
 from judgesmith.optimizers.rows import Rows, rows_of
+from judgesmith.optimizers.several_objectives import SeveralObjectives
 from judgesmith.optimizers.splitting import (
     IntArray,
     Split,
@@ -151,18 +153,19 @@ def parts_of(
 
 def _check_objective(text: str, parts: Parts, targets: ChosenTargets) -> None:
     """Refuse an objective that these ratings cannot tell judges apart by."""
-    objective = parse_objective(text)
-    if isinstance(objective, Agreement):
-        return
-    for part in (*parts.tuning, parts.heldout):
-        if part is not None:
-            value = objective.value(part.as_people_said(targets.compared))
-            if part is parts.selection and np.isnan(value):
-                raise ValueError(
-                    f"{objective} is undefined on the {len(part)} rows to choose by, even for a "
-                    "judge that says what people say; adjacent and @sample need several rated "
-                    "responses per source, @system several systems."
-                )
+    found = parse_objectives(text)
+    for objective in found.each if isinstance(found, SeveralObjectives) else (found,):
+        if isinstance(objective, Agreement):
+            continue
+        for part in (*parts.tuning, parts.heldout):
+            if part is not None:
+                value = objective.value(part.as_people_said(targets.compared))
+                if part is parts.selection and np.isnan(value):
+                    raise ValueError(
+                        f"{objective} is undefined on the {len(part)} rows to choose by, even for "
+                        "a judge that says what people say; adjacent and @sample need several "
+                        "rated responses per source, @system several systems."
+                    )
 
 
 def _without_known(

@@ -84,6 +84,8 @@ class CompileSettings(BaseModel):
         True splits single rows instead of sources, as Active-Critic's authors do.
     earlier : str
         Fingerprint of the judge that this run starts from; empty where there is none.
+    models : tuple of str
+        Models that compete with the first in a search of the protocol.
 
     Raises
     ------
@@ -115,6 +117,7 @@ class CompileSettings(BaseModel):
     texts: bool = True
     split_rows: bool = False
     earlier: str = ""
+    models: tuple[str, ...] = ()
 
     @model_validator(mode="before")
     @classmethod
@@ -167,7 +170,8 @@ class CompileSettings(BaseModel):
         """Leave out what only another search would read: it decides nothing."""
         found: dict[str, Any] = plain(self)
         of_protocol = () if self.optimizer == "protocol" else ("n_trials", "n_draws", "fixed")
-        return {name: value for name, value in found.items() if name not in of_protocol}
+        unread = (*of_protocol, *(() if self.models else ("models",)))
+        return {name: value for name, value in found.items() if name not in unread}
 
     @property
     def criteria_from(self) -> Literal["inferred", "human", "given"]:

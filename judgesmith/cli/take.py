@@ -1,0 +1,47 @@
+"""``judgesmith take``: another judge of the front that a compiled one was taken from."""
+
+from __future__ import annotations
+
+import click
+
+from judgesmith.cli.faults import OptionError, blaming
+from judgesmith.cli.numbers import WholeNumber
+from judgesmith.cli.options import json_option
+from judgesmith.cli.places import OUTPUT, check_place
+from judgesmith.cli.printing import print_json, say
+
+
+@click.command("take")
+@click.argument("judge")
+@click.argument("number", type=WholeNumber(0))
+@click.option("-o", "--output", required=True, metavar="OTHER", help="Folder for the other judge.")
+@click.option("--force", is_flag=True, help="Replace a judge that is there.")
+@json_option
+def command(judge: str, number: int, output: str, force: bool, as_json: bool) -> None:
+    """Save judge NUMBER of the front of JUDGE in a folder of its own.
+
+    'judgesmith show JUDGE' lists the front. No model is asked: the judge is in the folder JUDGE
+    already. It was not judged on the rows held out; 'judgesmith evaluate OTHER DATA' does that.
+    """
+    from judgesmith.programs.front import taken
+    from judgesmith.programs.saved import SavedJudge
+
+    folder = check_place(output)
+    found = SavedJudge.load(judge)
+    with blaming(judge):
+        other = taken(found, number)
+    if folder.exists() and not force:
+        raise OptionError(f"{folder} exists; name another folder.", option=OUTPUT)
+    with blaming(OUTPUT):
+        other.save(folder, overwrite=force)
+    if as_json:
+        print_json(
+            {
+                "judge": str(folder),
+                "number": number,
+                "model": other.model,
+                "fingerprint": other.fingerprint,
+            }
+        )
+        return
+    say(f"number {number} is saved in {folder} (fingerprint {other.fingerprint}).")

@@ -1,0 +1,146 @@
+"""Several objectives in a compilation: which one decides what, and the front as it is saved."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from judgesmith.experiments.agreeing import agreement_report, plain
+from judgesmith.experiments.parts import Parts
+from judgesmith.experiments.settings import CompileSettings
+from judgesmith.optimizers.competing_models import minds_dollars, without_dollars
+from judgesmith.optimizers.drawing import shown_keys
+from judgesmith.optimizers.found_front import FoundMember
+from judgesmith.optimizers.grammar import parse_objectives
+from judgesmith.optimizers.objectives import Objective
+from judgesmith.optimizers.several_objectives import SeveralObjectives
+from judgesmith.programs.front import FrontMember
+from judgesmith.programs.judge import Judge
+
+if TYPE_CHECKING:
+    from judgesmith.experiments.tuning import Tuning
+
+
+def check_searched(settings: CompileSettings) -> None:
+    """Refuse objectives and models that only a search of the protocol can mind.
+
+    Raises
+    ------
+    ValueError
+        If there are several objectives or models, or one objective minds dollars, and the protocol
+        is not searched.
+    """
+    if settings.optimizer == "protocol":
+        return
+    objective = parse_objectives(settings.objective)
+    if isinstance(objective, SeveralObjectives):
+        raise ValueError(
+            f"several objectives ({objective}) have a front only in a search of the protocol "
+            f"(--optimizer protocol), and this is --optimizer {settings.optimizer}; name one."
+        )
+    if minds_dollars(objective):
+        raise ValueError(
+            f"what judgements cost ({objective}) is known only in a search of the protocol "
+            f"(--optimizer protocol), and this is --optimizer {settings.optimizer}; leave usd out."
+        )
+
+
+def deciding_objective(settings: CompileSettings) -> Objective:
+    """Return the objective by which scores are learned to be aggregated.
+
+    Of several the first that looks at scores, and without dollars, which all ways to aggregate
+    the same answers cost alike.
+    """
+    objective = parse_objectives(settings.objective)
+    one = objective.leading if isinstance(objective, SeveralObjectives) else objective
+    return without_dollars(one)
+
+
+def each_objective(settings: CompileSettings) -> tuple[Objective, ...]:
+    """Return every objective, the one that scores are aggregated by first."""
+    objective = parse_objectives(settings.objective)
+    if not isinstance(objective, SeveralObjectives):
+        return (objective,)
+    first = str(objective.leading)
+    return tuple(sorted(objective.each, key=lambda one: str(one) != first))
+
+
+def saved_front(
+    found: Sequence[FoundMember],
+    work: Tuning,
+    parts: Parts,
+    *,
+    judge: Judge,
+    selection: Mapping[str, Any],
+    seed: Sequence[int],
+) -> tuple[FrontMember, ...]:
+    """Return a front as it is saved: each judge with learned aggregation, ready to be taken.
+
+    Parameters
+    ----------
+    found : sequence of FoundMember
+        The front of the search.
+    work : Tuning
+        Asks: the rows to show are judged by each, for the fit of its aggregation.
+    parts : Parts
+        The rows.
+    judge : Judge
+        What became of the one at the knee.
+    selection : dict
+        Its agreement on the rows that it was chosen by.
+    seed : sequence of int
+        Of the resamples behind intervals.
+    """
+    members = []
+    for one in found:
+        own: Judge = judge
+        agreement: Mapping[str, Any] | None = selection
+        if not one.is_knee:
+            own, agreement = _finished(one, work, parts, seed)
+        members.append(
+            FrontMember(
+                number=one.number,
+                picked=dict(one.picked),
+                model=str(one.lm.model),
+                calls=one.n_calls,
+                values={name: value.to_dict() for name, value in one.values.items()},
+                knee=one.is_knee,
+                agreement={"selection": agreement},
+                protocol=own.protocol,
+                questions=own.templates(),
+            )
+        )
+    return tuple(members)
+
+
+def _finished(
+    one: FoundMember, work: Tuning, parts: Parts, seed: Sequence[int]
+) -> tuple[Judge, Mapping[str, Any] | None]:
+    """Return a member with its aggregation, and its agreement on the rows it was chosen by."""
+    own = replace(work, lm=one.lm, history=[], notes=[])
+    judge = own.aggregated(one.judge, parts)
+    rows = parts.selection.without(shown_keys(judge.protocol.demonstrations))
+    table = rows.judged(own.judged(judge, rows, "front"))
+    work.complete = work.complete and own.complete
+    if table.n_unscored == table.n:
+        return judge, None
+    return judge, plain(agreement_report(table, rng=np.random.default_rng(list(seed))))
+
+
+def front_notes(found: Sequence[FoundMember]) -> list[str]:
+    """Return what a reader should know of a front, in sentences."""
+    if not found:
+        return []
+    knee = next((one for one in found if one.is_knee), None)
+    numbers = ", ".join(str(one.number) for one in found)
+    if knee is None or len(found) == 1:
+        return [f"number {numbers} is at least as good as every other on all objectives."]
+    values = ", ".join(f"{name} {one.value:.4g}" for name, one in knee.values.items())
+    return [
+        f"the front holds {len(found)} judges, number {numbers}; taken was number {knee.number}, "
+        f"at its knee ({values} on the rows it was chosen by). 'judgesmith show' lists them, and "
+        "'judgesmith take' saves another one without asking anything."
+    ]
