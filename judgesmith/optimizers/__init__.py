@@ -1,6 +1,7 @@
 """How a judge gets better: objectives over whole lists, and searches that make them larger."""
 
 from judgesmith.optimizers.aggregation import FitAggregation
+from judgesmith.optimizers.bridged_search import BridgedSearch
 from judgesmith.optimizers.calibrating import Calibrator
 from judgesmith.optimizers.demonstrations import RandomDemonstrationSearch
 from judgesmith.optimizers.eliminating import Halve, KeepAll, Race
@@ -14,6 +15,7 @@ from judgesmith.optimizers.table import JudgedTable
 
 __all__ = [
     "Agreement",
+    "BridgedSearch",
     "Calibrator",
     "FitAggregation",
     "Halve",

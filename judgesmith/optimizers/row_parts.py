@@ -54,6 +54,35 @@ def row_parts(objective: Objective, table: JudgedTable) -> FloatArray:
     return _by_leaving_out(objective, table)
 
 
+def row_part(objective: Objective, table: JudgedTable, row: int) -> float:
+    """Return the part of one row alone: quicker where the others are found one by one.
+
+    Where parts are exact it is that of ``row_parts``; elsewhere by how much the number is larger
+    with the row than without it. nan where the row has none.
+
+    Examples
+    --------
+    >>> table = JudgedTable(
+    ...     predicted=np.array([10.0, 90.0, 50.0]), human=np.array([1.0, 3.0, 5.0]),
+    ...     sources=np.arange(3), systems=np.array(["a"] * 3),
+    ... )
+    >>> round(row_part(Agreement("kendall"), table, 0), 3)
+    0.333
+    """
+    if isinstance(objective, Constrained):
+        return row_part(objective.aim, table, row)
+    if isinstance(objective, WeightedSum):
+        terms = [weight * row_part(atom, table, row) for weight, atom in objective.terms]
+        given = [term for term in terms if not np.isnan(term)]
+        return float(np.sum(given)) if given else float("nan")
+    if isinstance(objective, Agreement):
+        return float(row_parts(objective, table)[row])
+    if np.isnan(table.predicted[row]):
+        return float("nan")
+    others = table.take(np.delete(np.arange(table.n), row))
+    return objective.value(table) - objective.value(others)
+
+
 def _summed(terms: list[FloatArray]) -> FloatArray:
     """Add the parts of several terms; a row that takes part in some of them has a part."""
     found = np.stack(terms)
