@@ -47,9 +47,10 @@ def refuse_contradictions(
 def given_options(*names: str) -> list[str]:
     """Return which of these options were said, as they are written."""
     context = click.get_current_context()
-    usual = click.core.ParameterSource.DEFAULT
+    source = click.core.ParameterSource
+    unsaid = (source.DEFAULT, source.ENVIRONMENT)
     written = {one.name: max(one.opts, key=len) for one in context.command.params}
-    return [written[name] for name in names if context.get_parameter_source(name) != usual]
+    return [written[name] for name in names if context.get_parameter_source(name) not in unsaid]
 
 
 def said(without: str) -> tuple[str, ...]:

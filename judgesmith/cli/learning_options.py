@@ -63,8 +63,10 @@ def search_options(command: Command) -> Command:
         click.option(
             "--storage",
             metavar="URL",
-            help="Database for the study of --optimizer protocol [default: a journal beside the "
-            "ledger].",
+            envvar="JUDGESMITH_STORAGE",
+            help="Database in which --optimizer protocol keeps its study, and in which several "
+            "processes share the work; also read from JUDGESMITH_STORAGE, where nobody sees its "
+            "password [default: a journal beside the ledger].",
         ),
         click.option(
             "--vary-samples",

@@ -121,7 +121,7 @@ def reachable() -> Iterator[None]:
     else:
         return
     raise ConnectionError(
-        f"the database that keeps the study does not answer as it should ({kind}); every answer "
+        f"storage: the database does not answer as it should any more ({kind}), and every answer "
         "is on record: make it answer, and give the same command again."
     )
 
