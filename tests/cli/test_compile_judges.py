@@ -40,7 +40,7 @@ def test_its_space_is_searched(run, data, folder):
     compiled(run, data, *options, "--choose", "answers=1-5")
     history = json.loads((folder / "judge" / "judge.json").read_text())["history"]
     tried = [one["picked"] for one in history if one["stage"] == "protocol"]
-    assert len(tried) > 2
+    assert len(tried) > 1
     assert any(one.get("asks") == "criteria" for one in tried)
     assert not any("answers" in one or "demonstrations" in one for one in tried)
     assert protocol(folder)["answers"]["high"] == 5
