@@ -73,12 +73,11 @@ def _miprov2(
 ) -> Any:
     # DSPy takes a seed of 0 for none, wherever it is given.
     settings = run.given(auto="light", seed=run.seed + 1, num_threads=run.n_threads)
-    of_compile = {k: settings.pop(k) for k in ("num_trials", "minibatch") if k in settings}
-    of_compile = {
+    of_compile: dict[str, Any] = {
         "minibatch": len(select) > 50,
         "minibatch_size": min(35, len(select)),
-        **of_compile,
     }
+    of_compile |= {k: settings.pop(k) for k in ("num_trials", "minibatch") if k in settings}
     made = _ObjectiveMIPRO(run, metric=run.metric, prompt_model=run.writer, **settings)
     return made.compile(student, trainset=train, valset=select, **of_compile)
 
@@ -90,6 +89,8 @@ def _simba(
     settings.pop("max_labeled_demos", None)
     made = SIMBA(metric=run.metric, prompt_model=run.writer, **settings)
     if run.writer is None:
+        if not made.max_demos:
+            return student  # nobody writes, and nothing may be shown
         made.strategies = [append_a_demo(made.demo_input_field_maxlen)]
     exploring = student.protocol.model_copy(update={"temperature": EXPLORING})
     return made.compile(student.with_protocol(exploring), trainset=train, seed=run.seed)
