@@ -8,8 +8,10 @@ pairs that are there are not run again, so that the table can be made in pieces:
     python benchmarks/protocol_search.py --sets topical_chat sfres --seeds 2
     python benchmarks/protocol_search.py --sets topical_chat sfres --seeds 5
 
-Printed are held-out Q as it was and compiled in both ways, the gain of the one over the other with
-its interval over the sources of that split, and the calls of the two compilations.
+Printed are held-out Q as it was and compiled in both ways, the mean gain of the one over the other
+with its interval over the sources of the set, in how many seeds the search replaced the judge as
+it was, what its last leader gained on the rows it was chosen by and on others, the calls of the two
+compilations, and by seed the gain with its interval over the sources of that split.
 """
 
 from __future__ import annotations
@@ -24,6 +26,7 @@ from statistics import fmean
 from typing import Any
 
 import numpy as np
+from stages import N_RESAMPLES, Run, mean_over_seeds
 
 from judgesmith.experiments import CompileSettings, compile_judge, read_items
 from judgesmith.experiments.chosen_targets import chosen_targets
@@ -56,6 +59,7 @@ def compared(name: str, seed: int, n_trials: int) -> dict[str, Any]:
             held = parts_of(data, chosen_targets(data, settings), settings).heldout
             judgements = judge_items(compiled.saved.program(), held.items, lm=lm)
         tables[way] = held.judged(judgements)
+        confirmation = compiled.saved.agreement.get("confirmation")
         of_search = [one for one in compiled.saved.history if one["stage"] == "protocol"]
         found |= {
             "rows": [compiled.saved.rows[part] for part in ("train", "select", "heldout")],
@@ -68,20 +72,75 @@ def compared(name: str, seed: int, n_trials: int) -> dict[str, Any]:
                 "seconds": round(time.perf_counter() - started, 1),
                 "rows_raced": sum(one["n_rows"] for one in of_search),
                 "tried": len(of_search),
+                "confirmation": confirmation,
             },
         }
     gain = objective.gain(tables["protocol"], tables["random"], rng=np.random.default_rng(seed))
-    return found | {"gain": [gain.value, gain.low, gain.high]}
+    rows = {
+        "sources": [int(one) for one in held.groups],
+        "human": held.human.tolist(),
+        **{way: [None if x != x else x for x in tables[way].predicted.tolist()] for way in WAYS},
+    }
+    return found | {"gain": [gain.value, gain.low, gain.high], "heldout": rows}
+
+
+def run_of(one: dict[str, Any]) -> Run:
+    """Return the rows held out of one set and seed, and what both judges said of them."""
+    rows = one["heldout"]
+    return Run(
+        human=np.asarray(rows["human"]),
+        sources=np.asarray(rows["sources"]),
+        stages={way: np.asarray(rows[way], dtype=float) for way in WAYS},
+        random=(),
+        n_shown=0,
+        rubric="",
+        taken=False,
+        seconds=0.0,
+    )
+
+
+def mean_gain(found: list[dict[str, Any]]) -> tuple[float, float, float]:
+    """Return the mean over seeds of the gain in Q, with its 95 % interval.
+
+    Seeds share the sources of a set: one resample of these is the same for all of them.
+    """
+    runs = [run_of(one) for one in found]
+    present = np.unique(np.concatenate([run.sources for run in runs]))
+    drawn = np.random.default_rng(0).choice(present, size=(N_RESAMPLES, len(present)))
+    counts = np.asarray(
+        [np.bincount(one, minlength=int(present.max()) + 1) for one in drawn], dtype=float
+    )
+    first, second = (mean_over_seeds(runs, way, counts) for way in ("protocol", "random"))
+    low, high = np.nanquantile(first - second, [0.025, 0.975])
+    return fmean(one["gain"][0] for one in found), float(low), float(high)
+
+
+def promised(found: list[dict[str, Any]]) -> tuple[float, float]:
+    """Return the mean gain of the last leader on the rows it was chosen by, and on others."""
+    leaders = [one["protocol"]["confirmation"]["leaders"][-1:] for one in found]
+    known = [one for several in leaders for one in several]
+    if not known:
+        return float("nan"), float("nan")
+    on_others = fmean(one["gain"] for one in known)
+    return on_others + fmean(one["optimism"] for one in known), on_others
 
 
 def row(name: str, found: list[dict[str, Any]]) -> str:
     """Return one line of the table: means over seeds, and every seed's gain with its interval."""
     qs = [fmean(one["uncompiled"] for one in found)]
     qs += [fmean(one[way]["q"] for one in found) for way in WAYS]
-    calls = [round(fmean(one[way]["calls"] for one in found)) for way in WAYS]
+    calls = [f"{round(fmean(one[way]['calls'] for one in found)):,}" for way in WAYS]
     gains = "; ".join("{:+.3f} [{:+.3f}, {:+.3f}]".format(*one["gain"]) for one in found)
-    mean = fmean(one["gain"][0] for one in found)
-    cells = [name, len(found), *(f"{q:.3f}" for q in qs), f"{mean:+.3f}", *calls, gains]
+    n_better = sum(one["protocol"]["confirmation"]["better"] for one in found)
+    cells = [
+        name,
+        *(f"{q:.3f}" for q in qs),
+        "{:+.3f} [{:+.3f}, {:+.3f}]".format(*mean_gain(found)),
+        f"{n_better} of {len(found)}",
+        "{:+.3f} / {:+.3f}".format(*promised(found)),
+        *calls,
+        gains,
+    ]
     return f"| {' | '.join(map(str, cells))} |"
 
 
@@ -108,8 +167,10 @@ def main() -> None:
                 done[key] = compared(*key)
                 with given.results.open("a", encoding="utf-8") as results:
                     results.write(json.dumps(done[key]) + "\n")
-    print("| set | seeds | uncompiled | random | protocol | gain | calls | calls | by seed |")
-    print("| --- | --- | --- | --- | --- | --- | --- | --- | --- |")
+    heads = ("set", "uncompiled", *WAYS, "gain", "replaced", "promised / on others")
+    heads += (*(f"calls, {way}" for way in WAYS), "gain by seed")
+    print(f"| {' | '.join(heads)} |")
+    print("| --- " * len(heads) + "|")
     for name in given.sets:
         print(row(name, [done[name, seed, given.trials] for seed in range(given.seeds)]))
 

@@ -22,8 +22,8 @@ from judgesmith.optimizers.objectives import Objective
 from judgesmith.optimizers.splitting import FloatArray, IntArray, split_by_source
 from judgesmith.optimizers.table import JudgedTable, Labels
 
-FEWEST_ROWS = 10
-FEWEST_SOURCES = 5
+FEWEST_ROWS = 30
+FEWEST_SOURCES = 10
 """With fewer rows or sources to confirm on, none are set aside: the choice is crossed instead."""
 
 N_REPEATS = 10
@@ -130,9 +130,9 @@ class Confirm:
         Examples
         --------
         >>> rng = np.random.default_rng(0)
+        >>> Confirm().set_aside(np.arange(120), np.arange(120.0), rng=rng).shape
+        (40,)
         >>> Confirm().set_aside(np.arange(60), np.arange(60.0), rng=rng).shape
-        (20,)
-        >>> Confirm().set_aside(np.arange(12), np.arange(12.0), rng=rng).shape
         (0,)
         """
         none = np.arange(0, dtype=np.intp)
