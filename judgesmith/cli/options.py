@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from judgesmith.experiments import DataSet
     from judgesmith.programs.models import Price
+    from judgesmith.programs.models.ledger import Ledger
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -93,7 +94,12 @@ def model_options(command: Command) -> Command:
         ),
         click.option("--tpm", type=Number(0, above=True), help="Tokens per minute at most."),
         click.option("--rpm", type=Number(0, above=True), help="Requests per minute at most."),
-        click.option("--price", metavar="IN,OUT", help="Dollars per million tokens."),
+        click.option(
+            "--price",
+            multiple=True,
+            metavar="[NAME=]IN,OUT",
+            help="Dollars per million tokens; repeatable with the name of a model.",
+        ),
         click.option("--max-minutes", type=Number(0), help="Stop asking after this long."),
         click.option("--max-usd", type=Number(0), help="Dollars to spend at most."),
         click.option("--max-tokens", type=WholeNumber(0), help="Tokens to spend at most."),
@@ -125,26 +131,49 @@ class ModelChoice:
     max_tokens: int | None
     max_usd: float | None
     max_minutes: float | None
-    price: str | None
+    price: tuple[str, ...]
     rpm: float | None
     tpm: float | None
     ledger: str
 
     def lm(self, *, default: str = "offline", run_id: str | None = None) -> dspy.LM:
         """Return the model, with its ledger, budget and limits."""
-        from judgesmith.programs.models import Price, engine_for
+        return self.lms(default=default, run_id=run_id)[0]
+
+    def lms(
+        self, *others: str, default: str = "offline", run_id: str | None = None
+    ) -> list[dspy.LM]:
+        """Return the model and the ``others`` that compete with it: one ledger, one budget."""
+        from judgesmith.programs.models import engine_for, stack_of
         from judgesmith.programs.models.providers import check_address, check_provider
 
-        name = self.model_name or default
+        names = [self.model_name or default, *others]
+        served = [name for name in names if name != "offline"] if others else names
         with blaming("--api-base", given=self.api_base is not None):
-            check_address(self.api_base, name)
-        with blaming("--model", given=self.model_name is not None):
-            check_provider(name)
-            engine_for(name)
-        with blaming("--price", given=self.price is not None):
-            price = None if self.price is None else Price.parse(self.price)
-        with blaming("--max-usd", given=self.max_usd is not None):
-            return self._model(name, price, run_id)
+            for name in served:
+                check_address(self.api_base, name)
+        for place, name in enumerate(names):
+            option = "--models" if place else "--model"
+            with blaming(option, given=place > 0 or self.model_name is not None):
+                check_provider(name)
+                engine_for(name)
+        with blaming("--price", given=bool(self.price)):
+            prices = prices_of(self.price, names)
+        made: list[dspy.LM] = []
+        for name in names:
+            stack = stack_of(made[0]) if made else None
+            address = self.api_base if name in served else None
+            with blaming("--max-usd", given=self.max_usd is not None):
+                made.append(
+                    self._model(
+                        name,
+                        prices.get(name),
+                        run_id,
+                        api_base=address,
+                        ledger=self.ledger if stack is None else stack.ledger,
+                    )
+                )
+        return made
 
     def check_key(self, lm: dspy.LM) -> None:
         """Refuse a model that needs a key and has none, where nothing is on record to go by.
@@ -167,13 +196,21 @@ class ModelChoice:
         except ModelError as fault:
             raise OptionError(str(fault), option="--model") from None
 
-    def _model(self, name: str, price: Price | None, run_id: str | None) -> dspy.LM:
+    def _model(
+        self,
+        name: str,
+        price: Price | None,
+        run_id: str | None,
+        *,
+        api_base: str | None,
+        ledger: str | Ledger | None,
+    ) -> dspy.LM:
         from judgesmith.programs.models import model
 
         return model(
             name,
-            api_base=self.api_base,
-            ledger=self.ledger,
+            api_base=api_base,
+            ledger=ledger,
             max_calls=self.max_calls,
             max_tokens=self.max_tokens,
             max_usd=self.max_usd,
@@ -183,6 +220,37 @@ class ModelChoice:
             tpm=self.tpm,
             run_id=run_id,
         )
+
+
+def prices_of(given: tuple[str, ...], names: Sequence[str]) -> dict[str, Price]:
+    """Return the prices that ``--price`` says, by model.
+
+    Parameters
+    ----------
+    given : tuple of str
+        ``IN,OUT`` for all models, or ``NAME=IN,OUT`` for each.
+    names : sequence of str
+        The models that are asked.
+
+    Examples
+    --------
+    >>> prices_of(("1,2",), ["a/b"])
+    {'a/b': Price(input=1.0, output=2.0)}
+    >>> prices_of(("c/d=3,4",), ["a/b", "c/d"])
+    {'c/d': Price(input=3.0, output=4.0)}
+    """
+    from judgesmith.programs.models import Price
+
+    found: dict[str, Price] = {}
+    for one in given:
+        name, separator, price = one.rpartition("=")
+        if separator and name not in names:
+            raise ValueError(f"the price {one} is of none of the models {', '.join(names)}.")
+        twice = [model for model in ([name] if separator else names) if model in found]
+        if twice:
+            raise ValueError(f"the price of {twice[0]} is given twice; keep one of the two.")
+        found |= dict.fromkeys([name] if separator else names, Price.parse(price))
+    return found
 
 
 def load_data(data: str, columns: str | None, scales: tuple[str, ...]) -> DataSet:

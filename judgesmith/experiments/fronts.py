@@ -17,10 +17,13 @@ from judgesmith.optimizers.found_front import FoundMember
 from judgesmith.optimizers.grammar import parse_objectives
 from judgesmith.optimizers.objectives import Objective
 from judgesmith.optimizers.several_objectives import SeveralObjectives
+from judgesmith.programs.asking import endpoint_of
 from judgesmith.programs.front import FrontMember
 from judgesmith.programs.judge import Judge
 
 if TYPE_CHECKING:
+    import dspy
+
     from judgesmith.experiments.tuning import Tuning
 
 
@@ -46,6 +49,11 @@ def check_searched(settings: CompileSettings) -> None:
             f"what judgements cost ({objective}) is known only in a search of the protocol "
             f"(--optimizer protocol), and this is --optimizer {settings.optimizer}; leave usd out."
         )
+
+
+def endpoints_of(lm: dspy.LM, models: Mapping[str, dspy.LM]) -> str:
+    """Return where answers come from, of all models that compete, without secrets."""
+    return " ".join(map(endpoint_of, (lm, *models.values())))
 
 
 def deciding_objective(settings: CompileSettings) -> Objective:

@@ -6,7 +6,9 @@ from dataclasses import dataclass
 
 from judgesmith.experiments.settings import CompileSettings
 from judgesmith.optimizers.demonstration_choices import RUNS, N
+from judgesmith.optimizers.grammar import parse_objectives
 from judgesmith.optimizers.protocol_candidates import judge_space, with_demonstrations
+from judgesmith.optimizers.several_objectives import SeveralObjectives
 from judgesmith.programs import Judge
 from judgesmith.programs.families import family_of
 from judgesmith.signatures import Rubric
@@ -19,6 +21,9 @@ RACED_SHARE = 0.7
 """Of the rows to choose by, how many a configuration is judged on before it falls behind: from .43
 to .81 in four searches (``benchmarks/protocol_search.py --sets topical_chat sfres --seeds 2``),
 .69 on average, the start included."""
+
+USUAL_FRONT = 4
+"""Judges on a front as a rule: a guess, for it depends on the objectives."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,16 +78,20 @@ def search_calls(
     dearest = max(cost for _, cost in _costs(_with_criteria(student, n_criteria), own))
     usual = sum(share * cost for share, cost in costs)
     start = _calls(student)
-    n_trials = min(settings.n_trials, space.size)
+    n_trials = min(settings.n_trials, space.size * (1 + len(settings.models)))
     reported = n_selection + n_heldout
     # Each configuration may show runs of its own of every row of the pool; the fit of the
     # aggregation judges the pool by the judge that was found.
     most = start * reported + n_trials * dearest * (n_selection + n_pool)
     most += dearest * (n_pool + n_heldout)
+    # Each other judge on a front has its aggregation fitted, too.
+    several = isinstance(parse_objectives(settings.objective), SeveralObjectives)
+    most += several * n_trials * dearest * n_pool
     expected = start * reported + n_trials * usual * (
         RACED_SHARE * n_selection + _share_with_runs(space) * n_pool
     )
     expected += usual * (n_pool + n_heldout)
+    expected += several * min(n_trials, USUAL_FRONT - 1) * usual * n_pool
     return SearchCalls(most=most, expected=min(expected, most))
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import fcntl
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -16,6 +16,8 @@ from typing import Any
 import dspy
 
 from judgesmith.optimizers.racing_search import RacedTrial
+from judgesmith.programs.costs import usage_of
+from judgesmith.programs.plain_data import as_loaded
 
 
 @dataclass(kw_only=True)
@@ -30,10 +32,13 @@ class SearchLog:
         of the process that judged it, until then.
     lm : dspy.LM
         Whose calls are counted.
+    others : sequence of dspy.LM
+        Whose calls are counted, too.
     """
 
     path: Path
     lm: dspy.LM
+    others: Sequence[dspy.LM] = ()
     written: set[int] = field(default_factory=set)
 
     def __post_init__(self) -> None:
@@ -43,14 +48,12 @@ class SearchLog:
 
     def __call__(self, trial: RacedTrial) -> None:
         """Append a trial."""
-        from judgesmith.programs.models import stack_of
-
         if trial.number in self.written:
             return
-        stack = stack_of(self.lm)
+        usage = usage_of(self.lm, *self.others)
         line = plain_trial(trial)
-        if stack is not None:
-            line |= {"calls": stack.usage.calls, "cost_usd": stack.usage.cost_usd}
+        if usage is not None:
+            line |= {"calls": usage.calls, "cost_usd": usage.cost_usd}
         with self.path.open("ab+") as log:
             with suppress(OSError):  # a file system without locks
                 fcntl.flock(log, fcntl.LOCK_EX)
@@ -79,4 +82,5 @@ def _lines(written: bytes) -> Iterator[Mapping[str, Any]]:
 
 def plain_trial(trial: Any) -> dict[str, Any]:
     """Return a trial of any optimizer ready for JSON, null where a number is undefined."""
-    return {name: None if value != value else value for name, value in asdict(trial).items()}
+    found: dict[str, Any] = as_loaded(asdict(trial))
+    return found

@@ -10,6 +10,8 @@ from judgesmith.signatures.judgement import Judgement
 if TYPE_CHECKING:
     import dspy
 
+    from judgesmith.programs.models import Usage
+
 
 def knows_costs(lm: dspy.LM) -> bool:
     """Say whether it can be told what the judgements of a model cost.
@@ -64,3 +66,30 @@ def usd_of(judgements: Sequence[Judgement], lm: dspy.LM) -> tuple[float, ...]:
         counted = None not in tokens
         usd[call.hex()] = stack.price.usd(*map(int, tokens)) if counted else float("nan")  # type: ignore[arg-type]
     return tuple(sum(usd.get(call, float("nan")) for call in one.calls) for one in judgements)
+
+
+def usage_of(*models: dspy.LM) -> Usage | None:
+    """Return what went through several models together; None where one is not ours.
+
+    Examples
+    --------
+    >>> from judgesmith.programs.models import model
+    >>> usage_of(model("offline", ledger=None), model("offline", ledger=None)).calls
+    0
+    """
+    from judgesmith.programs.models import Usage, stack_of
+
+    stacks = [stack_of(one) for one in models]
+    parts = [one.usage for one in stacks if one is not None]
+    if len(parts) < len(models):
+        return None
+    costs = [one.cost_usd for one in parts]
+    return Usage(
+        calls=sum(one.calls for one in parts),
+        hits=sum(one.hits for one in parts),
+        input_tokens=sum(one.input_tokens for one in parts),
+        output_tokens=sum(one.output_tokens for one in parts),
+        cost_usd=None if None in costs else sum(one for one in costs if one is not None),
+        retries=sum(one.retries for one in parts),
+        seconds=sum(one.seconds for one in parts),
+    )
