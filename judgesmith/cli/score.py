@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from judgesmith.cli.faults import OptionError, blaming
+from judgesmith.cli.judge_models import asked_models
 from judgesmith.cli.numbers import Number
 from judgesmith.cli.options import ModelChoice, json_option, model_options
 from judgesmith.cli.places import OUTPUT, file_place
@@ -45,30 +46,34 @@ def command(
     from judgesmith.experiments import stream_items
     from judgesmith.experiments.columns import column_map
     from judgesmith.experiments.scoring import score_file
+    from judgesmith.experiments.stated_scores import stated_text
+    from judgesmith.programs.costs import usage_of
     from judgesmith.programs.models import stack_of
-    from judgesmith.programs.saved import SavedJudge
+    from judgesmith.programs.saved_kinds import load_saved
 
     place = file_place(output, data, like="scores.jsonl")
     if place.suffix != ".jsonl":
         raise OptionError(
             f"rows are written as JSON Lines; name a file in .jsonl, not {output}.", option=OUTPUT
         )
-    saved = SavedJudge.load(judge)
+    saved = load_saved(judge)
     with blaming("--map"):
         column_map(columns)
     with blaming(data):
         _read_through(data, columns)
         items = stream_items(data, columns=columns)
     asked = ModelChoice(**choice)
-    lm = asked.lm(default=saved.model, run_id=f"score {saved.fingerprint} {data}")
-    asked.check_key(lm)
+    run_id = f"score {saved.fingerprint} {data}"
+    saved, (lm, *others) = asked_models(saved, asked, run_id=run_id)
     with stage_progress(quiet=as_json) as progress, blaming(OUTPUT):
         tell = None if progress is None else (lambda n: progress("rows", n, None))
         found = score_file(
             saved, items, place, lm=lm, concurrency=concurrency, overwrite=force, progress=tell
         )
     stack = stack_of(lm)
+    usage = usage_of(lm, *others)
     assert stack is not None
+    assert usage is not None
     if as_json:
         print_json(
             {
@@ -77,16 +82,18 @@ def command(
                 "rows": found.n_rows,
                 "unscored": found.n_unscored,
                 "problems": dict(found.reasons),
-                "calls": stack.usage.calls,
-                "cost_usd": stack.usage.cost_usd,
+                **({"stated": dict(found.stated)} if found.stated else {}),
+                "calls": usage.calls,
+                "cost_usd": usage.cost_usd,
             }
         )
     else:
         say(f"{found.n_rows} rows in {output}, {found.n_unscored} without a score")
         for problem, n in list(found.reasons.items())[:5]:
             say(f"  {n} × {problem}")
-        say(usage_text(stack.usage))
-    say_notes((*items.notes, *stack.adaptations), as_json=as_json)
+        say(usage_text(usage))
+    stated = stated_text(found.stated, found.n_rows)
+    say_notes((*items.notes, *stated, *stack.adaptations), as_json=as_json)
     too_many = max_unscored is not None and found.n_unscored > max_unscored * found.n_rows
     return 1 if too_many else 0
 

@@ -9,6 +9,7 @@ from judgesmith.experiments.by_criterion import CriterionReports
 from judgesmith.experiments.objective_report import ObjectiveReport
 from judgesmith.experiments.parts import Parts
 from judgesmith.experiments.settings import CompileSettings
+from judgesmith.experiments.stated_scores import stated_notes
 from judgesmith.experiments.tuning import Tuning
 from judgesmith.optimizers import JudgedTable
 from judgesmith.optimizers.rows import Rows
@@ -91,7 +92,9 @@ def notes_on(
 def criteria_notes(
     judgements: Sequence[Judgement], agreement: CriterionReports | None
 ) -> Iterator[str]:
-    """Yield what speaks against the judge's criteria: two that are one, one that is turned round.
+    """Yield what speaks against the judge's scores.
+
+    Two criteria that are one, one that is turned round, scores that probabilities did not weigh.
 
     Parameters
     ----------
@@ -120,6 +123,7 @@ def criteria_notes(
                 f"on {name} the judge's scores fall where people's rise (Pearson {found.value:.2f} "
                 f"[{found.low:.2f}, {found.high:.2f}]): it understands something else by it."
             )
+    yield from stated_notes(judgements)
 
 
 def nothing_scored(

@@ -7,7 +7,7 @@ import json
 import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,8 +15,10 @@ from typing import TYPE_CHECKING, Any
 from judgesmith.drafts import draft_beside, put
 from judgesmith.experiments.earlier_rows import beside, refuse_loss
 from judgesmith.experiments.problems import DataError, Problem
-from judgesmith.programs import SavedJudge, judge_each
+from judgesmith.experiments.stated_scores import stated_reason
+from judgesmith.programs import judge_each
 from judgesmith.programs.asking import current_lm, endpoint_of
+from judgesmith.programs.saved_kinds import AnySaved
 from judgesmith.signatures import Judgement, RatedItem
 
 if TYPE_CHECKING:
@@ -33,15 +35,19 @@ class Scored:
         Rows written, and those among them without a score.
     reasons : dict of str to int
         Why rows have no score, with how many, most frequent first.
+    stated : dict of str to int
+        Why scores are the ones that the model stated although probabilities were to weigh them,
+        with the number of such rows, most frequent first.
     """
 
     n_rows: int
     n_unscored: int
     reasons: Mapping[str, int]
+    stated: Mapping[str, int] = field(default_factory=dict)
 
 
 def score_file(
-    judge: SavedJudge,
+    judge: AnySaved,
     items: Iterator[RatedItem],
     output: str | Path,
     *,
@@ -58,7 +64,7 @@ def score_file(
 
     Parameters
     ----------
-    judge : SavedJudge
+    judge : SavedJudge, SavedPanel or SavedCalibrated
         What judges.
     items : iterator of RatedItem
         From ``stream_items``; ratings are not read.
@@ -106,7 +112,7 @@ def score_file(
     if output.exists() and not overwrite:
         _refuse_others(output, marks)
         rows = beside(rows, output, marks["run"])
-    n_rows, reasons = 0, Counter[str]()
+    n_rows, reasons, stated = 0, Counter[str](), Counter[str]()
     with draft_beside(output) as draft:
         with draft.open("w", encoding="utf-8", newline="\n") as file:
             for item, judgement in judge_each(
@@ -117,12 +123,19 @@ def score_file(
                 n_rows += 1
                 if judgement.problem is not None:
                     reasons[judgement.problem] += 1
+                if (reason := stated_reason(judgement)) is not None:
+                    stated[reason] += 1
             file.flush()
             os.fsync(file.fileno())
         if output.exists() and not overwrite:
             refuse_loss(output, draft, marks["run"])
         put(draft, output)
-    return Scored(n_rows=n_rows, n_unscored=reasons.total(), reasons=dict(reasons.most_common()))
+    return Scored(
+        n_rows=n_rows,
+        n_unscored=reasons.total(),
+        reasons=dict(reasons.most_common()),
+        stated=dict(stated.most_common()),
+    )
 
 
 def score_row(item: RatedItem, judgement: Judgement) -> dict[str, Any]:
@@ -136,6 +149,9 @@ def score_row(item: RatedItem, judgement: Judgement) -> dict[str, Any]:
     ('a', 3.5, None)
     """
     fields = {"score", "explanation", "criteria", "errors", "problem"}
+    fields |= {"weighting"} if judgement.weighting else set()
+    # What its kind of judgement adds: the members of a panel, the interval of a calibrated judge.
+    fields |= set(type(judgement).model_fields) - set(Judgement.model_fields)
     plain = judgement.model_dump(mode="json", include=fields)
     ids = {"source_id": item.source_id, "system_id": item.system_id, "key": item.key}
     return {**ids, **plain}
@@ -153,7 +169,7 @@ def _json_line(row: Mapping[str, Any]) -> str:
     return text + "\n"
 
 
-def _run(judge: SavedJudge, lm: dspy.LM, first: RatedItem) -> str:
+def _run(judge: AnySaved, lm: dspy.LM, first: RatedItem) -> str:
     """Return twelve hex digits that tell runs apart which must not replace each other's rows.
 
     Of the input only the first text counts: a file that has grown since is still the same run.

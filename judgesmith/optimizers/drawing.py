@@ -20,6 +20,7 @@ from judgesmith.programs.critic_questions import (
     question_names,
 )
 from judgesmith.programs.templates import LEFT_OUT
+from judgesmith.programs.weighing import as_stated
 from judgesmith.signatures.answer_scale import is_percent, level_of
 from judgesmith.signatures.fences import imitates_layout
 from judgesmith.signatures.judge_protocol import JudgeProtocol
@@ -180,6 +181,7 @@ def kept_runs(
     criteria : sequence of str
         Names of the criteria that the questions they are to be shown in ask for.
     """
+    judgements = [as_stated(one) for one in judgements]  # what an answer that is shown says
     distance = {
         row: abs(one.raw - percent)
         for row, (one, percent) in enumerate(zip(judgements, rows.percent(), strict=True))

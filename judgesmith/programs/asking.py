@@ -24,6 +24,7 @@ from judgesmith.programs.models import (
     Stack,
     TransientModelError,
 )
+from judgesmith.programs.models.engines import PureEngine
 from judgesmith.programs.models.redaction import redacted
 from judgesmith.programs.reply_probabilities import (
     probabilities_in,
@@ -146,11 +147,20 @@ def call_config(protocol: JudgeProtocol, lm: dspy.LM) -> dict[str, Any]:
 
 
 def probability_config(ask: Ask, lm: dspy.LM) -> dict[str, Any]:
-    """Return the settings of a call whose tokens' probabilities are wanted, as DSPy names them."""
+    """Return the settings of a call whose tokens' probabilities are wanted, as DSPy names them.
+
+    Servers list some 20 alternatives at most; a model that is a function is asked for all
+    answers, and one that was made to give another number for that one.
+    """
+    from judgesmith.programs.models import stack_of
+
     if ask.probabilities is None:
         return {}
-    top = lm.kwargs.get("top_logprobs") or ask.probabilities.top
-    return {"logprobs": True, "top_logprobs": top}
+    stack = stack_of(lm)
+    top = ask.probabilities.top
+    if stack is not None and isinstance(stack.engine, PureEngine):
+        top = max(top, len(ask.probabilities.answers))
+    return {"logprobs": True, "top_logprobs": lm.kwargs.get("top_logprobs") or top}
 
 
 def _has_own_ways(judge: Askable) -> bool:
@@ -164,6 +174,7 @@ class _StackAsker(Asker):
 
         self._steps = judge.steps
         self._stack = stack
+        self._lm = lm
         self._model = str(lm.model)
         self._settings: Settings = request_settings(lm, **call_config(judge.protocol, lm))
         templates = judge.templates()
@@ -188,7 +199,8 @@ class _StackAsker(Asker):
         if ask.probabilities is not None:
             if self._stack.refused_logprobs:
                 return await self._without(ask, self._stack.refused_logprobs)
-            settings = replace(settings, logprobs=settings.logprobs or ask.probabilities.top)
+            wanted = probability_config(ask, self._lm)
+            settings = replace(settings, logprobs=wanted["top_logprobs"])
         request = ModelRequest(
             model=self._model,
             prefix=prefix,
@@ -245,8 +257,7 @@ class _DspyAsker(Asker):
 
         with dspy.context(lm=self._lm), _our_errors():
             found = self._judge(source=item.source, response=item.response, context=item.context)
-        names = ("score", "explanation", "criteria", "errors", "problem", "calls", "raw")
-        return Judgement(**{name: found[name] for name in names})
+        return Judgement(**{name: found[name] for name in Judgement.model_fields})
 
 
 @contextmanager

@@ -78,3 +78,20 @@ def samples_choice(protocol: JudgeProtocol) -> Choice:
             warm = {"samples": n, "temperature": 0.0 if n == 1 else protocol.temperature or WARM}
             options.append(Option(id=str(n), sets=warm))
     return Choice(name="samples", options=tuple(options))
+
+
+def reduction_choices(protocol: JudgeProtocol) -> tuple[Choice, ...]:
+    """Return the choices of how answers become a score: of several, and of one with probabilities.
+
+    Examples
+    --------
+    >>> from judgesmith.signatures import Protocol
+    >>> reduction, weighting = reduction_choices(Protocol())
+    >>> reduction.only_if["samples"], weighting.only_if["samples"]
+    (('3', '5'), ('1',))
+    """
+    several = tuple(one for one in samples_choice(protocol).ids if one != "1")
+    return (
+        field_choice(protocol, "reduction", ("mean", "median", "mode"), samples=several),
+        field_choice(protocol, "weighting", ("none", "probabilities"), samples=("1",)),
+    )

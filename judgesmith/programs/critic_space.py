@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from judgesmith.programs.choices import (
     answers_choice,
     field_choice,
+    reduction_choices,
     rubric_choice,
     samples_choice,
 )
@@ -31,8 +32,10 @@ def critic_space(protocol: Protocol, rubrics: Mapping[str, Rubric] | None = None
     Examples
     --------
     >>> space = critic_space(Protocol())
-    >>> space.names
-    ('variant', 'rubric', 'criteria_calls', 'overall', 'explain', 'answers', 'samples')
+    >>> space.names[:6]
+    ('variant', 'rubric', 'criteria_calls', 'overall', 'explain', 'answers')
+    >>> space.names[6:]
+    ('samples', 'reduction', 'weighting')
     >>> space.sets({"variant": "vanilla"})["variant"]
     'vanilla'
     """
@@ -45,4 +48,5 @@ def critic_space(protocol: Protocol, rubrics: Mapping[str, Rubric] | None = None
             field_choice(protocol, "overall", ("asked", "mean"), variant=("fine",)),
             field_choice(protocol, "explain", ("before", "after", "none"), variant=_WITH_RUBRIC),
         ]
-    return Space(choices=(*choices, answers_choice(protocol), samples_choice(protocol)))
+    choices += [answers_choice(protocol), samples_choice(protocol)]
+    return Space(choices=(*choices, *reduction_choices(protocol)))

@@ -13,6 +13,7 @@ from judgesmith.programs.answers import UnreadRecord
 from judgesmith.programs.critic_questions import assessing_names, assessments_text
 from judgesmith.programs.judging import Ask, Reply, Steps
 from judgesmith.programs.sampled_steps import Asking, Once, said, sampled_steps, score_on
+from judgesmith.programs.weighing import criterion_term
 from judgesmith.signatures.answer_scale import percent_of
 from judgesmith.signatures.judgement import CriterionScore, Judgement
 from judgesmith.signatures.protocol import Protocol
@@ -81,11 +82,13 @@ def _together(protocol: Protocol, asking: Asking) -> Generator[Ask, Reply, _Asse
     def read(fields: Mapping[str, Any]) -> None:
         nonlocal found
         readable, faults = _by_criterion(fields, names, protocol.answers)
-        found = max(readable, found, key=len)
+        if len(readable) >= len(found):
+            found = readable
+            asking.keep({name: criterion_term(name) for name in readable})
         if faults:
             raise ValueError("; ".join(faults.values()))
 
-    problem = (yield from asking.of("assess", read)) or ""
+    problem = (yield from asking.of("assess", read, records=names)) or ""
     return {name: found.get(name) or _without_score(problem) for name in names}, problem
 
 
@@ -94,7 +97,8 @@ def _one_by_one(protocol: Protocol, asking: Asking) -> Generator[Ask, Reply, _As
     criteria: dict[str, CriterionScore] = {}
     problems = []
     for name, question in zip(protocol.rubric.names, assessing_names(protocol), strict=True):
-        answer = yield from asking.of(question, score_on(protocol.answers))
+        about = criterion_term(name)
+        answer = yield from asking.of(question, score_on(protocol.answers), about=about)
         if isinstance(answer, str):
             problems.append(f"{name}: {answer}")
             answer = _without_score(answer)

@@ -11,6 +11,7 @@ from judgesmith.programs.aggregating import check_terms
 from judgesmith.programs.choices import (
     answers_choice,
     field_choice,
+    reduction_choices,
     rubric_choice,
     samples_choice,
 )
@@ -87,4 +88,5 @@ class Direct(Judge):
                 field_choice(own, "asks", ("overall", "criteria")),
                 rubric_choice(own, rubrics),
             ]
-        return Space(choices=(*choices, answers_choice(own), samples_choice(own)))
+        choices += [answers_choice(own), samples_choice(own)]
+        return Space(choices=(*choices, *reduction_choices(own)))

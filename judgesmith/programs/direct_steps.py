@@ -11,6 +11,7 @@ from judgesmith.programs.critic_questions import criteria_text
 from judgesmith.programs.judging import Steps
 from judgesmith.programs.question_forms import QuestionForm
 from judgesmith.programs.sampled_steps import Asking, Once, sampled_steps, score_on
+from judgesmith.programs.weighing import criterion_term
 from judgesmith.signatures.direct import DirectProtocol
 from judgesmith.signatures.judgement import CriterionScore, Judgement
 
@@ -73,7 +74,8 @@ def _each(protocol: DirectProtocol, asking: Asking) -> Once:
     criteria: dict[str, CriterionScore] = {}
     problems = []
     for name, question in zip(protocol.rubric.names, direct_forms(protocol), strict=True):
-        answer = yield from asking.of(question, score_on(protocol.answers))
+        about = criterion_term(name)
+        answer = yield from asking.of(question, score_on(protocol.answers), about=about)
         if isinstance(answer, str):
             problems.append(f"{name}: {answer}")
             answer = CriterionScore(score=None, explanation=f"no score: {answer}")

@@ -154,7 +154,8 @@ class Judge(dspy.Module):
         dspy.Prediction
             ``score`` (a float on the judge's scale, or None), ``explanation``, ``criteria``
             (name to CriterionScore), ``errors``, ``problem`` (None, or why there is no score),
-            ``raw``, ``calls`` and ``protocol`` (the fingerprint of what produced it).
+            ``raw``, ``weighting``, ``calls`` and ``protocol`` (the fingerprint of what produced
+            it).
         """
         steps = self.steps(source=source, response=response, context=context)
         reply: Reply | None = None
@@ -305,6 +306,7 @@ class Judge(dspy.Module):
             errors=judgement.errors,
             problem=judgement.problem,
             raw=judgement.raw,
+            weighting=dict(judgement.weighting),
             calls=judgement.calls,
             protocol=self.protocol.fingerprint,
         )

@@ -28,8 +28,7 @@ class ProbabilitiesOf:
     records : tuple of str
         Names of the records whose scores are meant; empty where the field is one answer.
     top : int
-        Alternatives to each token that the model is asked for, unless it was made to give
-        another number.
+        Alternatives to each token that a server is asked for.
     """
 
     field: str
@@ -99,12 +98,22 @@ Value = TypeVar("Value")
 
 @dataclass(slots=True)
 class Calls:
-    """Collects the identities of the calls behind one judgement, in order."""
+    """Collects the identities of the calls behind one judgement, in order.
+
+    Attributes
+    ----------
+    made : list of str
+        The identities.
+    latest : Reply or None
+        What came back last: the reply that is being read.
+    """
 
     made: list[str] = field(default_factory=list)
+    latest: Reply | None = None
 
     def __call__(self, reply: Reply) -> Reply:
         """Remember the call behind ``reply`` and hand the reply on."""
+        self.latest = reply
         if reply.call:
             self.made.append(reply.call)
         return reply

@@ -6,14 +6,16 @@ A family says in one function what it asks for one sample; the rest is here, fre
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping, Sequence
-from dataclasses import dataclass
-from statistics import fmean
-from typing import Any, TypeVar
+from dataclasses import dataclass, field
+from statistics import fmean, median, multimode
+from typing import Any, Literal, TypeVar
 
 from judgesmith.programs.aggregating import aggregate
-from judgesmith.programs.judging import Ask, Calls, Reply, Steps, asked
+from judgesmith.programs.answer_probabilities import AnswerProbabilities
+from judgesmith.programs.judging import Ask, Calls, ProbabilitiesOf, Reply, Steps, asked
 from judgesmith.programs.templates import LEFT_OUT
-from judgesmith.signatures.answer_scale import percent_of
+from judgesmith.programs.weighing import OVERALL, joined_weighting, weighed
+from judgesmith.signatures.answer_scale import levels_of, percent_of
 from judgesmith.signatures.judge_protocol import JudgeProtocol
 from judgesmith.signatures.judgement import CriterionScore, Judgement
 from judgesmith.signatures.scale import Scale
@@ -62,28 +64,99 @@ def sampled_steps(
     calls = Calls()
     texts: dict[str, Text] = {"source": source, "context": context, "response": response}
     found: list[Judgement] = []
+    asks_whole = False
     for sample in range(protocol.samples):
-        asking = Asking(texts, sample=sample, again=protocol.samples + sample, calls=calls)
-        found.append((yield from once(asking)))
-    judgement = averaged(found, tuple(calls.made))
+        asking = Asking(
+            texts,
+            sample=sample,
+            again=protocol.samples + sample,
+            calls=calls,
+            levels=levels_of(protocol.answers) if protocol.weighting == "probabilities" else {},
+        )
+        judgement = yield from once(asking)
+        if asking.levels:
+            judgement = weighed(judgement, asking.probabilities, protocol.answers)
+        found.append(judgement)
+        asks_whole = asks_whole or OVERALL in asking.asked_about
+    judgement = reduced(found, tuple(calls.made), protocol.reduction, asks_whole=asks_whole)
     return aggregate(protocol.aggregation, judgement, source, context, response)
 
 
 @dataclass(frozen=True, slots=True)
 class Asking:
-    """How the questions about one item are asked, for one sample."""
+    """How the questions about one item are asked, for one sample.
+
+    Attributes
+    ----------
+    texts : dict of str to str or None
+        The item.
+    sample, again : int
+        Numbers of the first and the second attempt at each question.
+    calls : Calls
+        Where the calls are remembered.
+    levels : dict of str to float
+        The levels whose probabilities are wanted with each score; empty where none are.
+    probabilities : dict of str to AnswerProbabilities
+        Those that came, by ``overall`` and ``criterion:NAME``.
+    asked_about : set of str
+        What was asked for a score by itself: without ``overall`` that is the mean of the criteria.
+    """
 
     texts: Mapping[str, Text]
     sample: int
     again: int
     calls: Calls
+    levels: Mapping[str, float] = field(default_factory=dict)
+    probabilities: dict[str, AnswerProbabilities] = field(default_factory=dict)
+    asked_about: set[str] = field(default_factory=set)
 
     def of(
-        self, question: str, read: Callable[[Mapping[str, Any]], Value], **more: str
+        self,
+        question: str,
+        read: Callable[[Mapping[str, Any]], Value],
+        *,
+        about: str = OVERALL,
+        records: Sequence[str] = (),
+        **more: str,
     ) -> Generator[Ask, Reply, Value | str]:
-        """Ask one question, and once more where the answer is of no use."""
-        ask = Ask(predictor=question, inputs={**self.texts, **more}, sample=self.sample)
-        return asked(ask, read, again=self.again, calls=self.calls)
+        """Ask one question for scores, and once more where the answer is of no use.
+
+        Parameters
+        ----------
+        question : str
+            The predictor.
+        read : callable
+            Takes the fields and returns a value, or raises ValueError with a sentence why not.
+        about : str
+            What the one score is of: ``overall``, or ``criterion:NAME``.
+        records : sequence of str
+            The criteria of an answer with several scores, of which ``read`` keeps the
+            probabilities itself.
+        **more
+            Inputs beside the item's texts.
+        """
+        wanted = None
+        if self.levels:
+            field = "assessments" if records else "score"
+            levels = tuple(self.levels)
+            wanted = ProbabilitiesOf(field=field, answers=levels, records=tuple(records))
+        if not records:
+            self.asked_about.add(about)
+        inputs = {**self.texts, **more}
+        ask = Ask(predictor=question, inputs=inputs, sample=self.sample, probabilities=wanted)
+
+        def reading(fields: Mapping[str, Any]) -> Value:
+            value = read(fields)
+            if not records:
+                self.keep({"score": about})
+            return value
+
+        return asked(ask, reading, again=self.again, calls=self.calls)
+
+    def keep(self, terms: Mapping[str, str]) -> None:
+        """Keep the probabilities in the reply that is being read, by what their scores are of."""
+        found = {} if self.calls.latest is None else self.calls.latest.probabilities
+        self.probabilities.update({of: found[name] for name, of in terms.items() if name in found})
 
 
 def score_on(answers: Scale) -> Callable[[Mapping[str, Any]], CriterionScore]:
@@ -104,21 +177,55 @@ def said(explanation: Any) -> str:
     return "" if text.strip() == LEFT_OUT else text
 
 
-def averaged(found: Sequence[Judgement], calls: tuple[str, ...]) -> Judgement:
-    """Return the judgement that several samples make; words are those of the first with a score."""
+Reduction = Literal["mean", "median", "mode"]
+
+
+def reduced(
+    found: Sequence[Judgement],
+    calls: tuple[str, ...],
+    reduction: Reduction = "mean",
+    *,
+    asks_whole: bool = True,
+) -> Judgement:
+    """Return the judgement that several samples make.
+
+    Words are those of the first with a score. The score of a judge that does not ask for one of
+    the whole stays the mean of the criteria, after these were reduced.
+    """
     scored = [one for one in found if one.score is not None]
     if not scored:
         return found[0].model_copy(update={"calls": calls})
     if len(scored) == 1:
         return scored[0].model_copy(update={"calls": calls})
-    raw = fmean(one.raw for one in scored if one.raw is not None)
+    raw = one_of([one.raw for one in scored if one.raw is not None], reduction)
     criteria = {}
     for name in scored[0].criteria:
         several = [one.criteria[name] for one in scored]
         given = [one for one in several if one.score is not None]
         points = [one.score for one in given if one.score is not None]
         criteria[name] = CriterionScore(
-            score=fmean(points) if points else None, explanation=(given or several)[0].explanation
+            score=one_of(points, reduction) if points else None,
+            explanation=(given or several)[0].explanation,
         )
-    update = {"score": raw, "raw": raw, "criteria": criteria, "calls": calls}
+    reduced_criteria = [one.score for one in criteria.values() if one.score is not None]
+    if reduction != "mean" and reduced_criteria and not asks_whole:
+        raw = fmean(reduced_criteria)
+    how = joined_weighting([one.weighting for one in scored], lambda n: one_of(n, reduction))
+    update = {"score": raw, "raw": raw, "criteria": criteria, "calls": calls, "weighting": how}
     return scored[0].model_copy(update=update)
+
+
+def one_of(scores: Sequence[float], reduction: Reduction) -> float:
+    """Return what several scores come to.
+
+    Examples
+    --------
+    >>> scores = [20, 80, 80, 60]
+    >>> one_of(scores, "mean"), one_of(scores, "median"), one_of(scores, "mode")
+    (60.0, 70.0, 80.0)
+    >>> one_of([20, 80], "mode")
+    50.0
+    """
+    if reduction == "median":
+        return float(median(scores))
+    return fmean(multimode(scores) if reduction == "mode" else scores)

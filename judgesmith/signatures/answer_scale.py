@@ -5,6 +5,8 @@ Everything a judge computes with is on 0 to 100; a model may be asked for 1 to 5
 
 from __future__ import annotations
 
+import functools
+
 from judgesmith.signatures.points import whole
 from judgesmith.signatures.scale import PERCENT, Scale
 
@@ -55,6 +57,22 @@ def level_of(percent: float, scale: Scale) -> Level:
         up, middle = int(points) + 1, (scale.low + scale.high) / 2
         nearest = up if points < middle else up - 1
     return scale.labels[nearest - int(scale.low)] if scale.labels else nearest
+
+
+@functools.lru_cache(maxsize=64)
+def levels_of(scale: Scale) -> dict[str, float]:
+    """Return what each level of a scale comes to on 0 to 100, by how it is written; worst first.
+
+    Examples
+    --------
+    >>> levels_of(Scale(low=1, high=5))
+    {'1': 0.0, '2': 25.0, '3': 50.0, '4': 75.0, '5': 100.0}
+    >>> list(levels_of(Scale.categorical("poor", "fair")))
+    ['poor', 'fair']
+    """
+    points = range(int(scale.low), int(scale.high) + 1)
+    written = scale.labels or tuple(map(str, points))
+    return {name: 100 * scale.fraction(one) for name, one in zip(written, points, strict=True)}
 
 
 def is_percent(scale: Scale) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 from pydantic import (
     BaseModel,
@@ -46,7 +46,14 @@ class JudgeProtocol(BaseModel):
     demonstrations : dict of str to tuple of Demonstration
         By predictor, in the order they are shown; none in families that show none.
     samples : int
-        Answers asked for per question, at most 1,000; their scores are averaged.
+        Answers asked for per question, at most 1,000.
+    reduction : {"mean", "median", "mode"}
+        What several answers to a question come to. Of several scores that are equally frequent
+        the mode is their mean. With one answer there is nothing to reduce.
+    weighting : {"none", "probabilities"}
+        Whether a score is the one that the model states, or the mean of all that it might have
+        given, weighed by their probabilities. Needs a model that gives log-probabilities; where
+        it does not, the stated score stands and the judgement says so.
     temperature : float
         Of every call, 0 to 2. Models that were made without a temperature are sent none.
     max_tokens : int or None
@@ -68,6 +75,8 @@ class JudgeProtocol(BaseModel):
     instructions: Mapping[str, str] = Field(default_factory=dict)
     demonstrations: Mapping[str, tuple[Demonstration, ...]] = Field(default_factory=dict)
     samples: int = Field(default=1, ge=1, le=1000)
+    reduction: Literal["mean", "median", "mode"] = "mean"
+    weighting: Literal["none", "probabilities"] = "none"
     temperature: FiniteFloat = Field(default=0.0, ge=0.0, le=2.0)
     max_tokens: int | None = Field(default=None, ge=1)
     aggregation: Aggregation = Field(default_factory=Aggregation)

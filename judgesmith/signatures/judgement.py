@@ -130,6 +130,30 @@ class ErrorSpan(BaseModel):
     explanation: str = ""
 
 
+class Weighting(BaseModel):
+    """How a score came about that probabilities were to weigh.
+
+    Parameters
+    ----------
+    mode : {"probabilities", "stated"}
+        Whether the score is the mean of all that the model might have given, or the one that it
+        stated because there were no probabilities.
+    stated : float
+        What the model stated, 0 to 100.
+    mass : float
+        How much of the probability was listed, 0 to 1.
+    reason : str
+        Why there were no probabilities; empty where there were.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    mode: Literal["probabilities", "stated"]
+    stated: FiniteFloat
+    mass: FiniteFloat = 0.0
+    reason: str = ""
+
+
 class Judgement(BaseModel):
     """A verdict on one response: a score, or the reason why there is none.
 
@@ -149,6 +173,9 @@ class Judgement(BaseModel):
         Identities of the model calls behind the verdict, in order.
     raw : float or None
         The model's own overall score, 0 to 100, before any learned aggregation.
+    weighting : dict of str to Weighting
+        How each score came about where probabilities were to weigh it, by ``overall`` and
+        ``criterion:NAME``. Empty where none were asked for.
 
     Raises
     ------
@@ -170,6 +197,7 @@ class Judgement(BaseModel):
     problem: str | None = None
     calls: tuple[str, ...] = ()
     raw: FiniteFloat | None = None
+    weighting: Mapping[str, Weighting] = Field(default_factory=dict)
 
     @model_validator(mode="after")
     def _a_score_or_a_reason(self) -> Self:

@@ -41,7 +41,7 @@ def test_every_configuration_is_a_judge_of_its_own(rubric):
 
 def test_a_judge_without_criteria_can_only_be_vanilla():
     space = critic_space(Protocol(variant="vanilla", rubric=Rubric()))
-    assert space.names == ("variant", "answers", "samples")
+    assert space.names == ("variant", "answers", "samples", "reduction", "weighting")
     assert choice(space, "variant").ids == ("vanilla",)
 
 

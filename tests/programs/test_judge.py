@@ -12,7 +12,10 @@ from judgesmith.programs.models import model, stack_of
 from judgesmith.signatures import Protocol, Rubric
 
 TASKLESS = Rubric(criteria={"brevity": "Is it short?"})
-FIELDS = {"score", "explanation", "criteria", "errors", "problem", "raw", "calls", "protocol"}
+FIELDS = {
+    *("score", "explanation", "criteria", "errors", "problem", "raw", "weighting", "calls"),
+    "protocol",
+}
 
 
 @pytest.fixture

@@ -1,0 +1,62 @@
+"""Scores that probabilities were to weigh and did not: how many, and why."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+
+from judgesmith.signatures.judgement import Judgement
+
+
+def stated_reason(judgement: Judgement) -> str | None:
+    """Return why a score of a judgement is the one that the model stated, for the first such one.
+
+    None where probabilities weighed all of them, or were not asked for.
+
+    Examples
+    --------
+    >>> how = {"mode": "stated", "stated": 70, "reason": "the endpoint gave none"}
+    >>> stated_reason(Judgement(score=70, weighting={"overall": how}))
+    'the endpoint gave none'
+    >>> stated_reason(Judgement(score=70)) is None
+    True
+    """
+    reasons = (one.reason for one in judgement.weighting.values() if one.mode == "stated")
+    return next(reasons, None)
+
+
+def stated_notes(judgements: Iterable[Judgement]) -> Iterator[str]:
+    """Yield a sentence about scores that are not weighed, if there are any."""
+    n, reasons = 0, Counter[str]()
+    for one in judgements:
+        n += 1
+        reason = stated_reason(one)
+        if reason is not None:
+            reasons[reason] += 1
+    yield from stated_text(reasons, n)
+
+
+def stated_text(reasons: Mapping[str, int], n_rows: int) -> Iterator[str]:
+    """Yield a sentence about rows with scores that are not weighed, if there are any.
+
+    Parameters
+    ----------
+    reasons : dict of str to int
+        Why, with the number of rows.
+    n_rows : int
+        Of all rows.
+
+    Examples
+    --------
+    >>> list(stated_text({"the endpoint gave none": 3}, 4))[0].partition(",")[0]
+    'on 3 of 4 rows a score is the one that the model stated'
+    >>> list(stated_text({}, 4))
+    []
+    """
+    n = sum(reasons.values())
+    if n:
+        most = max(reasons, key=lambda reason: reasons[reason])
+        yield (
+            f"on {n} of {n_rows} rows a score is the one that the model stated, not the mean by "
+            f"probabilities that the judge asks for; on {reasons[most]} of them because {most}."
+        )
