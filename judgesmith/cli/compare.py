@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from judgesmith.cli.faults import OptionError, blaming
+from judgesmith.cli.judge_models import asked_models
 from judgesmith.cli.judged import UNTRACED, Named, named, refuse_criterion
 from judgesmith.cli.numbers import Number, WholeNumber
 from judgesmith.cli.options import (
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from judgesmith.experiments import DataSet, Targets
     from judgesmith.experiments.judged_rows import JudgedRows
     from judgesmith.experiments.score_files import Scores
-    from judgesmith.programs import SavedJudge
+    from judgesmith.programs.saved_kinds import AnySaved
 
 
 @click.command("compare")
@@ -129,13 +130,13 @@ def _two(a: str, b: str) -> tuple[Named, Named]:
     return first, second
 
 
-def _judges(sides: tuple[Named, Named]) -> list[SavedJudge | None]:
+def _judges(sides: tuple[Named, Named]) -> list[AnySaved | None]:
     """Load the judges among the two."""
     if all(side.path is not None for side in sides):
         return [None, None]
-    from judgesmith.programs.saved import SavedJudge
+    from judgesmith.programs.saved_kinds import load_saved
 
-    judges = [None if side.path else SavedJudge.load(side.text) for side in sides]
+    judges = [None if side.path else load_saved(side.text) for side in sides]
     first, second = judges
     if first and second and first.fingerprint == second.fingerprint:
         b = sides[1].text
@@ -147,7 +148,7 @@ def _judges(sides: tuple[Named, Named]) -> list[SavedJudge | None]:
 
 def _targets(
     sides: tuple[Named, Named],
-    judges: list[SavedJudge | None],
+    judges: list[AnySaved | None],
     dataset: DataSet,
     target: str,
     aggregate: str,
@@ -180,7 +181,7 @@ def _targets(
 
 def _judged(
     sides: tuple[Named, Named],
-    judges: list[SavedJudge | None],
+    judges: list[AnySaved | None],
     scores: list[Scores | None],
     dataset: DataSet,
     targets: Targets,
@@ -201,8 +202,7 @@ def _judged(
                 assert own is not None
                 found.append(rows_of_scores(own, dataset, targets))
                 continue
-            lm = choice.lm(default=judge.model, run_id=run_id)
-            choice.check_key(lm)
+            judge, (lm, *_) = asked_models(judge, choice, run_id=run_id)
             n_rated, stage = len(targets.rated), f"rows by {letter}"
             tell = None if progress is None else _telling(progress, stage, n_rated)
             found.append(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from judgesmith.cli.faults import blaming
+from judgesmith.cli.judge_models import asked_models
 from judgesmith.cli.judged import UNTRACED, Named, named, refuse_criterion
 from judgesmith.cli.numbers import WholeNumber
 from judgesmith.cli.options import (
@@ -132,15 +133,14 @@ def _of_judge(
     data: str,
 ) -> Evaluation:
     from judgesmith.experiments import evaluate_judge, targets_of
-    from judgesmith.programs.saved import SavedJudge
+    from judgesmith.programs.saved_kinds import load_saved
 
-    saved = SavedJudge.load(folder)
+    saved = load_saved(folder)
     with blaming("--target" if target != "auto" else data):
         wanted = saved.target if target == "auto" else target
         targets = targets_of(dataset, wanted, aggregate)  # type: ignore[arg-type]
     run_id = f"evaluate {saved.fingerprint} {dataset.digest} {targets.name}"
-    lm = choice.lm(default=saved.model, run_id=run_id)
-    choice.check_key(lm)
+    saved, (lm, *_) = asked_models(saved, choice, run_id=run_id)
     n_rated = len(targets.rated)
     with stage_progress(quiet=quiet) as progress:
         tell = None if progress is None else (lambda n: progress("rows", n, n_rated))

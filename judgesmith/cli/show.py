@@ -16,13 +16,13 @@ from judgesmith.cli.printing import print_json, say
 def command(judge: str, other: str | None, prompts: bool, as_json: bool) -> None:
     """Print the judge in the folder JUDGE as people read it."""
     from judgesmith.programs.card import judge_card
-    from judgesmith.programs.saved import SavedJudge
+    from judgesmith.programs.saved_kinds import load_saved
 
-    saved = SavedJudge.load(judge)
+    saved = load_saved(judge)
     if other is not None:
         from judgesmith.programs.comparing import difference
 
-        lines = difference(saved, SavedJudge.load(other))
+        lines = difference(saved, load_saved(other))
         if as_json:
             print_json({"judge": judge, "other": other, "differences": lines})
         else:
@@ -33,5 +33,5 @@ def command(judge: str, other: str | None, prompts: bool, as_json: bool) -> None
         return
     say(judge_card(saved))
     if prompts:
-        for name, question in saved.questions.items():
+        for name, question in saved.asked_questions():
             say(f"\n===== {name} =====\n\n{question.as_text()}")

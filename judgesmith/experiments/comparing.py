@@ -22,7 +22,8 @@ from judgesmith.metrics import PairedEstimate
 from judgesmith.metrics.checks import fraction
 from judgesmith.optimizers import Agreement
 from judgesmith.optimizers.objectives import parse_agreement
-from judgesmith.programs import Judge, SavedJudge
+from judgesmith.programs.holding import AnyJudge
+from judgesmith.programs.saved_kinds import AnySaved
 from judgesmith.signatures.rubric import folded
 
 if TYPE_CHECKING:
@@ -149,8 +150,8 @@ class Comparison:
 
 
 def compare_judges(
-    first: Judge | SavedJudge | Scores,
-    second: Judge | SavedJudge | Scores,
+    first: AnyJudge | AnySaved | Scores,
+    second: AnyJudge | AnySaved | Scores,
     dataset: DataSet,
     targets: Targets | None = None,
     *,
@@ -170,7 +171,7 @@ def compare_judges(
 
     Parameters
     ----------
-    first, second : Judge, SavedJudge or Scores
+    first, second : Judge, JudgeOfJudges, a saved one, or Scores
         Judge A and judge B, or what they said, as ``read_scores`` returns it.
     dataset : DataSet
         Rated items.
@@ -291,7 +292,7 @@ def compare_rows(
     )
 
 
-def made_for(given: Judge | SavedJudge | Scores, dataset: DataSet) -> str | None:
+def made_for(given: AnyJudge | AnySaved | Scores, dataset: DataSet) -> str | None:
     """Return the target that a judge or scores say they are about, None where they say none."""
     if isinstance(given, Scores):
         return given.criterion if given.criterion in dataset.criteria else given.target
@@ -299,7 +300,7 @@ def made_for(given: Judge | SavedJudge | Scores, dataset: DataSet) -> str | None
 
 
 def shared_target(
-    first: Judge | SavedJudge | Scores, second: Judge | SavedJudge | Scores, dataset: DataSet
+    first: AnyJudge | AnySaved | Scores, second: AnyJudge | AnySaved | Scores, dataset: DataSet
 ) -> str | None:
     """Return the target that both are about, None where neither says.
 

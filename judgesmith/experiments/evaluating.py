@@ -27,7 +27,8 @@ from judgesmith.experiments.ratings import Aggregate
 from judgesmith.experiments.score_files import Scores
 from judgesmith.experiments.targets import Targets, targets_of
 from judgesmith.optimizers.table import JudgedTable
-from judgesmith.programs import Judge, SavedJudge
+from judgesmith.programs.holding import AnyJudge
+from judgesmith.programs.saved_kinds import AnySaved
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -113,7 +114,7 @@ class Evaluation:
 
 
 def evaluate_judge(
-    judge: Judge | SavedJudge,
+    judge: AnyJudge | AnySaved,
     dataset: DataSet,
     targets: Targets | None = None,
     *,
@@ -131,7 +132,7 @@ def evaluate_judge(
 
     Parameters
     ----------
-    judge : Judge or SavedJudge
+    judge : Judge, JudgeOfJudges, or a saved one
         Only a saved judge knows which rows it was made from.
     dataset : DataSet
         Rated items.

@@ -15,7 +15,11 @@ from judgesmith.experiments.dataset import DataSet
 from judgesmith.experiments.score_files import Scores
 from judgesmith.experiments.targets import Targets
 from judgesmith.optimizers.table import JudgedTable, judged_table, on_criterion
-from judgesmith.programs import Judge, SavedJudge, judge_items
+from judgesmith.programs import judge_items
+from judgesmith.programs.holding import AnyJudge, JudgeOfJudges, scale_of
+from judgesmith.programs.judge import Judge
+from judgesmith.programs.saved_kinds import AnySaved
+from judgesmith.programs.saved_record import SavedRecord
 from judgesmith.signatures import Judgement
 from judgesmith.signatures.rubric import folded
 from judgesmith.signatures.scale import PERCENT, Scale
@@ -59,7 +63,7 @@ class JudgedRows:
 
 
 def rows_of_judge(
-    judge: Judge | SavedJudge,
+    judge: AnyJudge | AnySaved,
     dataset: DataSet,
     targets: Targets,
     *,
@@ -80,7 +84,8 @@ def rows_of_judge(
     """
     items = [dataset[i] for i in targets.rated.tolist()]
     judgements = judge_items(judge, items, lm=lm, concurrency=concurrency, progress=progress)
-    known = judge.seen_keys if isinstance(judge, SavedJudge) else frozenset()
+    known = judge.seen_keys if isinstance(judge, SavedRecord) else frozenset()
+    own_scale = scale_of(judge) if isinstance(judge, Judge | JudgeOfJudges) else judge.scale
     return _rows(
         label,
         dataset,
@@ -89,7 +94,7 @@ def rows_of_judge(
         whole=own is not None and folded(own) == folded(targets.name),
         seen=np.asarray([item.key in known for item in items], dtype=bool),
         knows_seen=True,
-        scale=judge.protocol.aggregation.scale,
+        scale=own_scale,
     )
 
 

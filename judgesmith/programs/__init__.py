@@ -9,6 +9,7 @@ from judgesmith.programs.judge import Judge
 from judgesmith.programs.panel import Panel
 from judgesmith.programs.running import judge_each, judge_items
 from judgesmith.programs.saved import SavedJudge, SavedJudgeError, load_judge
+from judgesmith.programs.saved_kinds import SavedCalibrated, SavedPanel, load_saved
 from judgesmith.programs.templates import Template
 
 __all__ = [
@@ -19,13 +20,16 @@ __all__ = [
     "FencedAdapter",
     "Judge",
     "Panel",
+    "SavedCalibrated",
     "SavedJudge",
     "SavedJudgeError",
+    "SavedPanel",
     "Template",
     "family_of",
     "judge_each",
     "judge_items",
     "known_families",
     "load_judge",
+    "load_saved",
     "register_family",
 ]

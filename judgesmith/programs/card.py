@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from judgesmith.programs.families import family_of
 from judgesmith.programs.front import front_lines
+from judgesmith.programs.holder_card import holder_lines, holder_title
 from judgesmith.programs.taught import is_edited, rows_that_taught
 from judgesmith.signatures.aggregation import Aggregation
 from judgesmith.signatures.judge_protocol import JudgeProtocol
@@ -15,9 +16,10 @@ from judgesmith.signatures.rubric import Rubric
 
 if TYPE_CHECKING:
     from judgesmith.programs.saved import SavedJudge
+    from judgesmith.programs.saved_record import SavedRecord
 
 
-def judge_card(judge: SavedJudge) -> str:
+def judge_card(judge: SavedRecord) -> str:
     """Return the judge card in Markdown, with nothing in it that a terminal obeys."""
     return "\n".join(map(printable, _lines(judge))) + "\n"
 
@@ -69,13 +71,18 @@ def _on_one_line(text: str) -> str:
     return printable(" ".join(text.split()))
 
 
-def _lines(judge: SavedJudge) -> Iterator[str]:
-    protocol = judge.protocol
-    yield "# A compiled judge"
+def _lines(judge: SavedRecord) -> Iterator[str]:
+    from judgesmith.programs.saved import SavedJudge
+    from judgesmith.programs.saved_kinds import SavedHolder
+
+    alone = isinstance(judge, SavedJudge)
+    yield "# A compiled judge" if alone else f"# {holder_title(judge)}"
     yield ""
     yield f"Judges `{judge.target}`, rated by people on {judge.human_scale};"
-    yield f"answers on {protocol.aggregation.scale}. Compiled with the model `{judge.model}`."
-    if judge.model == "offline":
+    models = ", ".join(f"`{one}`" for one in judge.models)
+    many = "models" if len(judge.models) > 1 else "model"
+    yield f"answers on {judge.scale}. Compiled with the {many} {models}."
+    if judge.models == ("offline",):
         yield "The offline model is a classical model of text quality, not a language model."
     yield f"Fingerprint `{judge.fingerprint}`."
     if judge.settings.get("complete") is False:
@@ -91,20 +98,40 @@ def _lines(judge: SavedJudge) -> Iterator[str]:
     if judge.agreement.get("heldout"):
         yield "Sources of held-out rows were not used to choose; those of selection rows were."
     yield ""
-    yield from front_lines(judge)
-    yield "## Protocol"
-    yield ""
+    if isinstance(judge, SavedJudge):
+        yield from front_lines(judge)
+        yield "## Protocol"
+        yield ""
+        yield from protocol_lines(judge)
+        yield ""
+    elif isinstance(judge, SavedHolder):
+        yield from holder_lines(judge)
+    yield "`judge.json` is the judge; `prompts/` shows every question as text. Load it with"
+    yield '`judgesmith.load("FOLDER")` or score with `judgesmith score FOLDER INPUT -o OUT.jsonl`.'
+
+
+def protocol_lines(judge: SavedJudge) -> Iterator[str]:
+    """Yield what a judge asks, and how its score is made."""
+    protocol = judge.protocol
     yield from _family_lines(protocol)
     yield f"- score: {_score_text(protocol)}"
     for name, shown in protocol.demonstrations.items():
         yield f"- demonstrations in `{name}`: {len(shown)}"
     if judge.settings.get("earlier"):
         yield f"- started from the judge with the fingerprint `{judge.settings['earlier']}`"
+    yield from _importance_lines(judge)
     if protocol.tells_rubric:
         yield from _rubric_lines(protocol.rubric)
-    yield ""
-    yield "`judge.json` is the judge; `prompts/` shows every question as text. Load it with"
-    yield '`judgesmith.load("FOLDER")` or score with `judgesmith score FOLDER INPUT -o OUT.jsonl`.'
+
+
+def _importance_lines(judge: SavedJudge) -> Iterator[str]:
+    """Yield which choices told good judges from others, where a search took note of it."""
+    for one in judge.history:
+        shares = one.get("importances")
+        if isinstance(shares, Mapping) and shares:
+            pairs = [(name, v) for name, v in shares.items() if isinstance(v, int | float)]
+            told = ", ".join(f"{name} {share:.0%}" for name, share in pairs)
+            yield f"- what told the best judges of the search from the others: {told}, by PED-ANOVA"
 
 
 def _rubric_lines(rubric: Rubric) -> Iterator[str]:

@@ -8,34 +8,49 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from judgesmith.programs.card import agreement_text, printable
-from judgesmith.programs.saved import SavedJudge
+from judgesmith.programs.saved_record import SavedRecord
 
 _SHOWN = ("protocol", "model", "target", "human_scale", "rows", "agreement", "settings")
+_HELD = ("kind", "weights", "calibration", "members")
+"""What judges that hold others have instead of a protocol and a model."""
+
 _PROVENANCE = "protocol.rubric.provenance"
 _HASHES = ("run", "mark")  # they say that something differs, never what
 
 
-def difference(first: SavedJudge, second: SavedJudge) -> list[str]:
+def difference(first: SavedRecord, second: SavedRecord) -> list[str]:
     """Return one line per value that differs, and texts line by line; empty where none does.
 
     The protocol comes first. Agreement is compared as it is printed, to three decimals with its
     interval, and provenance by its single values. Rows seen, golden items and the search's history
     are not compared.
     """
-    before, after = (one.model_dump(mode="json", include=set(_SHOWN)) for one in (first, second))
+    before, after = (_shown(one.model_dump(mode="json")) for one in (first, second))
     seen: dict[tuple[str, str], str] = {}
     lines = []
-    for name in _SHOWN:
-        old, new = (dict(_flat(part[name], name)) for part in (before, after))
+    for name in (*_HELD, *_SHOWN):
+        if name not in before and name not in after:
+            continue
+        old, new = (
+            dict(_flat(part[name], name)) if name in part else {} for part in (before, after)
+        )
         found = []
         for path in dict.fromkeys([*old, *new]):
             values = old.get(path, _ABSENT), new.get(path, _ABSENT)
             if values[0] != values[1] and not all(one is _ABSENT or one == "" for one in values):
                 found += _changed(path, *values, seen)
-        if not found and before[name] != after[name]:
+        if not found and before.get(name) != after.get(name):
             found.append(f"{name}: differs in nothing that is shown, such as further decimals")
         lines += found
     return lines
+
+
+def _shown(record: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the parts of a saved judge that are compared, those of its members likewise."""
+    found = {name: record[name] for name in (*_HELD, *_SHOWN) if name in record}
+    if isinstance(members := found.get("members"), Mapping):
+        found["members"] = {name: _shown(one) for name, one in members.items()}
+    return found
 
 
 class _Absent:
@@ -53,11 +68,12 @@ class _Printed(str):
 
 
 def _flat(value: Any, path: str) -> Iterator[tuple[str, Any]]:
-    if path == _PROVENANCE:
-        yield from _origin(value)
-    elif path.startswith("agreement.") and _is_estimate(value):
+    agreement = ".agreement." in f".{path}"
+    if path.endswith(_PROVENANCE):
+        yield from _origin(value, path)
+    elif agreement and _is_estimate(value):
         yield path, _Printed(agreement_text(value))
-    elif path.startswith("agreement.") and isinstance(value, float):
+    elif agreement and isinstance(value, float):
         yield path, _Printed(f"{value:.3f}")
     elif isinstance(value, Mapping):
         for name, part in value.items():
@@ -81,11 +97,11 @@ def _is_estimate(value: Any) -> bool:
     return all(one is None or isinstance(one, int | float) for one in numbers)
 
 
-def _origin(provenance: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+def _origin(provenance: Mapping[str, Any], path: str) -> Iterator[tuple[str, Any]]:
     """Yield the single values of a provenance; its lists are as long as the data they name."""
     for name, value in provenance.items():
         if name not in _HASHES and not isinstance(value, Mapping | list):
-            yield f"{_PROVENANCE}.{name}", value
+            yield f"{path}.{name}", value
 
 
 def _changed(path: str, old: Any, new: Any, seen: dict[tuple[str, str], str]) -> list[str]:

@@ -6,7 +6,7 @@ import asyncio
 import hashlib
 import json
 from abc import abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import dspy
@@ -82,7 +82,9 @@ class JudgeOfJudges(dspy.Module):
 
     def bound_to(self, lm: dspy.LM) -> Asker:
         """Return an asker of all members, each bound to its own model or else to ``lm``."""
-        return _MembersAsker(self, lm)
+        lm = lm or current_lm()
+        askers = {name: Asker.of(self.members[name], lm) for name in self.asked}
+        return MembersAsker(askers, self.combined)
 
     def forward(self, *, source: str, response: str, context: str | None = None) -> dspy.Prediction:
         """Judge one response; see ``Judge.forward``."""
@@ -171,13 +173,27 @@ def _kind_of(given: Mapping[str, Any]) -> type[Judgement]:
     raise TypeError(f"a judge returns a judgement's fields; got {', '.join(given)}.")
 
 
-class _MembersAsker(Asker):
-    def __init__(self, judge: JudgeOfJudges, lm: dspy.LM | None) -> None:
-        lm = lm or current_lm()
-        self._combined = judge.combined
-        self._askers = {name: Asker.of(judge.members[name], lm) for name in judge.asked}
+class MembersAsker(Asker):
+    """Asks all members at once and makes one judgement of what comes back.
+
+    Parameters
+    ----------
+    askers : dict of str to Asker
+        The members, by name.
+    combined : callable
+        Makes one judgement of theirs.
+    """
+
+    def __init__(
+        self,
+        askers: Mapping[str, Asker],
+        combined: Callable[[Mapping[str, Judgement]], Judgement],
+    ) -> None:
+        self._askers = dict(askers)
+        self._combined = combined
 
     async def judge(self, item: RatedItem) -> Judgement:
+        """Return the judgement of one item; none where no member can be asked."""
         said = await asyncio.gather(
             *(asker.judge(item) for asker in self._askers.values()), return_exceptions=True
         )
@@ -196,5 +212,6 @@ class _MembersAsker(Asker):
         return self._combined(found)
 
     async def aclose(self) -> None:
+        """Let go of what the members hold."""
         for asker in self._askers.values():
             await asker.aclose()

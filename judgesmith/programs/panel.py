@@ -95,24 +95,7 @@ class Panel(JudgeOfJudges):
 
     def combined(self, judgements: Mapping[str, Judgement]) -> PanelJudgement:
         """Return the judgement that the members' judgements make."""
-        scores = {name: judgements[name].score for name in self.asked}
-        calls = tuple(call for name in self.asked for call in judgements[name].calls)
-        score = self._weights.apply(scores)
-        if score is None:
-            reasons = "; ".join(f"{name}: {judgements[name].problem}" for name in self.asked)
-            problem = f"no member of the panel gave a score: {reasons}"
-            return PanelJudgement(score=None, problem=problem, calls=calls, members=scores)
-        voice = next(name for name in self.asked if scores[name] is not None)
-        return PanelJudgement(
-            score=score,
-            explanation=judgements[voice].explanation,
-            criteria=judgements[voice].criteria,
-            errors=judgements[voice].errors,
-            calls=calls,
-            members=scores,
-            voice=voice,
-            disagreement=self._weights.disagreement(scores),
-        )
+        return panel_judgement(judgements, self._weights)
 
     def settings(self) -> dict[str, Any]:
         """Return the weights as plain data."""
@@ -129,3 +112,32 @@ class Panel(JudgeOfJudges):
                 f"{', '.join(self.members)}."
             )
         return weights
+
+
+def panel_judgement(judgements: Mapping[str, Judgement], weights: PanelWeights) -> PanelJudgement:
+    """Return the judgement that those of a panel's members make.
+
+    Examples
+    --------
+    >>> weights = PanelWeights.equal({"a": Scale(low=0, high=100), "b": Scale(low=1, high=5)})
+    >>> panel_judgement({"a": Judgement(score=50), "b": Judgement(score=4)}, weights).score
+    62.5
+    """
+    scores = {name: judgements[name].score for name in weights.asked}
+    calls = tuple(call for name in weights.asked for call in judgements[name].calls)
+    score = weights.apply(scores)
+    if score is None:
+        reasons = "; ".join(f"{name}: {judgements[name].problem}" for name in weights.asked)
+        problem = f"no member of the panel gave a score: {reasons}"
+        return PanelJudgement(score=None, problem=problem, calls=calls, members=scores)
+    voice = next(name for name in weights.asked if scores[name] is not None)
+    return PanelJudgement(
+        score=score,
+        explanation=judgements[voice].explanation,
+        criteria=judgements[voice].criteria,
+        errors=judgements[voice].errors,
+        calls=calls,
+        members=scores,
+        voice=voice,
+        disagreement=weights.disagreement(scores),
+    )

@@ -1,68 +1,47 @@
-"""A compiled judge as plain data: one folder that can be read, compared, moved and loaded.
-
-Nothing in it is code, nothing is unpickled, and it names no key and no endpoint.
-"""
+"""A compiled judge as plain data: its protocol, its questions, and how it came to be."""
 
 from __future__ import annotations
 
-import hashlib
-import json
-from collections.abc import Mapping
-from importlib.metadata import version
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
-from pydantic import (
-    BaseModel,
-    ConfigDict,
-    Field,
-    SerializerFunctionWrapHandler,
-    ValidationError,
-    field_validator,
-    model_serializer,
-    model_validator,
-)
+from pydantic import field_validator, model_validator
 
-from judgesmith.drafts import draft_beside, put, tidy, write_synced
 from judgesmith.programs.aggregating import check_terms
 from judgesmith.programs.families import AnyProtocol, family_of
 from judgesmith.programs.front import FrontMember
 from judgesmith.programs.judging import Steps
-from judgesmith.programs.plain_data import Plain, PredictorName
+from judgesmith.programs.plain_data import PredictorName
 from judgesmith.programs.saved_checks import check_agreement, check_questions
+from judgesmith.programs.saved_record import (
+    JUDGE_FILE,
+    SCHEMA,
+    GoldenItem,
+    SavedJudgeError,
+    SavedRecord,
+    content_hash,
+)
 from judgesmith.programs.templates import Template
 from judgesmith.signatures.judge_protocol import JudgeProtocol
-from judgesmith.signatures.judgement import Judgement
-from judgesmith.signatures.plain_faults import plain_faults
 from judgesmith.signatures.scale import Scale
 
 if TYPE_CHECKING:
+    from judgesmith.programs.holding import AnyJudge
     from judgesmith.programs.judge import Judge
 
-SCHEMA = 1
-"""Version of the layout of ``judge.json``; a reader refuses what it does not know."""
-
-JUDGE_FILE = "judge.json"
-_MOST_SAID = 1000  # characters of what is wrong with a file
-_OWN_FILES = {JUDGE_FILE, "README.md", "prompts"}
-
-
-class SavedJudgeError(ValueError):
-    """A folder holds no judge that can be trusted; the message says what is wrong with it."""
-
-
-class GoldenItem(BaseModel):
-    """A text with the judgement it had when the judge was made, to be judged again later."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    source: str
-    context: str | None = None
-    response: str
-    judgement: Judgement
+__all__ = [
+    "JUDGE_FILE",
+    "SCHEMA",
+    "GoldenItem",
+    "SavedJudge",
+    "SavedJudgeError",
+    "content_hash",
+    "load_judge",
+]
 
 
-class SavedJudge(BaseModel):
+class SavedJudge(SavedRecord):
     """Everything a compiled judge is.
 
     Parameters
@@ -73,41 +52,16 @@ class SavedJudge(BaseModel):
         Every model call as it is rendered, up to the item, by predictor.
     model : str
         The model it was compiled with, as ``provider/model``.
-    target : str
-        What people rated: a criterion, ``overall`` or ``mean``.
-    human_scale : Scale
-        What people rated it on.
-    agreement : dict
-        Agreement with people, by ``uncompiled``, ``selection``, ``heldout``, ``gain`` and
-        ``optimism``; estimates with their intervals.
-    rows : dict of str to int
-        How many rows were used for what, and how many stayed unscored.
-    seen : dict of str to tuple of str
-        ``RatedItem.key`` of every row the judge was made from, by its use.
-    golden : tuple of GoldenItem
-        A few judged texts; may be empty.
-    history : tuple of dict
-        What the search tried, oldest first.
-    settings : dict
-        The run's own settings, so that it can be repeated.
+    target, human_scale, agreement, rows, seen, golden, history, settings
+        See ``SavedRecord``.
     front : tuple of FrontMember
         All judges that none beats on several objectives, this one included; empty where it was
         made for one objective.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
     protocol: AnyProtocol
     questions: Mapping[PredictorName, Template]
     model: str
-    target: str
-    human_scale: Scale
-    agreement: Plain = Field(default_factory=dict)
-    rows: Mapping[str, int] = Field(default_factory=dict)
-    seen: Mapping[str, tuple[str, ...]] = Field(default_factory=dict)
-    golden: tuple[GoldenItem, ...] = ()
-    history: tuple[Plain, ...] = ()
-    settings: Plain = Field(default_factory=dict)
     front: tuple[FrontMember, ...] = ()
 
     @field_validator("protocol")
@@ -123,23 +77,19 @@ class SavedJudge(BaseModel):
         check_agreement(self.agreement)
         return self
 
-    @model_serializer(mode="wrap")
-    def _without_an_empty_front(self, plain: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Leave out a front that there is not: most judges are made for one objective."""
-        found: dict[str, Any] = plain(self)
-        if not self.front:
-            found.pop("front", None)
-        return found
+    @property
+    def models(self) -> tuple[str, ...]:
+        """The model that it was compiled with."""
+        return (self.model,)
 
     @property
-    def fingerprint(self) -> str:
-        """Twelve hex digits that change when anything in the judge does."""
-        return content_hash(self.model_dump(mode="json"))[:12]
+    def scale(self) -> Scale:
+        """What scores are measured in."""
+        return self.protocol.aggregation.scale
 
-    @property
-    def seen_keys(self) -> frozenset[str]:
-        """Keys of all rows the judge was made from."""
-        return frozenset(key for keys in self.seen.values() for key in keys)
+    def asked_questions(self) -> Iterator[tuple[str, Template]]:
+        """Yield every question with its name."""
+        yield from self.questions.items()
 
     def templates(self) -> Mapping[str, Template]:
         """Return every question, rendered up to the item, as it was when the judge was made."""
@@ -170,137 +120,14 @@ class SavedJudge(BaseModel):
             )
         return judge
 
-    def save(self, folder: str | Path, *, overwrite: bool = False) -> Path:
-        """Write the judge to ``folder``: all of it, or nothing.
 
-        Raises
-        ------
-        FileExistsError
-            If the folder exists, and is not an earlier judge, and nothing else, that may be
-            overwritten.
-        """
-        folder = Path(folder).resolve()  # through a link, to the folder that it names
-        tidy(folder)
-        if folder.exists():
-            _refuse_to_lose(folder, overwrite=overwrite)
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        with draft_beside(folder, folder=True) as draft:
-            self._write(draft)
-            put(draft, folder)
-        return folder
-
-    def _write(self, folder: Path) -> None:
-        from judgesmith.programs.card import judge_card
-
-        content = self.model_dump(mode="json")
-        document = {
-            "schema": SCHEMA,
-            "made_by": f"judgesmith {version('judgesmith')}",
-            "content_hash": content_hash(content),
-            **content,
-        }
-        text = json.dumps(document, ensure_ascii=True, indent=1, allow_nan=False)
-        write_synced(folder / JUDGE_FILE, text + "\n")
-        prompts = folder / "prompts"
-        prompts.mkdir()
-        for name, question in self.questions.items():
-            write_synced(prompts / f"{name}.txt", question.as_text() + "\n")
-        write_synced(folder / "README.md", judge_card(self))
-
-    @classmethod
-    def load(cls, folder: str | Path) -> Self:
-        """Return the judge in ``folder``, verified.
-
-        Raises
-        ------
-        SavedJudgeError
-            If there is no judge, its layout is of another version, or it was changed.
-        """
-        path = Path(folder)
-        path = path if path.is_file() else path / JUDGE_FILE
-        try:
-            document = json.loads(path.read_text(encoding="utf-8"))
-        except (FileNotFoundError, NotADirectoryError):
-            raise SavedJudgeError(f"{folder}: no judge there; expected a {JUDGE_FILE}.") from None
-        except (OSError, UnicodeDecodeError, ValueError, RecursionError) as fault:
-            said = f"cannot be read as a judge: {_unreadable(fault)}"
-            raise SavedJudgeError(f"{path}: {said}; name a folder that compile made.") from None
-        if not isinstance(document, dict) or "schema" not in document:
-            raise SavedJudgeError(f"{path}: holds no judge; name a folder that compile made.")
-        if document["schema"] != SCHEMA:
-            raise SavedJudgeError(
-                f"{path}: expected schema {SCHEMA} of judgesmith {version('judgesmith')}; "
-                f"got {document['schema']!r}. Compile the judge again, or use the version that "
-                "made it."
-            )
-        content = {
-            name: value
-            for name, value in document.items()
-            if name not in ("schema", "made_by", "content_hash")
-        }
-        try:
-            found = content_hash(content)
-        except RecursionError:
-            raise SavedJudgeError(
-                f"{path}: cannot be read as a judge: nested too deeply."
-            ) from None
-        if found != document.get("content_hash"):
-            raise SavedJudgeError(
-                f"{path}: changed since it was saved: its content does not match its hash. "
-                "Restore the file, or change the rubric or protocol and compile again."
-            )
-        try:
-            judge = cls.model_validate(content)
-            content_hash(judge.model_dump(mode="json"))  # whoever loads it may save it
-        except ValidationError as fault:
-            said = plain_faults(fault).rstrip(".")
-            # Names in a tampered file may be as long as they like.
-            said = said if len(said) <= _MOST_SAID else f"{said[:_MOST_SAID]}…"
-            raise SavedJudgeError(f"{path}: {said}. Compile the judge again.") from None
-        except (ValueError, RecursionError) as fault:
-            raise SavedJudgeError(f"{path}: cannot be read as a judge: {fault}") from None
-        return judge
-
-
-def load_judge(folder: str | Path) -> Judge:
-    """Return the judge in ``folder`` as a DSPy module, verified.
+def load_judge(folder: str | Path) -> AnyJudge:
+    """Return the judge in ``folder`` as a DSPy module, verified: also a panel or a calibrated one.
 
     Raises
     ------
     SavedJudgeError
         If the folder holds no judge that can be trusted, or this version words its questions
-        differently; ``SavedJudge.load`` still scores with the words it was compiled with.
+        differently; ``SavedRecord.load`` still scores with the words it was compiled with.
     """
-    return SavedJudge.load(folder).program()
-
-
-def _unreadable(fault: Exception) -> str:
-    """Return why a file is no JSON document."""
-    if isinstance(fault, OSError):
-        return fault.strerror or "it cannot be opened"
-    if isinstance(fault, json.JSONDecodeError):
-        return f"no JSON from line {fault.lineno}, character {fault.colno} on"
-    if isinstance(fault, UnicodeDecodeError):
-        return "it is not in UTF-8"
-    deep = isinstance(fault, RecursionError)
-    return "it is nested too deeply" if deep else "it holds a number that is too long"
-
-
-def _refuse_to_lose(folder: Path, *, overwrite: bool) -> None:
-    """Refuse to replace anything but a judge, or a judge that may not be overwritten."""
-    is_judge = folder.is_dir() and (folder / JUDGE_FILE).is_file()
-    if not (overwrite and is_judge):
-        way_out = ", or replace the judge in it with overwrite=True." if is_judge else "."
-        raise FileExistsError(f"{folder} exists; name another folder{way_out}")
-    others = sorted({path.name for path in folder.iterdir()} - _OWN_FILES)
-    if others:
-        raise FileExistsError(
-            f"{folder} holds more than a judge, such as {others[0]}; move that, or name another "
-            "folder."
-        )
-
-
-def content_hash(content: Mapping[str, Any]) -> str:
-    """Return the SHA-256 of plain data, whatever the order of its keys."""
-    plain = json.dumps(content, sort_keys=True, ensure_ascii=True, separators=(",", ":"))
-    return hashlib.sha256(plain.encode()).hexdigest()
+    return SavedRecord.load(folder).program()

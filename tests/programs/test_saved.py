@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from judgesmith.programs import ActiveCritic, SavedJudge, SavedJudgeError, judge_items, load_judge
-from judgesmith.programs import saved as saved_module
+from judgesmith.programs import saved_record as saved_module
 from judgesmith.programs.models import model
 from judgesmith.programs.saved import GoldenItem, content_hash
 from judgesmith.signatures import Aggregation, Judgement, RatedItem, Scale

@@ -1,0 +1,118 @@
+"""What the card of a panel, or of a calibrated judge, tells of what it holds and has learned."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from judgesmith.signatures.calibration import Calibration
+
+if TYPE_CHECKING:
+    from judgesmith.programs.saved_kinds import SavedHolder, SavedPanel
+    from judgesmith.programs.saved_record import SavedRecord
+
+
+def holder_title(judge: SavedRecord) -> str:
+    """Return what a judge that holds others is called."""
+    from judgesmith.programs.saved_kinds import SavedPanel
+
+    return "A panel of judges" if isinstance(judge, SavedPanel) else "A calibrated judge"
+
+
+def holder_lines(judge: SavedHolder) -> Iterator[str]:
+    """Yield what was learned, then every member."""
+    from judgesmith.programs.saved_kinds import SavedCalibrated, SavedPanel
+
+    if isinstance(judge, SavedPanel):
+        yield from _weights_lines(judge)
+    elif isinstance(judge, SavedCalibrated):
+        yield "## Calibration"
+        yield ""
+        yield from calibration_lines(judge.calibration)
+        yield from _report_lines(judge.agreement.get("calibration"))
+        yield ""
+    for name, member in judge.members.items():
+        yield f"## {name}"
+        yield ""
+        yield from _member_lines(member)
+        yield ""
+
+
+def _weights_lines(judge: SavedPanel) -> Iterator[str]:
+    weights = judge.weights
+    yield "## Members"
+    yield ""
+    yield "| member | weight | on | model | fingerprint |"
+    yield "| --- | --- | --- | --- | --- |"
+    total = sum(weights.weights)
+    for name, weight in zip(weights.members, weights.weights, strict=True):
+        member = judge.members[name]
+        share = f"{weight / total:.3f}" if weight else "0, not asked"
+        models = ", ".join(member.models)
+        yield f"| {name} | {share} | {member.scale} | {models} | `{member.fingerprint}` |"
+    yield ""
+    yield "The score is the weighted mean of the members' standardised scores, put back on a scale."
+    yield ""
+
+
+def calibration_lines(learned: Calibration) -> Iterator[str]:
+    """Yield what a calibration promises, and how much it rests on."""
+    ends = (
+        f"{learned.thresholds[0]:.3g} becomes {learned.values[0]:.3g}, "
+        f"{learned.thresholds[-1]:.3g} becomes {learned.values[-1]:.3g}"
+    )
+    n = len(learned.thresholds)
+    shape = "line" if n == 2 else f"way with {n} {'corner' if n == 1 else 'corners'}"
+    yield (
+        f"- a {shape} to {learned.scale}: {ends}; learned from {learned.n_map} rows of "
+        f"{learned.n_sources_map} sources"
+    )
+    behind = f"{learned.n_margin} rows of {learned.n_sources_margin} other sources"
+    if learned.margin is None:
+        yield f"- interval: the whole scale, as {behind} are too few for {learned.confidence:.0%}"
+    else:
+        yield (
+            f"- interval: {learned.margin:.3g} points to either side, which hold what people say "
+            f"of a text of a new source with a chance of {learned.confidence:.0%} or more; from "
+            f"{behind}"
+        )
+    rule = learned.abstention
+    if rule is None:
+        return
+    kept = {"all": "all that have a doubt", "none": "none: no limit could be certified"}
+    limit = f"those whose {rule.doubt} lie less than {rule.limit or 0:.3g} points apart"
+    yield (
+        f"- scores that are kept: {kept.get(rule.keeps, limit)}; to lie within {rule.wished:g} "
+        f"points of people on average, at {rule.confidence:.0%}, from {rule.n} rows of "
+        f"{rule.n_sources} sources, of which {rule.coverage:.0%} were kept"
+    )
+
+
+def _report_lines(report: Any) -> Iterator[str]:
+    """Yield how the promises held on rows held out."""
+    if not isinstance(report, dict) or not report.get("n"):
+        return
+    said = [f"{report['n']} rows of {report.get('n_sources')} sources held out"]
+    for name, text in (
+        ("covered", "{:.0%} of what people said lies in the interval"),
+        ("kept", "{:.0%} of the scores are kept"),
+        ("distance", "kept scores lie {:.3g} points from people on average"),
+    ):
+        if isinstance(report.get(name), int | float):
+            said.append(text.format(report[name]))
+    yield f"- on {', '.join(said)}"
+
+
+def _member_lines(member: SavedRecord) -> Iterator[str]:
+    from judgesmith.programs.card import protocol_lines
+    from judgesmith.programs.saved import SavedJudge
+    from judgesmith.programs.saved_kinds import SavedCalibrated, SavedHolder
+
+    if isinstance(member, SavedJudge):
+        yield from protocol_lines(member)
+    elif isinstance(member, SavedHolder):
+        if isinstance(member, SavedCalibrated):
+            yield from calibration_lines(member.calibration)
+        for name, one in member.members.items():
+            yield f"- `{name}`:"
+            yield from (f"  {line}" for line in _member_lines(one))

@@ -1,0 +1,252 @@
+"""Saved judges that hold saved judges: panels, and judges with a calibration."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
+
+from pydantic import BeforeValidator, Field, PrivateAttr, SerializeAsAny, model_validator
+
+from judgesmith.programs.asking import Asker
+from judgesmith.programs.calibrated import Calibrated, CalibratedJudgement, calibrated
+from judgesmith.programs.holding import MembersAsker
+from judgesmith.programs.panel import Panel, PanelJudgement, panel_judgement
+from judgesmith.programs.saved import SavedJudge
+from judgesmith.programs.saved_checks import check_agreement
+from judgesmith.programs.saved_record import SavedRecord
+from judgesmith.programs.templates import Template
+from judgesmith.signatures.calibration import Calibration
+from judgesmith.signatures.judgement import Judgement
+from judgesmith.signatures.panel_weights import PanelWeights
+from judgesmith.signatures.scale import Scale
+
+if TYPE_CHECKING:
+    import dspy
+
+
+def _as_its_kind(value: Any) -> Any:
+    """Return plain data of a saved judge as the kind that it says it is."""
+    return kind_of(value).model_validate(value) if isinstance(value, Mapping) else value
+
+
+Member = Annotated[SerializeAsAny[SavedRecord], BeforeValidator(_as_its_kind)]
+MemberName = Annotated[str, Field(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.-]{0,63}$")]  # names a folder
+
+
+class SavedHolder(SavedRecord):
+    """What saved judges have that hold others.
+
+    Parameters
+    ----------
+    members : dict of str to saved judge
+        Whole, by name.
+    target, human_scale, agreement, rows, seen, golden, history, settings
+        See ``SavedRecord``; of what was learned beside the members.
+    """
+
+    members: Mapping[MemberName, Member]
+    _lms: dict[str, Any] = PrivateAttr(default_factory=dict)
+
+    @model_validator(mode="after")
+    def _reports_estimates(self) -> Self:
+        check_agreement(self.agreement)
+        return self
+
+    @property
+    @abstractmethod
+    def asked(self) -> tuple[str, ...]:
+        """Names of the members that are asked."""
+
+    @abstractmethod
+    def combined(self, judgements: Mapping[str, Judgement]) -> Judgement:
+        """Return the judgement that the asked members' judgements make."""
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        """The models of the members that are asked, each once."""
+        names = (name for one in self.asked for name in self.members[one].models)
+        return tuple(dict.fromkeys(names))
+
+    @property
+    def model(self) -> str:
+        """The model, or all of them with commas between."""
+        return ", ".join(self.models)
+
+    @property
+    def seen_keys(self) -> frozenset[str]:
+        """Keys of all rows that the judge or a member was made from."""
+        return super().seen_keys.union(*(one.seen_keys for one in self.members.values()))
+
+    @property
+    def calls_per_item(self) -> int:
+        """Model calls that one text takes, if every answer can be read."""
+        from judgesmith.programs.asking import calls_per_item
+
+        asked: list[Any] = [self.members[name] for name in self.asked]
+        return sum(calls_per_item(one) for one in asked)
+
+    def with_models(self, lms: Mapping[str, dspy.LM]) -> Self:
+        """Return the same judge, whose members ask the models that they were made with.
+
+        Parameters
+        ----------
+        lms : dict of str to dspy.LM
+            By the name in ``models``; members of other models ask what all are asked.
+        """
+        other = self.model_copy()
+        other._lms = dict(lms)
+        return other
+
+    def bound_to(self, lm: dspy.LM) -> Asker:
+        """Return an asker of all members, each bound to its own model or else to ``lm``."""
+        askers = {}
+        for name in self.asked:
+            member: Any = self.members[name]
+            if isinstance(member, SavedHolder):
+                askers[name] = member.with_models(self._lms).bound_to(lm)
+            else:
+                askers[name] = Asker.of(member, self._lms.get(member.models[0], lm))
+        return MembersAsker(askers, self.combined)
+
+    def asked_questions(self) -> Iterator[tuple[str, Template]]:
+        """Yield every question of every member, under the member's name."""
+        for name, member in self.members.items():
+            for question, template in member.asked_questions():
+                yield f"{name}/{question}", template
+
+
+class SavedPanel(SavedHolder):
+    """A panel as plain data.
+
+    Parameters
+    ----------
+    kind : str
+        Always ``panel``.
+    weights : PanelWeights
+        How the members' scores become one.
+    members, target, human_scale, agreement, rows, seen, golden, history, settings
+        See ``SavedHolder``.
+
+    Raises
+    ------
+    ValueError
+        If the weights are of other members.
+    """
+
+    kind: Literal["panel"] = "panel"
+    weights: PanelWeights
+
+    @model_validator(mode="after")
+    def _weighs_its_members(self) -> Self:
+        if set(self.weights.members) != set(self.members):
+            raise ValueError(
+                f"the weights are of {', '.join(self.weights.members)}; the panel holds "
+                f"{', '.join(self.members)}."
+            )
+        return self
+
+    @property
+    def asked(self) -> tuple[str, ...]:
+        """Names of the members whose weight is above 0, the heaviest first."""
+        return self.weights.asked
+
+    @property
+    def scale(self) -> Scale:
+        """What scores are measured in."""
+        return self.weights.scale
+
+    def combined(self, judgements: Mapping[str, Judgement]) -> PanelJudgement:
+        """Return the judgement that the members' judgements make."""
+        return panel_judgement(judgements, self.weights)
+
+    def program(self) -> Panel:
+        """Return the panel as a DSPy module; see ``SavedJudge.program``."""
+        return Panel({name: one.program() for name, one in self.members.items()}, self.weights)
+
+
+class SavedCalibrated(SavedHolder):
+    """A judge with a calibration, as plain data.
+
+    Parameters
+    ----------
+    kind : str
+        Always ``calibrated``.
+    calibration : Calibration
+        What its scores are worth, and when it leaves a text to people.
+    members : dict of str to saved judge
+        The judge, as ``judge``.
+    target, human_scale, agreement, rows, seen, golden, history, settings
+        See ``SavedHolder``.
+
+    Raises
+    ------
+    ValueError
+        If the members are not just ``judge``.
+    """
+
+    kind: Literal["calibrated"] = "calibrated"
+    calibration: Calibration
+
+    @model_validator(mode="after")
+    def _has_one_judge(self) -> Self:
+        if set(self.members) != {"judge"}:
+            raise ValueError(f"one judge is calibrated; got {', '.join(self.members) or 'none'}.")
+        return self
+
+    @property
+    def asked(self) -> tuple[str, ...]:
+        """The one member."""
+        return ("judge",)
+
+    @property
+    def scale(self) -> Scale:
+        """What people rate on."""
+        return self.calibration.scale
+
+    def combined(self, judgements: Mapping[str, Judgement]) -> CalibratedJudgement:
+        """Return the judge's judgement, calibrated."""
+        return calibrated(judgements["judge"], self.calibration)
+
+    def program(self) -> Calibrated:
+        """Return the judge as a DSPy module; see ``SavedJudge.program``."""
+        return Calibrated(self.members["judge"].program(), self.calibration)
+
+
+AnySaved = SavedJudge | SavedHolder
+"""A saved judge of any kind, which can be asked."""
+
+
+def load_saved(folder: str | Path) -> AnySaved:
+    """Return the saved judge in ``folder``, of whatever kind, verified.
+
+    Raises
+    ------
+    SavedJudgeError
+        If there is none that can be trusted.
+    """
+    found = SavedRecord.load(folder)
+    assert isinstance(found, SavedJudge | SavedHolder)  # there are no others
+    return found
+
+
+_KINDS: dict[str, type[SavedRecord]] = {"panel": SavedPanel, "calibrated": SavedCalibrated}
+
+
+def kind_of(content: Mapping[str, Any]) -> type[SavedRecord]:
+    """Return the class of the saved judge that plain data is of.
+
+    Raises
+    ------
+    ValueError
+        If it says that it is of a kind that there is not.
+    """
+    if "kind" not in content:
+        return SavedJudge
+    found = _KINDS.get(content["kind"]) if isinstance(content["kind"], str) else None
+    if found is None:
+        raise ValueError(
+            f"kind: expected {' or '.join(_KINDS)}, or none; got {str(content['kind'])[:80]!r}"
+        )
+    return found
