@@ -85,11 +85,12 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--optimizer",
-    type=click.Choice(["random", "protocol", "none"]),
+    type=click.Choice(["random", "protocol", "reflective", "miprov2", "simba", "none"]),
     default="random",
     show_default=True,
-    help="Search demonstrations, or the whole protocol, and fit the aggregation; or take the judge "
-    "as it is. What an option says of the judge is not searched.",
+    help="Search demonstrations, or the whole protocol (what an option says of the judge is not "
+    "searched); let a model rewrite texts from what the judge got wrong; run an optimizer of "
+    "DSPy's; and fit the aggregation. Or take the judge as it is.",
 )
 @click.option(
     "--objective",
@@ -207,7 +208,7 @@ def command(
     stack = stack_of(lm)
     assert stack is not None
     files = estimate = None
-    if settings.optimizer == "protocol":
+    if settings.optimizer not in ("random", "none"):
         estimate = estimate_run(dataset, settings, lm, known=known)
         with blaming("--storage", given=storage is not None):
             files = _search_files(choice.ledger, run, storage)

@@ -12,6 +12,15 @@ _OF_THE_JUDGE = (
 )
 """Options that say what an earlier judge says already."""
 
+_OF_SEARCHES = {
+    "n_trials": ("protocol", "reflective"),
+    "n_draws": ("protocol",),
+    "vary_samples": ("protocol",),
+    "storage": ("protocol",),
+    "n_rounds": ("random",),
+}
+"""Options of some searches, and the searches."""
+
 
 def refuse_contradictions(
     variant: str, source: str | None, left_out: list[str], *, lexical: bool | None
@@ -72,13 +81,12 @@ def said(without: str) -> tuple[str, ...]:
 
 def refuse_another_search(optimizer: str) -> None:
     """Refuse options of a search that is not made."""
-    of_random, of_protocol = ["n_rounds"], ["n_trials", "n_draws", "vary_samples", "storage"]
-    others = {"random": of_protocol, "protocol": of_random, "none": of_protocol}[optimizer]
-    for name in others:
+    for name, searches in _OF_SEARCHES.items():
+        if optimizer in searches or (name == "n_rounds" and optimizer == "none"):
+            continue
         for option in given_options(name):
             raise OptionError(
-                f"{option} belongs to --optimizer "
-                f"{'random' if name == 'n_rounds' else 'protocol'}, and this is "
+                f"{option} belongs to --optimizer {' or '.join(searches)}, and this is "
                 f"--optimizer {optimizer}; drop one of the two.",
                 option=option,
             )

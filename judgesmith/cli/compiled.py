@@ -105,9 +105,11 @@ def estimate_note(estimate: RunEstimate | None, usage: Usage) -> list[str]:
     """Return how many calls a search of the protocol took, beside what was estimated."""
     if estimate is None:
         return []
+    rule = estimate.expected_calls
+    expected = f"about {rule} calls had been expected, and " if rule is not None else ""
     return [
-        f"{usage.calls} calls were made and {usage.hits} answers were on record already; about "
-        f"{estimate.expected_calls} calls had been expected, and {estimate.calls} at most."
+        f"{usage.calls} calls were made and {usage.hits} answers were on record already; "
+        f"{expected}{estimate.calls} {'at most' if expected else 'had been expected at most'}."
     ]
 
 

@@ -87,7 +87,8 @@ def search_options(command: Command) -> Command:
             type=WholeNumber(1),
             default=30,
             show_default=True,
-            help="Configurations that --optimizer protocol tries, with --demonstrations at most.",
+            help="Configurations that --optimizer protocol tries, with --demonstrations at most; "
+            "or rewrites that --optimizer reflective asks for.",
         ),
     ):
         command = option(command)

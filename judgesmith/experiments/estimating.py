@@ -11,6 +11,7 @@ from judgesmith.experiments.dataset import DataSet
 from judgesmith.experiments.parts import parts_of
 from judgesmith.experiments.search_estimate import search_calls
 from judgesmith.experiments.settings import CompileSettings
+from judgesmith.experiments.text_estimate import text_search_calls
 from judgesmith.programs.asking import calls_per_item
 from judgesmith.programs.families import family_of
 
@@ -123,7 +124,7 @@ def estimate_run(
     judge = family_of(settings.protocol.judge).judge_of(settings.protocol)
     templates = judge.templates()
     per_row = calls_per_item(judge)
-    found = None
+    found = most = None
     if settings.optimizer == "protocol":
         found = search_calls(
             settings,
@@ -132,13 +133,26 @@ def estimate_run(
             n_heldout=n_held,
             competing=settings.rubrics_compete,
         )
+    elif settings.optimizer in ("reflective", "miprov2", "simba"):
+        most = text_search_calls(
+            settings,
+            n_questions=per_row,
+            n_pool=n_pool,
+            n_selection=n_selection,
+            n_heldout=n_held,
+            competing=settings.rubrics_compete,
+        )
+    if found is not None:
+        most = math.ceil(found.most)
+    if most is not None:
         # In judgements by the judge as it is, of which most show demonstrations.
-        n_bare, n_shown = n_selection + n_held, round(found.most / per_row) - n_selection - n_held
+        n_bare, n_shown = n_selection + n_held, round(most / per_row) - n_selection - n_held
     samples = settings.protocol.samples
     texts = sum(len(item.source) + len(item.context or "") + len(item.response) for item in dataset)
     item = texts / len(dataset) * len(templates)
     fixed = sum(len(template.as_text()) for template in templates.values())
-    demonstrations = settings.n_demonstrations * item
+    n_demonstrations = 0 if settings.optimizer == "reflective" else settings.n_demonstrations
+    demonstrations = n_demonstrations * item
     characters = samples * ((n_bare + n_shown) * (fixed + item) + n_shown * demonstrations)
     n_criteria = len(settings.protocol.rubric.criteria)
     n_scores = sum(n_criteria if "assessments" in o.outputs else 1 for o in templates.values())
@@ -147,7 +161,7 @@ def estimate_run(
     output_tokens = (
         n_judgements * n_scores * TOKENS_PER_EXPLAINED_SCORE + inferring.calls * TOKENS_PER_TAUGHT
     )
-    calls = (n_bare + n_shown) * per_row if found is None else math.ceil(found.most)
+    calls = (n_bare + n_shown) * per_row if most is None else most
     calls += inferring.calls
     stack = stack_of(lm)
     price = stack.price if stack is not None else None

@@ -128,11 +128,10 @@ def parts_of(
     split, n_known = _without_known(
         split, np.asarray([dataset[i].key in known for i in rated.tolist()]), groups, rows=by_rows
     )
-    n_shown = settings.n_demonstrations if settings.optimizer != "none" else 0
     inner = pool_and_selection(
         groups[split.tuning],
         values[split.tuning],
-        n_demonstrations=n_shown,
+        n_demonstrations=settings.n_to_show,
         rng=np.random.default_rng([settings.seed, 11]),
     )
     selection = rows(split.tuning[inner.selection])

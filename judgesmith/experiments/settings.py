@@ -53,9 +53,10 @@ class CompileSettings(BaseModel):
     inference : InferenceSettings
         How the task and the criteria are inferred; its seed is that of the run. What it says to
         leave out of the task holds for any rubric.
-    optimizer : {"random", "protocol", "none"}
-        Random demonstration search, or a search of the whole protocol, and learned aggregation;
-        or the judge as it is.
+    optimizer : {"random", "protocol", "reflective", "miprov2", "simba", "none"}
+        Random demonstration search, a search of the whole protocol, texts that are rewritten from
+        what the judge got wrong, or an optimizer of DSPy; and learned aggregation after each. Or
+        the judge as it is.
     objective : str
         What is made as large as possible, such as ``q`` or ``spearman@sample``.
     holdout : float
@@ -65,7 +66,7 @@ class CompileSettings(BaseModel):
         most), and sets of them that are tried. Families of judges that show none have 0.
     n_trials, n_draws : int
         Of a search of the protocol: configurations that are tried, and sets of demonstrations of
-        each kind that compete.
+        each kind that compete. Of a reflective one: rewrites that are tried.
     fixed : tuple of str
         Choices that a search of the protocol leaves as they are. By default the number of samples:
         three or five answers to every question cost as many calls, in the search and ever after.
@@ -101,7 +102,7 @@ class CompileSettings(BaseModel):
     protocol: AnyProtocol = Field(default_factory=Protocol)
     criteria: Literal["inferred", "human", "given"] | None = None
     inference: InferenceSettings = Field(default_factory=InferenceSettings)
-    optimizer: Literal["random", "protocol", "none"] = "random"
+    optimizer: Literal["random", "protocol", "reflective", "miprov2", "simba", "none"] = "random"
     objective: str = "q"
     holdout: float = Field(default=0.3, ge=0.0, lt=1.0)
     n_demonstrations: int = Field(default=3, ge=0)
@@ -169,9 +170,18 @@ class CompileSettings(BaseModel):
     def _without_another_search(self, plain: SerializerFunctionWrapHandler) -> dict[str, Any]:
         """Leave out what only another search would read: it decides nothing."""
         found: dict[str, Any] = plain(self)
-        of_protocol = () if self.optimizer == "protocol" else ("n_trials", "n_draws", "fixed")
-        unread = (*of_protocol, *(() if self.models else ("models",)))
+        of_protocol = () if self.optimizer == "protocol" else ("n_draws", "fixed")
+        tried = () if self.optimizer in ("protocol", "reflective") else ("n_trials",)
+        unread = (*of_protocol, *tried, *(() if self.models else ("models",)))
         return {name: value for name, value in found.items() if name not in unread}
+
+    @property
+    def n_to_show(self) -> int:
+        """How many demonstrations there are to be rows for, to show or to learn from."""
+        if self.optimizer == "none":
+            return 0
+        to_learn_from = {"reflective": 9, "miprov2": 4, "simba": 8}
+        return max(to_learn_from.get(self.optimizer, 0), self.n_demonstrations)
 
     @property
     def criteria_from(self) -> Literal["inferred", "human", "given"]:

@@ -17,6 +17,7 @@ from judgesmith.experiments.searching import (
     searched,
 )
 from judgesmith.experiments.settings import CompileSettings
+from judgesmith.experiments.text_searching import text_search
 from judgesmith.optimizers import (
     FitAggregation,
     JudgedTable,
@@ -92,6 +93,8 @@ class Tuning:
             return judge
         if self.settings.optimizer == "protocol":
             judge = self._with_protocol(judge, bare, parts)
+        elif self.settings.optimizer != "random":
+            judge = self._with_texts(judge, parts)
         elif parts.pool is not None:
             judge = self._with_demonstrations(judge, parts.pool, parts.selection)
         return self._with_aggregation(judge, parts) if self.settings.learn_weights else judge
@@ -121,6 +124,15 @@ class Tuning:
             )
         self.history += [_trial("demonstrations", trial) for trial in search.trials_]
         return best
+
+    def _with_texts(self, start: Judge, parts: Parts) -> Judge:
+        log: Any = None if self.files.log is None else SearchLog(path=self.files.log, lm=self.lm)
+        common = self._common(self.settings.optimizer, None)
+        found = text_search(self.settings, start, parts, targets=self.targets, noted=log, **common)
+        self.complete = self.complete and found.complete
+        self.notes += found.notes
+        self.history += found.history
+        return found.judge
 
     def _with_protocol(self, start: Judge, bare: Judge, parts: Parts) -> Judge:
         competing = self.settings.rubrics_compete

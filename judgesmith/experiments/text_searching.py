@@ -1,0 +1,139 @@
+"""Searches of a compilation that rewrite texts: reflection, and the optimizers of DSPy."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from judgesmith.experiments.parts import Parts, examples_of
+from judgesmith.experiments.search_log import plain_trial
+from judgesmith.experiments.settings import CompileSettings
+from judgesmith.optimizers import BridgedSearch, ReflectiveSearch
+from judgesmith.optimizers.bridged_candidates import BridgedTrial
+from judgesmith.optimizers.rewrite_trial import RewriteTrial
+from judgesmith.programs import Judge
+
+
+@dataclass(frozen=True, kw_only=True)
+class TextsFound:
+    """What a search has come to.
+
+    Attributes
+    ----------
+    judge : Judge
+        The best one.
+    history : tuple of dict
+        What was tried, oldest first, ready for JSON.
+    notes : tuple of str
+        What a reader should know, in sentences.
+    complete : bool
+        False where the budget ended the search.
+    """
+
+    judge: Judge
+    history: tuple[Mapping[str, Any], ...] = ()
+    notes: tuple[str, ...] = ()
+    complete: bool = True
+
+
+def text_search(settings: CompileSettings, start: Judge, parts: Parts, **given: Any) -> TextsFound:
+    """Return what ``settings.optimizer`` makes of a judge on the rows of a compilation.
+
+    Parameters
+    ----------
+    settings : CompileSettings
+        Of the compilation.
+    start : Judge
+        Where the search starts from.
+    parts : Parts
+        The rows.
+    **given
+        Objective, targets, model, seed and what else the search is told.
+    """
+    if parts.pool is None:
+        return TextsFound(judge=start, notes=("no rows are left to learn from, so nothing was.",))
+    given["percent_of_max"] = settings.percent_of_max
+    train, select = examples_of(parts.pool), examples_of(parts.selection)
+    if settings.optimizer == "reflective":
+        search = ReflectiveSearch(n_trials=settings.n_trials, **given)
+        judge = search.compile(start, trainset=train, valset=select)
+        notes = [search.ended_] if search.ended_ else rewrite_notes(search)
+        trials: Sequence[RewriteTrial | BridgedTrial] = search.trials_
+        complete = search.complete_
+    else:
+        name = settings.optimizer
+        most = settings.n_demonstrations
+        shown = (
+            ("max_demos",) if name == "simba" else ("max_bootstrapped_demos", "max_labeled_demos")
+        )
+        bridged = BridgedSearch(name, settings=dict.fromkeys(shown, most), **given)  # type: ignore[arg-type]
+        judge = bridged.compile(start, trainset=train, valset=select)
+        notes, trials, complete = bridged_notes(bridged), bridged.trials_, bridged.complete_
+    return TextsFound(
+        judge=judge,
+        history=tuple({"stage": settings.optimizer, **plain_trial(one)} for one in trials),
+        notes=tuple(notes),
+        complete=complete,
+    )
+
+
+def rewrite_notes(search: ReflectiveSearch) -> list[str]:
+    """Return what a reader should know of a search by reflection that has ended."""
+    trials = search.trials_
+    if not trials or not trials[0].n_rows:
+        return [_UNSTARTED]
+    asked = list(trials[1:])
+    refused = [one for one in asked if one.problem]
+    whole = [one for one in asked if one.n_rows]
+    told = [
+        f"{len(asked)} rewrites were asked for: {len(refused)} were refused, "
+        f"{len(asked) - len(refused) - len(whole)} did no better than their parent on the rows "
+        f"they were learned from, and {len(whole)} were judged on the {trials[0].n_rows} rows to "
+        "choose by."
+    ]
+    if refused:
+        last = refused[-1]
+        told.append(f"the last one refused was of {last.changed}: {last.problem}")
+    if not search.complete_:
+        told.append(f"the budget ended the search after {len(asked)} of {search.n_trials}.")
+    best = max([trials[0], *whole], key=lambda one: one.rank)
+    told.append(_outcome(best.number, best.value, trials[0].value, str(search.objective)))
+    return told
+
+
+def bridged_notes(search: BridgedSearch) -> list[str]:
+    """Return what a reader should know of a search of DSPy's that has ended."""
+    trials = search.trials_
+    if not trials:
+        return [_UNSTARTED]
+    whole = [one for one in trials if one.n_rows]
+    refused = [one for one in trials if one.problem]
+    told = [
+        f"DSPy's {search.optimizer} offered {len(trials) - 1} judges: {len(refused)} were refused, "
+        f"and {len(whole) - 1} were compared with the judge as it was, on the {trials[0].n_rows} "
+        "rows to choose by."
+    ]
+    if refused:
+        told.append(f"the last one refused: {refused[-1].problem}")
+    if not search.complete_:
+        told.append("the budget ended the search.")
+    best = max(whole, key=lambda one: one.rank)
+    told.append(_outcome(best.number, best.value, trials[0].value, str(search.objective)))
+    return told
+
+
+_UNSTARTED = "the budget ended before the judge as it was had been judged, so nothing was tried."
+
+
+def _outcome(number: int, value: float, before: float, objective: str) -> str:
+    if not number:
+        return (
+            "nothing agreed better on these rows, so the judge stays as it was but for its "
+            "aggregation; that is a usual outcome with few rows, or a judge that fits already."
+        )
+    return (
+        f"taken was number {number}: {objective} {value:.3f} on these rows, {before:.3f} as it "
+        "was. The best of several looks better on the rows it was chosen by than it is: see the "
+        "rows held out."
+    )
