@@ -231,6 +231,8 @@ class BridgedSearch(JudgeOptimizer):
                 made = run(self.optimizer, student.with_protocol(student.protocol), train, select)
                 others = getattr(made, "candidate_programs", None) or []
                 found = [made, *(one["program"] for one in others)]
+            except _Ended:
+                pass
             except Exception as fault:
                 watch.note(fault)
                 if not (watch.spent or watch.stopped):
@@ -264,6 +266,10 @@ _NO_END = 10**9
 """DSPy abandons what is under way after so many failures; here each is a failure by itself."""
 
 
+class _Ended(BaseException):
+    """Ends an optimizer of DSPy's, which takes every exception for the failure of one row."""
+
+
 class _Watch(BaseCallback):
     """Sees every judge that DSPy asks, hears every answer, and notices why answers fail."""
 
@@ -275,7 +281,15 @@ class _Watch(BaseCallback):
         self.spent = self.stopped = False
 
     def on_module_start(self, call_id: str, instance: Any, inputs: dict[str, Any]) -> None:
-        """Remember which judge is asked."""
+        """Remember which judge is asked.
+
+        Raises
+        ------
+        _Ended
+            If there is no point in asking any more.
+        """
+        if self.spent or self.stopped:
+            raise _Ended
         if isinstance(instance, Judge):
             protocol = instance.protocol
             self.protocols.setdefault(protocol.fingerprint, protocol)
