@@ -19,7 +19,7 @@ CHECKS = {
     "lint": [PYTHON, "-m", "ruff", "check", "."],
     "types": [PYTHON, "-m", "mypy"],
     "imports": [LINT_IMPORTS],
-    "tests": [PYTHON, "-m", "pytest", "-n", "auto", "--dist", "loadfile", "--cov"],
+    "tests": [PYTHON, "-m", "pytest", "-n", "auto", "--dist", "worksteal", "--cov"],
 }
 
 

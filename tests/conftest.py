@@ -2,6 +2,7 @@
 
 import os
 import sys
+from collections.abc import Generator
 from pathlib import Path
 
 import pytest
@@ -29,11 +30,38 @@ def data_folder() -> Path:
     pytest.skip(message)
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    """Know the marker of pytest-cov where pytest-cov is not there."""
+    config.addinivalue_line("markers", "no_cover: leave this test out of coverage")
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark every test that asks for the data, so that ``-m data`` finds them all."""
+    """Mark every test that asks for the data, so that ``-m data`` finds them all.
+
+    They are left out of coverage, which is then the same with and without the data.
+    """
     for item in items:
         if "data_folder" in getattr(item, "fixturenames", ()):
             item.add_marker("data")
+            item.add_marker("no_cover")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_setup(item: pytest.Item) -> Generator[None, object, object]:
+    """Leave what a test marked ``no_cover`` sets up out of coverage, as pytest-cov does its call.
+
+    Counting lines more than doubles what Python takes: long tests over lines that short ones
+    reach as well are marked.
+    """
+    plugin = item.config.pluginmanager.getplugin("_cov")
+    counting = getattr(plugin, "cov_controller", None)
+    if counting is None or item.get_closest_marker("no_cover") is None:
+        return (yield)
+    counting.pause()
+    try:
+        return (yield)
+    finally:
+        counting.resume()
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:

@@ -26,6 +26,8 @@ from judgesmith.programs.models.dspy_lm import StackLM
 from judgesmith.signatures import CriterionScore, Judgement, Protocol, Rubric, Scale
 from judgesmith.signatures.rated import text_key
 
+pytestmark = pytest.mark.no_cover
+
 PERCENT = Scale(low=0, high=100)
 RUBRIC = Rubric(task="t", criteria={"a": "Is it A?", "b": "Is it B?"})
 

@@ -7,6 +7,8 @@ import pytest
 
 from judgesmith.programs.saved import SavedJudge
 
+pytestmark = pytest.mark.no_cover
+
 KINDS = {
     "fine": [],
     "separate": ["--criteria-calls", "separate"],

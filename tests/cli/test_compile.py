@@ -67,6 +67,7 @@ def test_the_same_command_again_asks_nothing_and_says_the_same(run, data, folder
     assert "nothing was asked" in run("compile", data, "-o", "judge", *QUICK).out
 
 
+@pytest.mark.no_cover
 def test_two_folders_of_one_run_hold_the_same_bytes(run, data, folder):
     compiled(run, data, *QUICK)
     compiled(run, data, *QUICK, out="other")
@@ -76,6 +77,7 @@ def test_two_folders_of_one_run_hold_the_same_bytes(run, data, folder):
         assert (folder / "judge" / name).read_bytes() == (folder / "other" / name).read_bytes()
 
 
+@pytest.mark.no_cover
 def test_a_judge_of_another_run_is_kept_unless_forced(run, data, folder):
     compiled(run, data, *QUICK)
     before = (folder / "judge" / "judge.json").read_bytes()
@@ -117,6 +119,7 @@ def test_flat_tables_are_read_through_a_map(run, folder, sample_rows):
     assert compiled(run, table, *QUICK, *options).json["rows"]["heldout"] == 12
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize(
     "options",
     [
@@ -149,6 +152,7 @@ def test_a_dry_run_knows_what_it_costs_or_that_it_does_not(run, data):
     assert priced["cost_usd"] == pytest.approx(tokens / 1e6)
 
 
+@pytest.mark.no_cover
 def test_criteria_of_people_are_judged_each_by_itself(run, data):
     done = compiled(run, data, *QUICK, "--criteria", "human")
     assert done.json["target"] == "mean"

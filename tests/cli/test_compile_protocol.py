@@ -36,6 +36,7 @@ def test_the_same_command_again_asks_nothing(run, data, folder):
     assert (folder / "other" / "judge.json").read_bytes() == before
 
 
+@pytest.mark.no_cover
 def test_a_run_that_the_budget_ended_goes_on(run, data, folder):
     done = compiled(run, data, "--max-calls", "120")
     assert "the budget is spent" in done.err
@@ -45,6 +46,7 @@ def test_a_run_that_the_budget_ended_goes_on(run, data, folder):
     assert (folder / "judge" / "judge.json").read_bytes() == whole
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize(
     ("option", "fixed"),
     [

@@ -11,6 +11,8 @@ import sys
 import hostile
 import pytest
 
+pytestmark = pytest.mark.no_cover
+
 QUICK = ["--rounds", "2"]
 EVIL = "\x1b]0;owned\x07\x1b[7;7H\x9b31m\u202e\u2066\u200b[bold]x[/bold]"
 NAME = "fl\u202e[red]uency"

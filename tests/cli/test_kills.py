@@ -13,6 +13,8 @@ from pathlib import Path
 import crashing
 import pytest
 
+pytestmark = pytest.mark.no_cover
+
 FAST, SLOW = {"chatty": "steady"}, {"chatty": "steady", "latency": 0.05}
 CONCURRENCY = 4
 

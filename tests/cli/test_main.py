@@ -130,6 +130,7 @@ def test_letters_that_the_terminal_lacks_are_escaped(folder):
     assert "known to at 95 %, if Pearson is 0.5  ±".encode("latin-1") in out.stdout
 
 
+@pytest.mark.no_cover
 def test_every_command_prints_one_object_with_json(run, folder, data, judge):
     ledger = folder / "ledger.sqlite"
     commands = [

@@ -57,6 +57,7 @@ def with_output(command, place):
     return [place if one == "OUT" else one for one in command]
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize(("command", "place", "after"), COMMANDS.values(), ids=COMMANDS)
 def test_once_finishes_what_is_in_flight_and_goes_on_where_it_was(
     command, place, after, run, start, server, ask, folder
@@ -96,6 +97,7 @@ def test_once_finishes_what_is_in_flight_and_goes_on_where_it_was(
         assert contents(folder / place) == contents(other)
 
 
+@pytest.mark.no_cover
 def test_evaluate_stops_in_the_same_way(run, start, server, ask, data):
     server.script(SLOW)
     process = start("evaluate", "made", data, *ask, "--concurrency", "4")

@@ -57,6 +57,7 @@ def by_name(table, block="paper"):
     return {row.name: row for row in table.rows if row.block == block}
 
 
+@pytest.mark.no_cover
 def test_there_is_every_row_in_both_blocks_and_in_its_order(table):
     assert [(row.block, row.name) for row in table.rows] == [
         (block, name) for block in ("paper", "learned") for name in ROWS
@@ -121,6 +122,7 @@ def test_rows_are_held_against_the_same_ratings(table):
         assert list(row.heldout.sources) == list(first.sources)
 
 
+@pytest.mark.no_cover
 def test_the_numbers_are_those_of_the_compiled_judge(table, data):
     row = by_name(table, "learned")["without-os"]
     changed = {"protocol": Protocol(overall="mean"), "criteria": "inferred"}
@@ -238,6 +240,7 @@ def test_the_same_run_again_makes_nothing(data, few):
     assert again.complete
 
 
+@pytest.mark.no_cover
 def test_a_run_that_was_stopped_and_continued_leaves_the_same_bytes(data, few, tmp_path):
     def stopping(stage, n, total):
         left.pop()
@@ -289,6 +292,7 @@ def test_a_spent_budget_gives_the_table_so_far_and_more_budget_the_rest(data, fe
         assert (folder / name).read_bytes() == (few / name).read_bytes(), name
 
 
+@pytest.mark.no_cover
 def test_more_rows_of_one_run_join_those_that_are_there(data, few, tmp_path):
     folder = tmp_path / "run"
     lm = model(ledger=tmp_path / "ledger.sqlite", run_id="joined")

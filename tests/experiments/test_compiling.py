@@ -24,6 +24,7 @@ def compiled(data):
     return compile_judge(data, QUICK, lm=model(ledger=None))
 
 
+@pytest.mark.no_cover
 def test_compiling_twice_gives_the_same_bytes(data, compiled, tmp_path):
     again = compile_judge(data, QUICK, lm=model(ledger=None), concurrency=3)
     first = compiled.saved.save(tmp_path / "first") / "judge.json"
@@ -78,6 +79,7 @@ def test_the_history_says_what_was_tried(compiled):
     json.dumps(compiled.saved.model_dump(mode="json"), allow_nan=False)
 
 
+@pytest.mark.no_cover
 def test_another_target_is_another_judge(data):
     found = compile_judge(
         data, CompileSettings(target="fluency", n_rounds=2), lm=model(ledger=None)
@@ -92,6 +94,7 @@ def test_without_a_search_the_judge_is_as_it_was(data):
     assert "nothing was searched: this is the judge as it was." in found.notes
 
 
+@pytest.mark.no_cover
 def test_progress_adds_up_to_what_was_announced(data):
     told = {}
 

@@ -11,6 +11,7 @@ def data():
     return read_items("sample").subset(range(40))
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize(
     "settings",
     [

@@ -58,10 +58,12 @@ def test_a_note_says_how_many_rows_were_judged_and_what_was_taken(usual):
     assert ("taken was number" in said) != ("none of them agreed better" in said)
 
 
+@pytest.mark.no_cover
 def test_compiling_twice_gives_the_same_judge(data, usual):
     assert compiled(data).saved.fingerprint == usual.saved.fingerprint
 
 
+@pytest.mark.no_cover
 def test_fixed_choices_are_not_made(data):
     found = compiled(data, fixed=("variant", "answers", "samples"))
     for one in tried(found)[1:]:
@@ -75,18 +77,21 @@ def test_without_rows_to_show_the_rest_is_searched(data):
     assert not any("demonstrations" in one["picked"] for one in tried(found))
 
 
+@pytest.mark.no_cover
 def test_several_targets_are_scored_by_all(data):
     found = compiled(data, target=("fluency", "faithfulness"))
     assert all(one["share_scored"] == 1 for one in tried(found))
     assert found.saved.protocol.variant == "fine"
 
 
+@pytest.mark.no_cover
 def test_a_vanilla_judge_may_become_another(data):
     found = compiled(data, protocol=Protocol(variant="vanilla"), n_trials=12)
     variants = {one["picked"].get("variant", "vanilla") for one in tried(found)}
     assert len(variants) > 1
 
 
+@pytest.mark.no_cover
 def test_an_earlier_judge_is_the_first_trial(data, usual):
     settings = CompileSettings(**QUICK)
     lm = model(ledger=None)
@@ -126,6 +131,7 @@ class TestFiles:
         calls = [line["calls"] for line in lines]
         assert calls == sorted(calls)
 
+    @pytest.mark.no_cover
     def test_the_same_run_again_adds_nothing(self, data, files):
         compiled(data, files=files)
         before = files.log.read_bytes()
@@ -141,6 +147,7 @@ class TestFiles:
                 log(trial)
         assert [line["number"] for line in log_lines(path)] == [0, 1, 2]
 
+    @pytest.mark.no_cover
     def test_half_a_line_is_left_behind(self, data, files):
         compiled(data, files=files)
         whole = files.log.read_text().splitlines(keepends=True)
@@ -148,6 +155,7 @@ class TestFiles:
         compiled(data, files=files)
         assert sorted(line["number"] for line in log_lines(files.log)) == list(range(7))
 
+    @pytest.mark.no_cover
     def test_a_run_that_was_cut_short_goes_on(self, data, files, usual, tmp_path):
         ledger = tmp_path / "ledger.sqlite"
         first = model(ledger=ledger, max_calls=500)

@@ -8,6 +8,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+pytestmark = pytest.mark.no_cover
+
 TARGETS = sorted(path.stem for path in Path(__file__).parent.glob("fuzz_*.py"))
 FEWER = {"fuzz_commands": 25, "fuzz_ledgers": 50, "fuzz_judges": 50, "fuzz_sheets": 50}
 USUAL = 100

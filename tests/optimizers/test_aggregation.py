@@ -65,6 +65,7 @@ def one_criterion_knows(points, rng):
     return points[:, 2] - 0.5 * points[:, 1] + 5 * rng.normal(size=len(points))
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize(
     ("law", "chosen"),
     [(overall_knows, "overall"), (mean_knows, "mean"), (one_criterion_knows, "criteria")],
@@ -76,6 +77,7 @@ def test_the_way_that_knows_is_taken(law, chosen):
     assert aggregation.kind == ("linear" if chosen == "criteria" else chosen)
 
 
+@pytest.mark.no_cover
 def test_learned_weights_lie_on_the_human_scale_and_follow_people():
     rows, judgements = rows_and_judgements(120, law=one_criterion_knows)
     aggregation = FitAggregation().choose(rows, judgements)
@@ -104,6 +106,7 @@ def test_with_too_few_sources_nothing_is_learned():
     assert FitAggregation().choose(rows, judgements).kind == "overall"
 
 
+@pytest.mark.no_cover
 def test_unscored_rows_teach_nothing():
     rows, judgements = rows_and_judgements(120, law=one_criterion_knows)
     plain = FitAggregation().choose(rows.take(np.arange(100)), judgements[:100])
@@ -111,6 +114,7 @@ def test_unscored_rows_teach_nothing():
     assert FitAggregation().choose(rows, lost) == plain
 
 
+@pytest.mark.no_cover
 def test_lexical_features_are_reported_and_not_taken_unless_allowed():
     rows, judgements = rows_and_judgements(60, law=overall_knows)
     fit = FitAggregation(lexical=False)
@@ -219,6 +223,7 @@ def test_the_student_is_left_as_it_was_and_its_demonstrations_teach_nothing(monk
     assert shown.key not in {item.key for item in judged[0].items}
 
 
+@pytest.mark.no_cover
 def test_compiling_twice_gives_the_same_judge():
     trainset = rated(30)
     first, second = (
@@ -265,6 +270,7 @@ class TestWeightsTheStudentHas:
         assert [trial.name for trial in fit.trials_][:2] == ["own", "overall"]
         assert fit.chosen_ == "own"
 
+    @pytest.mark.no_cover
     def test_they_go_where_another_way_is_much_better(self):
         fit = FitAggregation()
         rows, judgements = rows_and_judgements(120, law=one_criterion_knows)
@@ -291,6 +297,7 @@ class TestWeightsTheStudentHas:
             assert fit.choose(rows, judgements, own=own) == (own or Aggregation())
             assert (fit.trials_, fit.chosen_) == ((), name)
 
+    @pytest.mark.no_cover
     def test_they_are_dropped_when_a_criterion_is_gone(self):
         fit = FitAggregation()
         rows, judgements = rows_and_judgements(120, law=overall_knows)
@@ -323,6 +330,7 @@ def with_gaps(judgements, share, *, name="b", seed=0):
 
 
 class TestCriteriaWithGaps:
+    @pytest.mark.no_cover
     def test_rows_with_a_rare_gap_are_left_out(self):
         rows, judgements = rows_and_judgements(120, law=one_criterion_knows)
         gaps = with_gaps(judgements, 0.03)

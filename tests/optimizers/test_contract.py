@@ -8,6 +8,8 @@ from judgesmith.optimizers.demonstrations import pool_and_selection_rows
 from judgesmith.optimizers.rows import rows_of
 from judgesmith.programs.models import model
 
+pytestmark = pytest.mark.no_cover
+
 
 def selection_rows(optimizer, trainset):
     return pool_and_selection_rows(

@@ -78,6 +78,7 @@ def test_a_risk_is_a_probability(risk):
         Race(risk=risk)
 
 
+@pytest.mark.no_cover
 def test_who_is_as_good_as_the_leader_seldom_goes():
     # One look of three that may drop somebody, at a third of the risk each.
     gone = 0

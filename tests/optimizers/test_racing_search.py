@@ -61,6 +61,7 @@ def search(*, rows_left=None, **settings):
     )
 
 
+@pytest.mark.no_cover
 def test_the_best_is_found_with_two_thirds_of_the_rows():
     racing = search()
     best = racing.run(Simulated({}))
@@ -115,6 +116,7 @@ def test_nobody_is_compared_on_fewer_than_ten_rows():
     assert racing.stops == [9]
 
 
+@pytest.mark.no_cover
 def test_what_the_start_is_is_not_proposed():
     racing = search(n_trials=40)
     known = '{"noise": "3", "seed": "0"}'

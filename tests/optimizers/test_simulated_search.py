@@ -54,6 +54,7 @@ def test_errors_of_two_judges_correlate_as_far_as_the_items_are_to_blame(simulat
     assert np.corrcoef(errors)[0, 1] == pytest.approx(0.4, abs=0.15)
 
 
+@pytest.mark.no_cover
 def test_a_race_saves_most_calls_and_loses_little(simulation, rated):
     ways = {label: simulation.WAYS[label] for label in (simulation.FULL, "halving, early")}
     calls, chosen = ({label: [] for label in ways} for _ in range(2))

@@ -19,6 +19,8 @@ from judgesmith.signatures import Protocol, RatedItem, Rubric
 from judgesmith.signatures import inferring as questions
 from judgesmith.signatures.scale import PERCENT
 
+pytestmark = pytest.mark.no_cover
+
 RUBRIC = Rubric(task="t", criteria={"a": "Is it A?", "b_b": "Is it B?"})
 JUDGES = {
     "vanilla": {"variant": "vanilla"},

@@ -10,6 +10,8 @@ from judgesmith.programs.inference import TaskInference
 from judgesmith.programs.models import model, stack_of
 from judgesmith.signatures import RatedItem
 
+pytestmark = pytest.mark.no_cover
+
 RUBRIC = {
     "task": "Judge a summary.",
     "criteria": {

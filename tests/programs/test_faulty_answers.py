@@ -7,6 +7,8 @@ from judgesmith.programs import ActiveCritic, judge_items
 from judgesmith.programs.models import ModelError, Retry, model, stack_of
 from judgesmith.signatures import RatedItem
 
+pytestmark = pytest.mark.no_cover
+
 GRADE = "[[ ## score ## ]]\n70\n\n[[ ## completed ## ]]"
 QUICK = Retry(attempts=3, first=0.001)
 

@@ -39,6 +39,7 @@ class TestTheModelThatObeysEverything:
         monkeypatch.setattr("judgesmith.programs.templates.fence_tag", lambda texts: "0" * 12)
         assert forging.fooled("vanilla", "source", hostile.TEXTS["a fence of zeros"])
 
+    @pytest.mark.no_cover
     @pytest.mark.parametrize("variant", forging.VARIANTS)
     def test_no_text_fools_it_wherever_it_stands(self, variant):
         def trial(name, place):
@@ -55,6 +56,7 @@ class TestTheModelThatObeysEverything:
 
         assert not faults(trial, [(variant,) for variant in forging.VARIANTS])
 
+    @pytest.mark.no_cover
     def test_no_text_fools_it_in_task_inference(self):
         def trial(name):
             return forging.misinferred(hostile.TEXTS[name])
@@ -67,6 +69,7 @@ class TestTheModelThatObeysEverything:
 
 
 class TestTheOfflineModel:
+    @pytest.mark.no_cover
     @pytest.mark.parametrize("variant", ["vanilla", "fine", "fine, each criterion by itself"])
     def test_it_reads_and_scores_every_text_as_the_text_it_is(self, variant):
         def trial(name, place):
@@ -74,6 +77,7 @@ class TestTheOfflineModel:
 
         assert not faults(trial, PLACED)
 
+    @pytest.mark.no_cover
     def test_it_infers_a_task_from_rows_with_any_text(self):
         def trial(name):
             lm = model("offline", ledger=None)
@@ -248,6 +252,7 @@ class TestAnswersThatQuote:
             with pytest.raises(ValueError, match="goes on after its end, with another number"):
                 read_answer(answer, {"score": int})
 
+    @pytest.mark.no_cover
     @pytest.mark.parametrize("filling", ["\n", " ", "\n ", "[[ ", "< ", "</", "*", "`"])
     def test_long_runs_of_anything_are_read_in_no_time(self, filling):
         """A pattern that tries a run in every way would take hours for these."""

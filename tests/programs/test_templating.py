@@ -60,11 +60,13 @@ class TestBothWaysAreOne:
         assert judgement.explanation == verdict.explanation
         assert dict(judgement.criteria) == verdict.criteria
 
+    @pytest.mark.no_cover
     def test_for_any_text(self, variant, with_demonstrations, judge_of, hostile, scripted, good):
         judge = judge_of(**JUDGES[variant], shown=hostile if with_demonstrations else None)
         item = RatedItem(source=hostile, context=None, response=f"{hostile} and more")
         self.check(judge, item, scripted, good)
 
+    @pytest.mark.no_cover
     @pytest.mark.parametrize("kind", ["labelled", "bootstrapped"])
     @pytest.mark.parametrize("explain", ["before", "after", "none"])
     @pytest.mark.parametrize("task", ["", "Judge it.\n\nIt is `source` -> {task}."])

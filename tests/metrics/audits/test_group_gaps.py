@@ -76,6 +76,7 @@ def test_a_group_that_the_judge_favours_is_found():
     assert max(found.p_value, favoured.p_value) < 0.05
 
 
+@pytest.mark.no_cover
 def test_fair_judges_are_accused_about_as_often_as_the_level_says():
     rng = np.random.default_rng(3)
     joint, single, covered = 0, [], 0

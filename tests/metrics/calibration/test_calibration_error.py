@@ -178,6 +178,7 @@ def test_an_unscored_row_is_refused_where_it_could_not_be_counted():
         reliability_table([1], [1], sources=[])
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("bend", [0.0, 0.5])
 def test_the_interval_covers_the_binned_error_about_as_often_as_it_claims(bend):
     rng = np.random.default_rng(0)

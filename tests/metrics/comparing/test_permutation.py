@@ -227,6 +227,7 @@ def test_only_what_is_greater_counts_if_that_was_asked():
     assert worse.p_value == 1.0
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("swap", SWAPS)
 def test_equally_good_judges_differ_significantly_in_at_most_about_one_test_of_twenty(swap):
     below = 0

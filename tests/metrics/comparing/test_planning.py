@@ -85,6 +85,7 @@ def test_half_the_width_needs_four_times_the_sources_once_there_are_many():
     assert sources_needed(few, 0.05) < 40
 
 
+@pytest.mark.no_cover
 def test_intervals_of_that_many_sources_are_as_short_as_asked():
     rng = np.random.default_rng(3)
 
@@ -107,6 +108,7 @@ def test_intervals_of_that_many_sources_are_as_short_as_asked():
     assert np.mean(halves) == pytest.approx(0.05, rel=0.1)
 
 
+@pytest.mark.no_cover
 def test_judges_are_told_apart_by_that_many_sources_as_often_as_asked():
     rng = np.random.default_rng(4)
 

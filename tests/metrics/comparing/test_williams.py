@@ -116,6 +116,7 @@ def test_rows_that_do_not_pair_up_are_refused(first, second, human):
         williams_test(first, second, human)
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("n", [12, 40])
 def test_equally_good_judges_differ_significantly_in_one_test_of_twenty(n):
     rng = np.random.default_rng(n)

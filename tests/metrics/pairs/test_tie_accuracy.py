@@ -177,6 +177,7 @@ def test_settings_and_labels_that_cannot_be_are_refused():
         tie_accuracy_interval([1, 2], [1, 2], sources=list("ab"), level="sample", confidence=95)
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("level", ["sample", "dataset"])
 def test_the_interval_covers_the_truth_about_as_often_as_it_claims(level):
     def draw(rng, n):
@@ -250,6 +251,7 @@ def test_a_judge_does_not_differ_from_itself_and_nothing_says_how_it_might():
     assert np.isnan([found.low, found.high, found.p_value]).all()
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("level", ["sample", "dataset"])
 def test_equally_good_judges_differ_significantly_in_about_one_test_of_twenty(level):
     rng = np.random.default_rng(3)

@@ -171,6 +171,7 @@ def rows(rng, n_rated, n_unrated, noise):
     return judge[:n_rated], human, judge[n_rated:]
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize(("noise", "shortest", "longest"), [(0.3, 0.3, 0.7), (30, 0.97, 1.06)])
 def test_it_covers_as_claimed_and_a_good_judge_makes_it_shorter(noise, shortest, longest):
     rng = np.random.default_rng(0)
@@ -185,6 +186,7 @@ def test_it_covers_as_claimed_and_a_good_judge_makes_it_shorter(noise, shortest,
     assert shortest < powered / alone < longest
 
 
+@pytest.mark.no_cover
 def test_it_covers_with_rows_alike_within_sources_that_hold_both_kinds():
     rng = np.random.default_rng(1)
     sources, rated = np.repeat(np.arange(20), 4), np.tile([True, True, False, False], 20)

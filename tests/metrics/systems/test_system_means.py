@@ -130,6 +130,7 @@ def test_other_systems_and_unscored_rows_take_no_part():
     assert more.n_unscored == 1
 
 
+@pytest.mark.no_cover
 def test_systems_equally_good_differ_significantly_in_about_one_test_of_twenty():
     rng = np.random.default_rng(8)
     powered = ratings = excluded = 0
