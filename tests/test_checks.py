@@ -6,6 +6,7 @@ import runpy
 import shutil
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -82,6 +83,52 @@ def test_ci_fails_as_the_second_line_does_and_still_says_what_the_extras_left_ou
     status, printed = readme_that_runs("exit 3")
     assert status == 3
     assert "NOT RUN" in printed
+
+
+@pytest.fixture
+def extras(tmp_path):
+    """Return a function that runs the extras with services of its own and a Python that prints."""
+    shutil.copytree(ROOT / ".ci", tmp_path / ".ci")
+    shutil.rmtree(tmp_path / ".ci" / "services")
+    (tmp_path / ".ci" / "services").mkdir()
+    python = tmp_path / ".venv" / "bin" / "python"
+    python.parent.mkdir(parents=True)
+
+    def run_extras(services, program="echo asked: $*"):
+        python.write_text(f"#!/bin/sh\n{program}\n")
+        python.chmod(0o755)
+        for name, script in services.items():
+            (tmp_path / ".ci" / "services" / name).write_text(script)
+        return run("bash", ".ci/extras", folder=tmp_path)
+
+    return run_extras
+
+
+def test_a_service_is_started_around_the_tests_that_are_marked_with_its_name(extras):
+    status, printed = extras({"lamp": 'echo on; "$@"; echo off\n'})
+    assert status == 0
+    assert re.search(r"^on\nasked: -m pytest -m lamp .*tests\noff$", printed, flags=re.MULTILINE)
+    assert re.search(r"^  lamp +ok, \d+ s: off$", printed, flags=re.MULTILINE)
+
+
+def test_a_service_that_cannot_be_had_is_not_run_and_the_others_are(extras):
+    status, printed = extras({"a": "echo no lamp here; exit 77\n", "b": 'exec "$@"\n'})
+    assert status == 0
+    assert re.search(r"^  a +NOT RUN: no lamp here$", printed, flags=re.MULTILINE)
+    assert re.search(r"^  b +ok", printed, flags=re.MULTILINE)
+
+
+@pytest.mark.parametrize(("program", "status"), [("echo 1 failed; exit 1", 1), ("exit 5", 5)])
+def test_a_service_whose_tests_fail_or_are_none_fails_the_extras(extras, program, status):
+    found, printed = extras({"lamp": 'exec "$@"\n'}, program)
+    assert found == status
+    assert re.search(r"^  lamp +FAILED", printed, flags=re.MULTILINE)
+
+
+def test_every_service_has_a_marker():
+    services = {path.name for path in (ROOT / ".ci" / "services").iterdir()}
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["pytest"]["ini_options"]
+    assert services <= {marker.partition(":")[0] for marker in settings["markers"]}
 
 
 def test_the_checks_are_format_lint_types_imports_and_tests_in_this_order():

@@ -108,8 +108,8 @@ def test_every_declared_requirement_is_locked_at_a_version_it_allows():
         for name, version in re.findall(r"^([\w.-]+)==([^\s;]+)", LOCK, flags=re.MULTILINE)
     }
     wanted = [Requirement(text) for text in PROJECT["dependencies"]]
-    wanted += [Requirement(text) for text in PROJECT["optional-dependencies"]["dev"]]
-    wanted += [Requirement(text) for text in PROJECT["optional-dependencies"]["parquet"]]
+    for extra in PROJECT["optional-dependencies"].values():
+        wanted += [Requirement(text) for text in extra]
     assert [
         str(requirement)
         for requirement in wanted

@@ -1,6 +1,7 @@
 """Several workers at the same time."""
 
 import threading
+import time
 
 
 def at_the_same_time(*functions):
@@ -22,3 +23,11 @@ def at_the_same_time(*functions):
     for thread in threads:
         thread.join()
     return found
+
+
+def wait_for(condition, seconds=60):
+    """Return as soon as a condition holds."""
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "waited in vain"
+        time.sleep(0.003)
