@@ -13,6 +13,7 @@ import numpy as np
 from judgesmith.optimizers.board import Board
 from judgesmith.optimizers.protocol_candidates import Candidates, JudgeOnRows
 from judgesmith.optimizers.racing_search import OutOfBudget
+from judgesmith.programs.readable import is_unread, readable_of
 from judgesmith.programs.running import CONCURRENCY
 from judgesmith.signatures.judgement import CriterionScore, Judgement
 
@@ -111,11 +112,14 @@ def parted(rows: Sequence[int]) -> list[Sequence[int]]:
 def _take(item: _Item, result: Mapping[str, Any]) -> None:
     """Keep what a board says of an item, but for rows without an answer."""
     answered = [place for place, one in enumerate(result["said"]) if one is not None]
-    item.judge.take(
-        [item.rows[place] for place in answered],
-        [Judgement.model_validate(result["said"][place]) for place in answered],
-        [result["usd"][place] for place in answered] if result["usd"] else (),
-    )
+    said = [Judgement.model_validate(result["said"][place]) for place in answered]
+    usd = [result["usd"][place] for place in answered] if result["usd"] else ()
+    item.judge.take([item.rows[place] for place in answered], said, usd)
+    # A model that others could read is no garbage, however this worker's first prompts fare.
+    readable = readable_of(item.judge.asking.lm)
+    for one in said:
+        if not is_unread(one):
+            readable.add(one)
 
 
 def _plain(judgement: Judgement, *, words: bool) -> dict[str, Any] | None:
