@@ -102,7 +102,7 @@ def test_a_fault_of_ours_is_not_passed_off_as_bad_input(run, monkeypatch):
 def test_an_interruption_ends_with_130_and_leaves_no_half_judge(
     start, folder, data, on_server, server
 ):
-    server.script({"latency": 5.0})
+    server.script({"latency": 1.0})
     process = start("compile", data, "-o", "judge", *on_server)
     wait_for(lambda: server.counts()["requests"] > 0)
     process.send_signal(signal.SIGINT)

@@ -1,4 +1,5 @@
 import json
+import shutil
 
 import pytest
 
@@ -110,14 +111,29 @@ def test_a_budget_that_ends_leaves_a_judge_and_says_so(data, max_calls, tmp_path
     assert "the budget ended the search after" in said or len(tried(found)) == 7
 
 
+def files_in(folder):
+    return SearchFiles(storage=folder / "one.journal", log=folder / "one.jsonl")
+
+
+@pytest.fixture(scope="module")
+def written(data, tmp_path_factory):
+    """A run with files, and the folder of them, which no test changes."""
+    folder = tmp_path_factory.mktemp("written") / "searches"
+    return compiled(data, files=files_in(folder)), folder
+
+
 class TestFiles:
     @pytest.fixture
     def files(self, tmp_path):
-        folder = tmp_path / "searches"
-        return SearchFiles(storage=folder / "one.journal", log=folder / "one.jsonl")
+        return files_in(tmp_path / "searches")
 
-    def test_the_log_has_a_line_per_configuration(self, data, files, usual):
-        found = compiled(data, files=files)
+    @pytest.fixture
+    def again(self, written, tmp_path):
+        """The files of the same run, to be changed."""
+        return files_in(shutil.copytree(written[1], tmp_path / "again"))
+
+    def test_the_log_has_a_line_per_configuration(self, written, usual):
+        found, files = written[0], files_in(written[1])
         assert found.saved.fingerprint == usual.saved.fingerprint
         lines = list(log_lines(files.log))
         assert sorted(line["number"] for line in lines) == list(range(7))
@@ -132,11 +148,10 @@ class TestFiles:
         assert calls == sorted(calls)
 
     @pytest.mark.no_cover
-    def test_the_same_run_again_adds_nothing(self, data, files):
-        compiled(data, files=files)
-        before = files.log.read_bytes()
-        compiled(data, files=files)
-        assert files.log.read_bytes() == before
+    def test_the_same_run_again_adds_nothing(self, data, again):
+        before = again.log.read_bytes()
+        compiled(data, files=again)
+        assert again.log.read_bytes() == before
 
     def test_workers_write_one_line_between_them(self, tmp_path):
         path = tmp_path / "one.jsonl"
@@ -148,12 +163,11 @@ class TestFiles:
         assert [line["number"] for line in log_lines(path)] == [0, 1, 2]
 
     @pytest.mark.no_cover
-    def test_half_a_line_is_left_behind(self, data, files):
-        compiled(data, files=files)
-        whole = files.log.read_text().splitlines(keepends=True)
-        files.log.write_text("".join(whole[:3]) + whole[3][:20])
-        compiled(data, files=files)
-        assert sorted(line["number"] for line in log_lines(files.log)) == list(range(7))
+    def test_half_a_line_is_left_behind(self, data, again):
+        whole = again.log.read_text().splitlines(keepends=True)
+        again.log.write_text("".join(whole[:3]) + whole[3][:20])
+        compiled(data, files=again)
+        assert sorted(line["number"] for line in log_lines(again.log)) == list(range(7))
 
     @pytest.mark.no_cover
     def test_a_run_that_was_cut_short_goes_on(self, data, files, usual, tmp_path):
