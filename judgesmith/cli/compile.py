@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from judgesmith.cli.calibration_options import CalibrationChoice, calibration_options
 from judgesmith.cli.compile_options import (
     refuse_another_search,
     refuse_beside_earlier,
@@ -50,7 +51,7 @@ if TYPE_CHECKING:
     from judgesmith.experiments import CompileSettings
     from judgesmith.experiments.searching import SearchFiles
     from judgesmith.programs import Family
-    from judgesmith.programs.saved import SavedJudge
+    from judgesmith.programs.saved_kinds import AnySaved
 
 
 @click.command("compile")
@@ -102,6 +103,7 @@ if TYPE_CHECKING:
 )
 @demonstration_options
 @search_options
+@calibration_options
 @click.option(
     "--partial-demos",
     is_flag=True,
@@ -139,6 +141,9 @@ def command(
     dry_run: bool,
     force: bool,
     storage: str | None,
+    calibrate: bool,
+    confidence: float,
+    within: float | None,
     as_json: bool,
     **rest: Any,
 ) -> None:
@@ -186,18 +191,27 @@ def command(
     )
     with blaming("--from"):
         settings = settings if before is None else starting_from(before, settings)
+    calibration = CalibrationChoice(calibrate=calibrate, confidence=confidence, within=within)
+    calibration.refuse_without()
     dataset = load_data(data, columns, scales)
     with blaming("--target" if settings.target else data):
+        targets = chosen_targets(dataset, settings)
+    with blaming(data):
+        dataset, aside = calibration.divided(dataset, targets.whole, settings)
         targets = chosen_targets(dataset, settings)
     with blaming("--objective"):
         parse_objective(settings.objective)
     known = frozenset() if before is None else before.seen_keys
     with blaming(data):
         parts_of(dataset, targets, settings, known)
-    run = settings.fingerprint(dataset, choice.model_name or "offline", endpoint_of(choice.lm()))
+    own_run = settings.fingerprint(
+        dataset, choice.model_name or "offline", endpoint_of(choice.lm())
+    )
+    run = calibration.run(own_run, aside)
     lm = choice.lm(run_id=f"compile {run}")
     if dry_run:
-        print_estimate(estimate_run(dataset, settings, lm, known=known), as_json=as_json)
+        estimated = estimate_run(dataset, settings, lm, known=known)
+        print_estimate(calibration.added(estimated, aside, settings), as_json=as_json)
         return
     with blaming(OUTPUT):
         made = _made_before(folder, run, force=force)
@@ -229,17 +243,31 @@ def command(
                 raise
             print_nothing(fault, dataset, stack.usage, as_json=as_json)
             return
+    saved: AnySaved = found.saved
+    told: list[str] = []
+    if aside is not None:
+        with stage_progress(quiet=as_json) as progress:
+            saved, told = calibration.learned(
+                found.saved,
+                dataset,
+                aside,
+                settings,
+                run=run,
+                lm=lm,
+                concurrency=concurrency,
+                progress=progress,
+            )
     with blaming(OUTPUT):
-        found.saved.save(folder, overwrite=True)
+        saved.save(folder, overwrite=True)
     if as_json:
-        print_json(summary(found.saved, folder, stack.usage))
+        print_json(summary(saved, folder, stack.usage))
     else:
         print_compiled(found, dataset, stack.usage)
-    notes = (*dataset.notes, *found.notes, *estimate_note(estimate, stack.usage))
+    notes = (*dataset.notes, *found.notes, *told, *estimate_note(estimate, stack.usage))
     say_notes((*notes, *stack.adaptations), as_json=as_json)
     if not as_json:
         print_examples(found)
-        say(f"\nsaved in {folder} (fingerprint {found.saved.fingerprint}); try:")
+        say(f"\nsaved in {folder} (fingerprint {saved.fingerprint}); try:")
         say(f"  judgesmith score {folder} INPUT.jsonl -o SCORES.jsonl")
 
 
@@ -324,13 +352,13 @@ def _place(output: str) -> Path:
     return folder
 
 
-def _made_before(folder: Path, run: str, *, force: bool) -> SavedJudge | None:
+def _made_before(folder: Path, run: str, *, force: bool) -> AnySaved | None:
     """Return the judge that this very run has made before, and refuse to replace another."""
-    from judgesmith.programs.saved import SavedJudge
+    from judgesmith.programs.saved_kinds import load_saved
 
     if not folder.exists() or force:
         return None
-    saved = SavedJudge.load(folder)
+    saved = load_saved(folder)
     if saved.settings.get("run") == run:
         return saved
     raise FileExistsError(

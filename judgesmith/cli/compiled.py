@@ -27,10 +27,10 @@ if TYPE_CHECKING:
     from judgesmith.experiments.estimating import RunEstimate
     from judgesmith.experiments.objective_report import ObjectiveReport
     from judgesmith.programs.models import Usage
-    from judgesmith.programs.saved import SavedJudge
+    from judgesmith.programs.saved_kinds import AnySaved
 
 
-def summary(saved: SavedJudge, folder: Path, usage: Usage | None) -> dict[str, Any]:
+def summary(saved: AnySaved, folder: Path, usage: Usage | None) -> dict[str, Any]:
     """Return what ``--json`` prints of a judge."""
     return {
         "judge": str(folder),
@@ -46,7 +46,7 @@ def _rows(counts: Mapping[str, int]) -> dict[str, int]:
     return {name: counts[name] for name in ("train", "select", "heldout", "unscored")}
 
 
-def print_again(saved: SavedJudge, folder: Path, *, as_json: bool) -> None:
+def print_again(saved: AnySaved, folder: Path, *, as_json: bool) -> None:
     """Print the result that this very run had before."""
     if as_json:
         print_json(summary(saved, folder, None))

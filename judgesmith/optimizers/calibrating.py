@@ -159,7 +159,7 @@ class Calibrator(JudgeOptimizer):
                 )
             first, second = rows
         elif rows:
-            first, second = self._parts(rows[0])
+            first, second = self.parts(rows[0])
         else:
             raise ValueError("no rated items to learn from; give a non-empty trainset.")
         said = [self.judged(judge, one) for one in (first, second)]
@@ -206,7 +206,8 @@ class Calibrator(JudgeOptimizer):
         }
         return plain.model_copy(update=update)
 
-    def _parts(self, rows: Rows) -> tuple[Rows, Rows]:
+    def parts(self, rows: Rows) -> tuple[Rows, Rows]:
+        """Return the rows to learn the way on, and those of other sources for the promises."""
         parts = split_by_source(
             rows.groups,
             rows.human,

@@ -29,7 +29,9 @@ def holder_lines(judge: SavedHolder) -> Iterator[str]:
         yield "## Calibration"
         yield ""
         yield from calibration_lines(judge.calibration)
-        yield from _report_lines(judge.agreement.get("calibration"))
+        yield from report_lines(judge.agreement.get("calibration"))
+        yield "- the agreement above is that of the judge before it was calibrated: the order of"
+        yield "  texts stays, but for ties and for texts that are left to people"
         yield ""
     for name, member in judge.members.items():
         yield f"## {name}"
@@ -88,7 +90,7 @@ def calibration_lines(learned: Calibration) -> Iterator[str]:
     )
 
 
-def _report_lines(report: Any) -> Iterator[str]:
+def report_lines(report: Any) -> Iterator[str]:
     """Yield how the promises held on rows held out."""
     if not isinstance(report, dict) or not report.get("n"):
         return

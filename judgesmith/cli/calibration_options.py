@@ -1,0 +1,189 @@
+"""Options about a calibration on top of a judge, and what is done when there is one."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import click
+
+from judgesmith.cli.compile_options import given_options
+from judgesmith.cli.faults import OptionError
+from judgesmith.cli.numbers import Number
+from judgesmith.cli.options import Command
+
+if TYPE_CHECKING:
+    import dspy
+
+    from judgesmith.experiments import CompileSettings, DataSet
+    from judgesmith.experiments.estimating import RunEstimate
+    from judgesmith.experiments.targets import Targets
+    from judgesmith.programs.saved import SavedJudge
+    from judgesmith.programs.saved_kinds import AnySaved
+
+
+def calibration_options(command: Command) -> Command:
+    """Add ``--calibrate`` and what belongs to it."""
+    for option in (
+        click.option(
+            "--within",
+            type=Number(0, above=True),
+            metavar="POINTS",
+            help="Leave texts to people so that kept scores lie this close to them on average.",
+        ),
+        click.option(
+            "--confidence",
+            type=Number(0, 1, above=True, below=True),
+            default=0.9,
+            show_default=True,
+            help="Least chance that an interval holds what people say.",
+        ),
+        click.option(
+            "--calibrate",
+            is_flag=True,
+            help="Keep 3 sources of 10 to put the judge on the scale of people, with intervals.",
+        ),
+    ):
+        command = option(command)
+    return command
+
+
+@dataclass(frozen=True, kw_only=True)
+class CalibrationChoice:
+    """What the options say of a calibration.
+
+    Attributes
+    ----------
+    calibrate : bool
+        Whether there is to be one.
+    confidence, within : float
+        See ``Calibrator``.
+    """
+
+    calibrate: bool
+    confidence: float
+    within: float | None
+
+    def refuse_without(self) -> None:
+        """Refuse options about a calibration that is not made."""
+        if not self.calibrate and (given := given_options("confidence", "within")):
+            raise OptionError(
+                f"{given[0]} belongs to --calibrate; give it, or drop {given[0]}.", option=given[0]
+            )
+
+    def run(self, run: str, aside: DataSet | None) -> str:
+        """Return the fingerprint of a run with this calibration."""
+        if aside is None:
+            return run
+        whole = json.dumps([run, aside.digest, self.confidence, self.within])
+        return hashlib.sha256(whole.encode()).hexdigest()[:12]
+
+    def divided(
+        self, dataset: DataSet, targets: Targets, settings: CompileSettings
+    ) -> tuple[DataSet, DataSet | None]:
+        """Return the rows to compile from, and those that are kept for the calibration.
+
+        Raises
+        ------
+        ValueError
+            If those kept are too few, or the judge would not tell how unsure it is.
+        """
+        from judgesmith.experiments.calibrating import CALIBRATION_SHARE
+        from judgesmith.experiments.unseen import set_aside
+        from judgesmith.optimizers.calibrating import FEWEST_ROWS
+
+        if not self.calibrate:
+            return dataset, None
+        if self.within is not None and not settings.protocol.scores_criteria:
+            raise OptionError(
+                "--within needs a judge that scores criteria, whose spread tells how unsure it "
+                "is; drop it, or choose such a judge.",
+                option="--within",
+            )
+        rest, aside = set_aside(dataset, targets, share=CALIBRATION_SHARE, seed=settings.seed)
+        n_sources = len(set(aside.groups.tolist()))
+        if len(aside) < 2 * FEWEST_ROWS or n_sources < 2:
+            raise ValueError(
+                f"a calibration keeps {CALIBRATION_SHARE:.0%} of the sources and needs "
+                f"{2 * FEWEST_ROWS} rated rows of several among them; there would be {len(aside)} "
+                f"of {n_sources}. Give more rated rows, or drop --calibrate."
+            )
+        return rest, aside
+
+    def added(
+        self, estimate: RunEstimate, aside: DataSet | None, settings: CompileSettings
+    ) -> RunEstimate:
+        """Return an estimate with the calls that the calibration takes."""
+        from judgesmith.experiments.search_estimate import search_calls
+        from judgesmith.programs.asking import calls_per_item
+        from judgesmith.programs.families import family_of
+
+        if aside is None:
+            return estimate
+        judge = family_of(settings.protocol.judge).judge_of(settings.protocol)
+        calls = usual = len(aside) * calls_per_item(judge)
+        if settings.optimizer not in ("random", "none"):
+            most = search_calls(
+                settings, n_pool=0, n_selection=0, n_heldout=len(aside), competing=False
+            )
+            calls = math.ceil(most.most)
+        factor = 1 + calls / max(estimate.calls, 1)
+        expected, cost = estimate.expected_calls, estimate.cost_usd
+        return replace(
+            estimate,
+            calls=estimate.calls + calls,
+            max_calls=estimate.max_calls + 2 * calls,
+            input_tokens=round(estimate.input_tokens * factor),
+            output_tokens=round(estimate.output_tokens * factor),
+            cost_usd=None if cost is None else cost * factor,
+            expected_calls=None if expected is None else expected + usual,
+        )
+
+    def learned(
+        self,
+        saved: SavedJudge,
+        rest: DataSet,
+        aside: DataSet,
+        settings: CompileSettings,
+        *,
+        run: str,
+        lm: dspy.LM,
+        concurrency: int,
+        progress: Callable[[str, int, int | None], None] | None,
+    ) -> tuple[AnySaved, list[str]]:
+        """Return the judge with its calibration, or without where there is none, and what to say.
+
+        Parameters
+        ----------
+        run : str
+            The fingerprint of the run, which the judge is marked with.
+        saved, rest, aside, settings
+            The judge, the rows it was compiled from, those that were kept, and how.
+        lm, concurrency, progress
+            As for ``calibrate_judge``.
+        """
+        from judgesmith.experiments.calibrating import CalibrationError, calibrate_judge
+
+        try:
+            found = calibrate_judge(
+                saved,
+                aside,
+                check=rest,
+                aggregate=settings.aggregate,
+                confidence=self.confidence,
+                within=self.within,
+                seed=settings.seed,
+                lm=lm,
+                concurrency=concurrency,
+                progress=progress,
+            )
+        except CalibrationError as fault:
+            whole = bool(saved.settings.get("complete", True)) and fault.complete
+            marks = {**saved.settings, "run": run, "complete": whole}
+            told = [f"the judge was saved without a calibration: {fault}"]
+            return saved.model_copy(update={"settings": marks}), told
+        return found.marked(run), list(found.notes)

@@ -1,0 +1,72 @@
+"""Rated rows of sources that a judge has not seen: to learn what comes after it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from judgesmith.experiments.dataset import DataSet
+from judgesmith.experiments.targets import Targets
+from judgesmith.optimizers import rated_example
+from judgesmith.optimizers.rows import Rows, rows_of
+from judgesmith.optimizers.splitting import IntArray, split_by_source
+
+
+def unseen_places(dataset: DataSet, targets: Targets, known: frozenset[str]) -> IntArray:
+    """Return where rated rows stand whose source nobody has seen.
+
+    Parameters
+    ----------
+    dataset : DataSet
+        Rated items.
+    targets : Targets
+        What people said of them.
+    known : frozenset of str
+        ``RatedItem.key`` of rows that a judge was made from.
+    """
+    seen = np.asarray([item.key in known for item in dataset], dtype=bool)
+    rated = targets.rated
+    return rated[~np.isin(dataset.groups[rated], dataset.groups[seen])]
+
+
+def rated_rows(dataset: DataSet, targets: Targets, places: Sequence[int] | IntArray) -> Rows:
+    """Return the rated rows at ``places`` as optimizers work on them; at least one."""
+    return rows_of(
+        [
+            rated_example(
+                dataset[i], targets.values[i], targets.scale, group=int(dataset.groups[i])
+            )
+            for i in map(int, places)
+        ]
+    )
+
+
+def set_aside(
+    dataset: DataSet, targets: Targets, *, share: float, seed: int
+) -> tuple[DataSet, DataSet]:
+    """Return the rows of most sources, and those of some that are kept for later.
+
+    Parameters
+    ----------
+    dataset, targets
+        Rated items, and what people said of them.
+    share : float
+        Of the sources with rated rows, how many are kept for later.
+    seed : int
+        Of the drawing.
+
+    Raises
+    ------
+    ValueError
+        If there is but one source.
+    """
+    rated = targets.rated
+    split = split_by_source(
+        dataset.groups[rated],
+        targets.values[rated],
+        holdout=share,
+        rng=np.random.default_rng([seed, 14]),
+    )
+    later = np.isin(dataset.groups, dataset.groups[rated[split.heldout]])
+    return dataset.subset(np.flatnonzero(~later)), dataset.subset(np.flatnonzero(later))

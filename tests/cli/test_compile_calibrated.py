@@ -1,0 +1,83 @@
+"""A judge can be compiled with a calibration, from rows that nothing else was learned from."""
+
+import json
+
+import pytest
+
+from judgesmith.programs import SavedCalibrated, SavedJudge, load_saved
+
+QUICK = ["--optimizer", "none", "--criteria", "general", "--holdout", ".3"]
+
+
+def compiled(run, *options, out="judge"):
+    done = run("compile", "sample", "-o", out, *QUICK, *options, "--json")
+    assert done.status == 0, done.err
+    return done
+
+
+def test_it_is_learned_from_rows_of_its_own_and_held_against_rows_held_out(run, folder):
+    done = compiled(run, "--calibrate", "--confidence", ".8")
+    found = done.json["calibration"]
+    assert (found["n"], found["n_sources"]) == (32, 8)
+    assert 0 <= found["covered"] <= 1
+    saved = load_saved(folder / "judge")
+    assert isinstance(saved, SavedCalibrated)
+    own = set(saved.seen["calibrate"])
+    assert len(own) == saved.calibration.n_map + saved.calibration.n_margin == 48
+    assert not own & saved.members["judge"].seen_keys
+    assert saved.rows["calibrate"] == 48
+    assert "calibration: interval: " in done.err
+
+
+def test_its_scores_carry_their_intervals(run, folder):
+    compiled(run, "--calibrate", "--confidence", ".8")
+    assert run("score", "judge", "sample", "-o", "scores.jsonl").status == 0
+    rows = [json.loads(line) for line in (folder / "scores.jsonl").read_text().splitlines()]
+    assert all(row["low"] <= row["score"] <= row["high"] for row in rows)
+    assert {row["abstained"] for row in rows} == {False}
+    found = run("evaluate", "judge", "sample", "--json").json
+    assert (found["rows"]["unseen"], found["rows"]["seen"]) == (32, 128)
+    assert run("evaluate", "scores.jsonl", "sample").status == 0
+    assert "# A calibrated judge" in run("show", "judge").out
+    assert "===== judge/assess =====" in run("show", "judge", "--prompts").out
+
+
+def test_texts_that_nobody_can_vouch_for_are_left_to_people(run, folder):
+    compiled(run, "--calibrate", "--within", "0.01")
+    assert run("score", "judge", "sample", "-o", "scores.jsonl").status == 0
+    rows = [json.loads(line) for line in (folder / "scores.jsonl").read_text().splitlines()]
+    assert {row["abstained"] for row in rows} == {True}
+    assert all(row["score"] is None and "left to people" in row["problem"] for row in rows)
+
+
+def test_the_same_command_again_asks_nothing(run, folder):
+    first = compiled(run, "--calibrate")
+    assert compiled(run, "--calibrate").json == first.json | {"calls": 0}
+    other = run("compile", "sample", "-o", "judge", *QUICK, "--calibrate", "--confidence", ".7")
+    assert "holds a judge from another run" in other.err
+
+
+def test_what_it_would_cost_counts_the_calibration(run, folder):
+    planned = compiled(run, "--calibrate", "--dry-run").json["calls"]
+    assert compiled(run, "--calibrate").json["calls"] <= planned <= 320
+
+
+@pytest.mark.parametrize("calls", [200, 300])
+def test_a_run_that_the_budget_ended_goes_on(run, folder, calls):
+    done = compiled(run, "--calibrate", "--max-calls", calls)
+    saved = load_saved(folder / "judge")
+    if isinstance(saved, SavedJudge):
+        assert "saved without a calibration" in done.err
+    assert saved.settings["complete"] is False
+    compiled(run, "--calibrate")
+    compiled(run, "--calibrate", "--ledger", "new/ledger.sqlite", out="other")
+    whole = (folder / "other" / "judge.json").read_bytes()
+    assert (folder / "judge" / "judge.json").read_bytes() == whole
+
+
+def test_it_is_told_apart_from_the_judge_without(run, folder):
+    compiled(run, "--calibrate")
+    compiled(run, out="plain")
+    assert 'kind: "calibrated" → (absent)' in run("show", "judge", "--diff", "plain").out
+    refused = run("compile", "sample", "-o", "later", "--from", "judge")
+    assert "expected one judge by itself" in refused.err
