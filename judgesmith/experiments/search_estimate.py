@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from judgesmith.experiments.settings import CompileSettings
-from judgesmith.optimizers.demonstration_choices import RUNS, N
+from judgesmith.optimizers.demonstration_choices import CHOSEN, RUNS, N
 from judgesmith.optimizers.grammar import parse_objectives
 from judgesmith.optimizers.protocol_candidates import judge_space, with_demonstrations
 from judgesmith.optimizers.several_objectives import SeveralObjectives
@@ -130,6 +130,8 @@ def _share_with_runs(space: Space) -> float:
     share = (len(shows.ids) - ("0" in shows.ids)) / len(shows.ids)
     runs = by_name[RUNS]
     share *= (len(runs.ids) - 1) / len(runs.ids)
+    if CHOSEN in runs.only_if:
+        share *= len(runs.only_if[CHOSEN]) / len(by_name[CHOSEN].ids)
     if "variant" in runs.only_if:
         share *= len(runs.only_if["variant"]) / len(by_name["variant"].ids)
     return share

@@ -28,6 +28,12 @@ N, CHOSEN, DRAW, RUNS, ORDER = (
 )
 NAMES = (N, CHOSEN, DRAW, RUNS, ORDER)
 
+NEAREST = "nearest"
+"""The id of the option that shows each text those rows that are most like it."""
+
+POOL = 64
+"""Rows among which the nearest are looked for, by default."""
+
 OnlyIf = Mapping[str, tuple[str, ...]]
 NOT_DECIDED: OnlyIf = MappingProxyType({})
 
@@ -51,7 +57,7 @@ def demonstration_choices(
     Examples
     --------
     >>> [one.ids for one in demonstration_choices(40, most=3, n_draws=2)][:2]
-    [('3', '0', '1', '2'), ('stratified', 'random', 'diverse')]
+    [('3', '0', '1', '2'), ('stratified', 'random', 'diverse', 'nearest')]
     """
     limit = min(n_rows, most)
     usual = tuple(n for n in NUMBERS if n <= limit)
@@ -60,15 +66,18 @@ def demonstration_choices(
     if not some:
         return ()
     several = tuple(n for n in some if n != "1")
+    # The nearest of no more rows than are shown anyway would always be the same ones.
+    ways = (*_WAYS, NEAREST) if n_rows > limit else tuple(_WAYS)
+    drawn: OnlyIf = {CHOSEN: tuple(_WAYS)} if NEAREST in ways else {}
     found = [
         _choice(N, numbers),
-        _choice(CHOSEN, ("stratified", "random", "diverse"), some),
-        _choice(DRAW, tuple(map(str, range(n_draws))), some),
+        _choice(CHOSEN, ways, some),
+        _choice(DRAW, tuple(map(str, range(n_draws))), some, drawn),
     ]
     if with_runs_if is not None:
-        found.append(_choice(RUNS, ("some", "none", "all"), some, with_runs_if))
+        found.append(_choice(RUNS, ("some", "none", "all"), some, {**with_runs_if, **drawn}))
     if several:
-        found.append(_choice(ORDER, ("drawn", "rising", "falling"), several))
+        found.append(_choice(ORDER, ("drawn", "rising", "falling"), several, drawn))
     return tuple(found)
 
 
@@ -91,16 +100,21 @@ class Drawer:
         The rows, with the runs that may be shown.
     seed : int
         Of everything that is drawn.
+    n_pool : int
+        Among how many rows the nearest to a text are looked for.
     """
 
     pool: Pool
     seed: int
+    n_pool: int = POOL
 
     def shown(self, protocol: Protocol, picked: Picked) -> Shown:
         """Return the demonstrations of a configuration, by question."""
         n = int(picked.get(N, "0"))
         if n == 0:
             return {}
+        if picked[CHOSEN] == NEAREST:
+            return self._to_look_in(protocol)
         rng = np.random.default_rng([self.seed, 2, int(picked[DRAW]), n])
         rows = _WAYS[picked[CHOSEN]](self.pool, n, rng)
         runs = np.asarray(sorted(self.pool.runs), dtype=np.intp)
@@ -112,6 +126,13 @@ class Drawer:
         if order != "drawn":
             rows = rows[np.argsort(human if order == "rising" else -human, kind="stable")]
         return self.pool.shown(protocol, rows.tolist(), with_runs.tolist())
+
+    def _to_look_in(self, protocol: Protocol) -> Shown:
+        """Return the rows among which the nearest are looked for, spread over the scores."""
+        rng = np.random.default_rng([self.seed, 3])
+        n = min(self.n_pool, len(self.pool.rows))
+        rows = np.sort(_stratified(self.pool, n, rng))
+        return self.pool.shown(protocol, rows.tolist(), ())
 
 
 def _at_random(pool: Pool, n: int, rng: np.random.Generator) -> IntArray:
@@ -151,7 +172,7 @@ def _standardised_features(pool: Pool) -> FloatArray:
 
 
 _WAYS: dict[str, Callable[[Pool, int, np.random.Generator], IntArray]] = {
-    "random": _at_random,
     "stratified": _stratified,
+    "random": _at_random,
     "diverse": _diverse,
 }

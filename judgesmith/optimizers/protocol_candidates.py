@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import dspy
 
 from judgesmith.optimizers.competing_models import MODEL
 from judgesmith.optimizers.demonstration_choices import (
+    CHOSEN,
+    NEAREST,
     RUNS,
     Drawer,
     N,
@@ -137,12 +140,15 @@ class Candidates:
             return self._on_rows(bare, model)
         pool = Pool(rows=self.pool, runs=self._runs(picked), partial_demos=self.partial_demos)
         shown = Drawer(pool, self.seed).shown(demonstrated(bare.protocol), picked)
-        protocol = bare.protocol.model_copy(update={"demonstrations": shown})
+        nearest = int(picked[N]) if shown and picked[CHOSEN] == NEAREST else None
+        update = {"demonstrations": shown, "nearest": nearest}
+        protocol = bare.protocol.model_copy(update=update)
         return self._on_rows(bare.with_protocol(protocol), model)
 
     def _bare(self, picked: Mapping[str, str]) -> Judge:
         """Return the judge of a configuration without demonstrations."""
-        undecided = self.student.protocol.model_copy(update={"demonstrations": {}})
+        nothing_shown: dict[str, Any] = {"demonstrations": {}, "nearest": None}
+        undecided = self.student.protocol.model_copy(update=nothing_shown)
         chosen = {name: option for name, option in picked.items() if name in self.of_judge}
         own = Space(choices=tuple(c for c in self.space.choices if c.name in self.of_judge))
         return self.student.with_protocol(undecided).with_choices(chosen, space=own)

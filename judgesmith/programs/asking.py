@@ -26,6 +26,7 @@ from judgesmith.programs.models import (
 )
 from judgesmith.programs.models.engines import PureEngine
 from judgesmith.programs.models.redaction import redacted
+from judgesmith.programs.nearest import nearest_prefixes
 from judgesmith.programs.reply_probabilities import (
     probabilities_in,
     refusal_of,
@@ -179,6 +180,7 @@ class _StackAsker(Asker):
         self._settings: Settings = request_settings(lm, **call_config(judge.protocol, lm))
         templates = judge.templates()
         self._templates = {name: (one, one.prefix()) for name, one in templates.items()}
+        self._nearest = nearest_prefixes(judge.protocol, templates)
 
     async def aclose(self) -> None:
         await self._stack.aclose()
@@ -195,6 +197,8 @@ class _StackAsker(Asker):
 
     async def _reply(self, ask: Ask) -> Reply:
         template, prefix = self._templates[ask.predictor]
+        if ask.predictor in self._nearest:
+            prefix = self._nearest[ask.predictor].of(ask.inputs)
         settings = self._settings
         if ask.probabilities is not None:
             if self._stack.refused_logprobs:

@@ -116,7 +116,8 @@ def protocol_lines(judge: SavedJudge) -> Iterator[str]:
     yield from _family_lines(protocol)
     yield f"- score: {_score_text(protocol)}"
     for name, shown in protocol.demonstrations.items():
-        yield f"- demonstrations in `{name}`: {len(shown)}"
+        some = "" if protocol.nearest is None else f"the {protocol.nearest} nearest of "
+        yield f"- demonstrations in `{name}`: {some}{len(shown)}"
     if judge.settings.get("earlier"):
         yield f"- started from the judge with the fingerprint `{judge.settings['earlier']}`"
     yield from _importance_lines(judge)

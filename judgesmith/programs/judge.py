@@ -23,6 +23,7 @@ from judgesmith.programs.asking import (
 from judgesmith.programs.judging import Ask, Reply, Steps
 from judgesmith.programs.models import ModelAnswer, sampling, stack_of
 from judgesmith.programs.models.dspy_lm import hearing
+from judgesmith.programs.nearest import Indexes, is_shown
 from judgesmith.programs.reply_probabilities import answer_by_dspy, refusal_of
 from judgesmith.programs.templates import LEFT_OUT, Template
 from judgesmith.programs.templating import template_of
@@ -50,6 +51,7 @@ class Judge(dspy.Module):
     def __init__(self, protocol: JudgeProtocol) -> None:
         super().__init__()
         self._settings = protocol.model_copy(update={"demonstrations": {}, "instructions": {}})
+        self._indexes = Indexes()
 
     @abstractmethod
     def steps(self, *, source: str, response: str, context: str | None = None) -> Steps:
@@ -123,7 +125,8 @@ class Judge(dspy.Module):
         ('coarse', 'none')
         """
         own = self.protocol
-        nothing_shown = {"demonstrations": {}, "instructions": {}, "aggregation": Aggregation()}
+        nothing_shown: dict[str, Any] = {"demonstrations": {}, "nearest": None, "instructions": {}}
+        nothing_shown |= {"aggregation": Aggregation()}
         plain = own.model_copy(update=nothing_shown)
         decided = plain.decided((self.space() if space is None else space).sets(picked))
         if decided == plain:
@@ -290,9 +293,20 @@ class Judge(dspy.Module):
             stack.refused_logprobs = refused
         return refused
 
-    def _inputs(self, ask: Ask, predictor: dspy.Predict) -> dict[str, str | None]:
-        given = {**self.fixed_inputs(ask.predictor), **ask.inputs}
-        return {name: v for name, v in given.items() if name in predictor.signature.input_fields}
+    def _inputs(self, ask: Ask, predictor: dspy.Predict) -> dict[str, Any]:
+        """Return what a question says of an item, with its own demonstrations if it has some."""
+        given: dict[str, Any] = {**self.fixed_inputs(ask.predictor), **ask.inputs}
+        said = {name: v for name, v in given.items() if name in predictor.signature.input_fields}
+        if self._settings.nearest is not None and predictor.demos:
+            said["demos"] = self._nearest_demos(ask, predictor)
+        return said
+
+    def _nearest_demos(self, ask: Ask, predictor: dspy.Predict) -> list[Any]:
+        """Return the demonstrations of a predictor that are most like an item."""
+        names = predictor.signature.output_fields
+        demos = [one for one in predictor.demos if is_shown({k: one.get(k) for k in names})]
+        places = self._indexes.of(demos, self._settings.nearest or len(demos)).places(ask.inputs)
+        return [demos[place] for place in places]
 
     def _config(self, ask: Ask, predictor: dspy.Predict) -> dict[str, Any]:
         lm = predictor.lm or dspy.settings.lm

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from judgesmith.programs.families import family_of
+from judgesmith.programs.nearest import pairs_missing
 from judgesmith.programs.templates import Slot, Template
 from judgesmith.signatures.judge_protocol import JudgeProtocol
 
@@ -53,6 +54,12 @@ def check_questions(protocol: JudgeProtocol, questions: Mapping[str, Template]) 
             raise ValueError(
                 f"the question {name} must begin with one system message and go on with pairs of "
                 f"user and assistant; got {', '.join(roles) or 'nothing'}."
+            )
+        shown = protocol.demonstrations.get(name, ())
+        if protocol.nearest is not None and pairs_missing(question, shown):
+            raise ValueError(
+                f"the question {name} must hold each of its {len(shown)} demonstrations as a pair "
+                "of turns: the nearest are chosen among them."
             )
 
 

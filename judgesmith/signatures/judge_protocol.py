@@ -45,6 +45,9 @@ class JudgeProtocol(BaseModel):
         By predictor, where it differs from the signature's own.
     demonstrations : dict of str to tuple of Demonstration
         By predictor, in the order they are shown; none in families that show none.
+    nearest : int or None
+        How many of them are shown to a text: those that are most like it, and never the text
+        itself. None shows all.
     samples : int
         Answers asked for per question, at most 1,000.
     reduction : {"mean", "median", "mode"}
@@ -74,6 +77,7 @@ class JudgeProtocol(BaseModel):
     answers: Scale = PERCENT
     instructions: Mapping[str, str] = Field(default_factory=dict)
     demonstrations: Mapping[str, tuple[Demonstration, ...]] = Field(default_factory=dict)
+    nearest: int | None = Field(default=None, ge=1)
     samples: int = Field(default=1, ge=1, le=1000)
     reduction: Literal["mean", "median", "mode"] = "mean"
     weighting: Literal["none", "probabilities"] = "none"

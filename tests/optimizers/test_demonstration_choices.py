@@ -5,6 +5,7 @@ from optimizing import examples
 from judgesmith.optimizers.demonstration_choices import (
     CHOSEN,
     DRAW,
+    NEAREST,
     ORDER,
     RUNS,
     Drawer,
@@ -14,6 +15,7 @@ from judgesmith.optimizers.demonstration_choices import (
 from judgesmith.optimizers.drawing import Pool
 from judgesmith.optimizers.rows import rows_of
 from judgesmith.signatures import Judgement, Protocol
+from judgesmith.signatures.space import Space
 
 ROWS = rows_of(examples(range(12)))
 VANILLA = Protocol(variant="vanilla")
@@ -49,14 +51,16 @@ def test_no_more_are_shown_than_there_are_rows():
 
 
 def test_order_arises_from_two_on():
-    assert demonstration_choices(40, most=3, n_draws=1)[-1].only_if == {N: ("3", "2")}
+    found = demonstration_choices(40, most=3, n_draws=1)[-1].only_if
+    assert found == {N: ("3", "2"), CHOSEN: ("stratified", "random", "diverse")}
     assert ORDER not in [one.name for one in demonstration_choices(40, most=1, n_draws=1)]
 
 
 def test_runs_arise_only_where_a_judge_has_some():
     if_fine = {"variant": ("fine",)}
     found = demonstration_choices(40, most=1, n_draws=1, with_runs_if=if_fine)
-    assert found[-1].only_if == {"variant": ("fine",), N: ("1",)}
+    drawn = {CHOSEN: ("stratified", "random", "diverse")}
+    assert found[-1].only_if == {"variant": ("fine",), N: ("1",), **drawn}
     found = demonstration_choices(40, most=1, n_draws=1, with_runs_if=None)
     assert RUNS not in [one.name for one in found]
 
@@ -103,6 +107,32 @@ def test_runs_are_shown_as_the_configuration_says():
     assert counts["none"] == 0
     assert 1 <= counts["some"] <= 5
     assert counts["all"] == 5
+
+
+class TestNearest:
+    def test_there_is_nothing_more_to_decide_about_them(self):
+        space = Space(choices=demonstration_choices(40, most=3, n_draws=2))
+        whole = space.complete({CHOSEN: NEAREST, DRAW: "1", ORDER: "rising", RUNS: "all"})
+        assert whole == {N: "3", CHOSEN: NEAREST}
+
+    def test_they_compete_only_where_there_are_more_rows_than_are_shown(self):
+        for n_rows, competes in ((3, False), (4, True)):
+            chosen = demonstration_choices(n_rows, most=3, n_draws=1)[1]
+            assert (chosen.name, NEAREST in chosen.ids) == (CHOSEN, competes)
+
+    def test_all_rows_are_looked_among_up_to_a_bound(self):
+        shown = drawer().shown(VANILLA, {N: "3", CHOSEN: NEAREST})
+        assert len({one.key for one in shown["grade"]}) == len(shown["grade"]) == len(ROWS)
+        bounded = Drawer(Pool(rows=ROWS, runs={}), 0, n_pool=5)
+        few = bounded.shown(VANILLA, {N: "2", CHOSEN: NEAREST})
+        assert len({one.key for one in few["grade"]}) == len(few["grade"]) == 5
+        assert few == bounded.shown(VANILLA, {N: "3", CHOSEN: NEAREST})
+
+    def test_they_are_labelled(self):
+        run = Judgement(score=50, raw=50, explanation="it says so", criteria={})
+        with_runs = drawer(runs=dict.fromkeys(range(len(ROWS)), run))
+        shown = with_runs.shown(Protocol(variant="coarse"), {N: "3", CHOSEN: NEAREST})
+        assert {one.kind for one in shown["rate"]} == {"labelled"}
 
 
 def test_none_shows_none():
