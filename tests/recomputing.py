@@ -6,7 +6,10 @@ published. The tests compare them, ``benchmarks/published.py`` prints them side 
 
 import gzip
 import json
-from collections import Counter
+import shutil
+import tempfile
+import weakref
+from collections import Counter, defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property, partial
@@ -68,6 +71,14 @@ class Data:
 
     folder: Path
     sets: dict[str, DataSet] = field(default_factory=dict)
+    recordings: dict[str, dict[str, Path]] = field(default_factory=dict)
+
+    @cached_property
+    def scratch(self) -> Path:
+        """A folder that goes when this does."""
+        place = Path(tempfile.mkdtemp(prefix="published-"))
+        weakref.finalize(self, shutil.rmtree, place, ignore_errors=True)
+        return place
 
     def rows(self, name: str) -> list[dict[str, Any]]:
         """Return the rows of a file, in order."""
@@ -82,8 +93,23 @@ class Data:
 
     def judged(self, recording: str, name: str, judge: str, criterion: str) -> np.ndarray:
         """Return a recorded judge's score of each row of a rated set, nan where it has none."""
-        path = self.folder / "recorded" / f"{recording}.jsonl.gz"
+        path = self.recorded(recording)[judge]
         return read_scores(path, self.rated(name), judge=judge, criterion=criterion).values
+
+    def recorded(self, recording: str) -> dict[str, Path]:
+        """Return a file of each recorded judge: reading them all for one takes a second."""
+        if recording not in self.recordings:
+            lines = defaultdict(list)
+            with gzip.open(self.folder / "recorded" / f"{recording}.jsonl.gz", "rb") as rows:
+                for line in rows:
+                    lines[json.loads(line)["judge"]].append(line)
+            place = self.scratch / recording
+            place.mkdir()
+            paths = {judge: place / f"{n}.jsonl" for n, judge in enumerate(lines)}
+            for judge, path in paths.items():
+                path.write_bytes(b"".join(lines[judge]))
+            self.recordings[recording] = paths
+        return self.recordings[recording]
 
     def agreement(self, predicted: np.ndarray, name: str, target: str, **choice: Any) -> float:
         """Return how well scores agree with the mean ratings on a criterion."""
