@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -48,9 +49,12 @@ from judgesmith.cli.places import OUTPUT, check_place
 from judgesmith.cli.printing import print_json, say, say_notes, stage_progress
 
 if TYPE_CHECKING:
+    import dspy
+
     from judgesmith.experiments import CompileSettings
     from judgesmith.experiments.searching import SearchFiles
     from judgesmith.programs import Family
+    from judgesmith.programs.models import Usage
     from judgesmith.programs.saved_kinds import AnySaved
 
 
@@ -141,6 +145,7 @@ def command(
     dry_run: bool,
     force: bool,
     storage: str | None,
+    models: str | None,
     calibrate: bool,
     confidence: float,
     within: float | None,
@@ -157,10 +162,11 @@ def command(
     from judgesmith.experiments.chosen_targets import chosen_targets
     from judgesmith.experiments.compile_notes import NothingScoredError
     from judgesmith.experiments.estimating import estimate_run
+    from judgesmith.experiments.fronts import check_searched, endpoints_of
     from judgesmith.experiments.parts import parts_of
     from judgesmith.experiments.starting import starting_from
-    from judgesmith.optimizers import parse_objective
-    from judgesmith.programs.asking import endpoint_of
+    from judgesmith.optimizers.competing_models import check_models
+    from judgesmith.optimizers.grammar import parse_objectives
     from judgesmith.programs.models import stack_of
     from judgesmith.programs.saved import SavedJudge
 
@@ -187,6 +193,7 @@ def command(
         inference,
         without,
         texts=not no_texts,
+        models=_others(models, choice.model_name or "offline"),
         **rest,
     )
     with blaming("--from"):
@@ -200,17 +207,21 @@ def command(
         dataset, aside = calibration.divided(dataset, targets.whole, settings)
         targets = chosen_targets(dataset, settings)
     with blaming("--objective"):
-        parse_objective(settings.objective)
+        objective = parse_objectives(settings.objective)
+        check_searched(settings)
     known = frozenset() if before is None else before.seen_keys
     with blaming(data):
         parts_of(dataset, targets, settings, known)
-    own_run = settings.fingerprint(
-        dataset, choice.model_name or "offline", endpoint_of(choice.lm())
-    )
+    lm, *rivals = choice.lms(*settings.models)
+    competing = dict(zip(settings.models, rivals, strict=True))
+    with blaming("--objective"):
+        check_models(lm, competing, objective)
+    endpoints = endpoints_of(lm, competing)
+    own_run = settings.fingerprint(dataset, choice.model_name or "offline", endpoints)
     run = calibration.run(own_run, aside)
-    lm = choice.lm(run_id=f"compile {run}")
+    lm, *rivals = choice.lms(*settings.models, run_id=f"compile {run}")
     if dry_run:
-        estimated = estimate_run(dataset, settings, lm, known=known)
+        estimated = estimate_run(dataset, settings, lm, others=rivals, known=known)
         print_estimate(calibration.added(estimated, aside, settings), as_json=as_json)
         return
     with blaming(OUTPUT):
@@ -218,12 +229,11 @@ def command(
     if made is not None and made.settings.get("complete"):
         print_again(made, folder, as_json=as_json)
         return
-    choice.check_key(lm)
-    stack = stack_of(lm)
-    assert stack is not None
+    for one in (lm, *rivals):
+        choice.check_key(one)
     files = estimate = None
     if settings.optimizer not in ("random", "none"):
-        estimate = estimate_run(dataset, settings, lm, known=known)
+        estimate = estimate_run(dataset, settings, lm, others=rivals, known=known)
         with blaming("--storage", given=storage is not None):
             files = _search_files(choice.ledger, run, storage)
     with blaming(data):
@@ -234,6 +244,7 @@ def command(
                     settings,
                     earlier=before,
                     lm=lm,
+                    models=dict(zip(settings.models, rivals, strict=True)),
                     concurrency=concurrency,
                     progress=progress,
                     files=files,
@@ -241,7 +252,7 @@ def command(
         except NothingScoredError as fault:
             if not fault.spent:
                 raise
-            print_nothing(fault, dataset, stack.usage, as_json=as_json)
+            print_nothing(fault, dataset, _used(lm, rivals), as_json=as_json)
             return
     saved: AnySaved = found.saved
     told: list[str] = []
@@ -253,22 +264,55 @@ def command(
                 aside,
                 settings,
                 run=run,
-                lm=lm,
+                lm=_of_name(found.saved.model, lm, rivals),
                 concurrency=concurrency,
                 progress=progress,
             )
     with blaming(OUTPUT):
         saved.save(folder, overwrite=True)
+    usage = _used(lm, rivals)
     if as_json:
-        print_json(summary(saved, folder, stack.usage))
+        print_json(summary(saved, folder, usage))
     else:
-        print_compiled(found, dataset, stack.usage)
-    notes = (*dataset.notes, *found.notes, *told, *estimate_note(estimate, stack.usage))
-    say_notes((*notes, *stack.adaptations), as_json=as_json)
+        print_compiled(found, dataset, usage)
+    notes = (*dataset.notes, *found.notes, *told, *estimate_note(estimate, usage))
+    adapted = (
+        text for one in (lm, *rivals) if (stack := stack_of(one)) for text in stack.adaptations
+    )
+    say_notes((*notes, *dict.fromkeys(adapted)), as_json=as_json)
     if not as_json:
         print_examples(found)
         say(f"\nsaved in {folder} (fingerprint {saved.fingerprint}); try:")
         say(f"  judgesmith score {folder} INPUT.jsonl -o SCORES.jsonl")
+
+
+def _others(models: str | None, first: str) -> tuple[str, ...]:
+    """Return the models that compete with the first."""
+    if models is None:
+        return ()
+    names = tuple(one.strip() for one in models.split(","))
+    twice = [name for name in names if [first, *names].count(name) > 1]
+    if not all(names) or twice:
+        what = f"{twice[0]} is named twice" if twice else f"got {models!r}"
+        raise OptionError(
+            f"the models that compete are names with commas between, each once; {what}.",
+            option="--models",
+        )
+    return names
+
+
+def _of_name(name: str, lm: dspy.LM, rivals: Sequence[dspy.LM]) -> dspy.LM:
+    """Return the model of that name: the first, or one of those that competed with it."""
+    return next((one for one in (lm, *rivals) if str(one.model) == name), lm)
+
+
+def _used(lm: dspy.LM, rivals: Sequence[dspy.LM]) -> Usage:
+    """Return what went through all models together."""
+    from judgesmith.programs.costs import usage_of
+
+    usage = usage_of(lm, *rivals)
+    assert usage is not None
+    return usage
 
 
 def _settings(

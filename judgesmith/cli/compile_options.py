@@ -17,6 +17,7 @@ _OF_SEARCHES = {
     "n_draws": ("protocol",),
     "vary_samples": ("protocol",),
     "storage": ("protocol",),
+    "models": ("protocol",),
     "n_rounds": ("random",),
 }
 """Options of some searches, and the searches."""

@@ -135,7 +135,8 @@ def print_compiled(found: Compiled, dataset: DataSet, usage: Usage) -> None:
         for title, name in (("uncompiled", "uncompiled"), ("compiled", "heldout")):
             if name in found.by_criterion and (several or name == "heldout"):
                 print_criteria(f"By criterion, {title}", found.by_criterion[name])
-        _print_objective(found.objective)
+        for one in found.objectives or (found.objective,):
+            _print_objective(one)
     else:
         print_agreement(
             f"Agreement on the rows it was chosen by: {basis_text(found.selection)}",

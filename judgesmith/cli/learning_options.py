@@ -69,6 +69,11 @@ def search_options(command: Command) -> Command:
             "password [default: a journal beside the ledger].",
         ),
         click.option(
+            "--models",
+            metavar="NAME,…",
+            help="Models that compete with --model in --optimizer protocol, under one budget.",
+        ),
+        click.option(
             "--vary-samples",
             is_flag=True,
             help="Let --optimizer protocol try 3 and 5 answers per question, at as many calls.",

@@ -6,7 +6,7 @@ as incomplete, so that the same run again goes on from the answers on record.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -30,6 +30,12 @@ from judgesmith.experiments.compile_notes import (
     taught_note,
 )
 from judgesmith.experiments.dataset import DataSet, check_dataset
+from judgesmith.experiments.fronts import (
+    check_searched,
+    each_objective,
+    endpoints_of,
+    saved_front,
+)
 from judgesmith.experiments.good_and_bad import good_and_bad
 from judgesmith.experiments.objective_report import (
     ObjectiveReport,
@@ -43,7 +49,7 @@ from judgesmith.experiments.searching import SearchFiles
 from judgesmith.experiments.settings import CompileSettings
 from judgesmith.experiments.starting import start_of, starting_from
 from judgesmith.experiments.tuning import Progress, Tuning
-from judgesmith.optimizers import Agreement, parse_objective
+from judgesmith.optimizers import Agreement
 from judgesmith.optimizers.drawing import shown_keys
 from judgesmith.optimizers.rows import Rows
 from judgesmith.optimizers.table import SCORE
@@ -70,7 +76,10 @@ class Compiled:
     selection : Report
         Agreement of the judge on the rows it was chosen by.
     objective : ObjectiveReport
-        What the search made as large as it could; over several targets, the mean over them.
+        What the search made as large as it could; over several targets, the mean over them. Of
+        several objectives the first that looks at scores.
+    objectives : tuple of ObjectiveReport
+        All of several objectives, this one first; empty where there is one.
     by_criterion : dict of str to CriterionReports
         Agreement by criterion on the rows held out, ``uncompiled`` and ``heldout``, where the
         judge scores criteria that people rated.
@@ -89,6 +98,7 @@ class Compiled:
     gain: Gain | None
     selection: Report
     objective: ObjectiveReport
+    objectives: tuple[ObjectiveReport, ...]
     by_criterion: Mapping[str, CriterionReports]
     examples: tuple[tuple[RatedItem, float, Judgement], ...]
     notes: tuple[str, ...]
@@ -101,6 +111,7 @@ def compile_judge(
     *,
     earlier: SavedJudge | None = None,
     lm: dspy.LM | None = None,
+    models: Mapping[str, dspy.LM] | None = None,
     concurrency: int = 32,
     progress: Progress | None = None,
     files: SearchFiles | None = None,
@@ -118,6 +129,9 @@ def compile_judge(
         with new ones, and no source that it was made from is held out. See ``starting_from``.
     lm : dspy.LM or None
         The model; None takes DSPy's current one, or the offline model.
+    models : dict of str to dspy.LM, or None
+        The models that compete with it, by the names in ``settings.models``. One budget holds for
+        all where they share a ledger and a ``run_id``.
     concurrency : int
         Items judged at the same time.
     progress : callable or None
@@ -141,10 +155,12 @@ def compile_judge(
     >>> found.saved.target, found.heldout["dataset"]["q"].n, found.complete
     ('overall', 48, True)
     """
-    from judgesmith.programs.asking import current_lm, endpoint_of
+    from judgesmith.programs.asking import current_lm
 
     check_dataset(dataset)
     settings = settings or CompileSettings()
+    check_searched(settings)
+    _check_models(settings, models or {})
     known: frozenset[str] = frozenset()
     if earlier is not None:
         settings, known = starting_from(earlier, settings), earlier.seen_keys
@@ -158,6 +174,7 @@ def compile_judge(
         concurrency=concurrency,
         progress=progress,
         files=files or SearchFiles(),
+        models=models or {},
     )
     bare, start = start_of(dataset, targets, work, parts)
     if settings.rubrics_compete and settings.optimizer != "protocol":
@@ -182,7 +199,7 @@ def compile_judge(
     shown: list[tuple[RatedItem, float, Judgement]] = []
     held_judgements: list[Judgement] = []
     if parts.heldout is not None:
-        before = work.judged(bare, parts.heldout, "held-out rows, uncompiled")
+        before = work.judged(bare, parts.heldout, "held-out rows, uncompiled", lm=lm)
         after = held_judgements = work.judged(judge, parts.heldout, "held-out rows")
         first, second = (parts.heldout.judged(one) for one in (before, after))
         tables.append(second)
@@ -191,8 +208,8 @@ def compile_judge(
         gain = gain_report(second, first, rng=rng())
         shown = good_and_bad(parts.heldout, after)
         compared = (
-            parts.heldout.judged(before, targets.compared),
-            parts.heldout.judged(after, targets.compared),
+            parts.heldout.judged(before, targets.compared, usd=work.usd(before, lm=lm)),
+            parts.heldout.judged(after, targets.compared, usd=work.usd(after)),
         )
         for name, judgements in (("uncompiled", before), ("heldout", after)):
             by_criterion[name] = criterion_reports(
@@ -202,19 +219,33 @@ def compile_judge(
                 aggregate=settings.aggregate,
                 rng=rng(),
             )
-    aim = parse_objective(settings.objective)
-    if targets.compared == (SCORE,) and isinstance(aim, Agreement):
+    aim, *others = each_objective(settings)
+    further: list[ObjectiveReport] = []
+    if not others and targets.compared == (SCORE,) and isinstance(aim, Agreement):
         objective = reported_objective(
             aim, selection=selection_report, uncompiled=uncompiled, heldout=heldout, gain=gain
         )
     else:
-        objective = objective_report(
-            aim,
-            targets.compared,
-            selection=chosen_by.judged(judged, targets.compared),
-            heldout=compared,
-            seed=[settings.seed, 12],
+        told_by = chosen_by.judged(judged, targets.compared, usd=work.usd(judged))
+        objective, *further = (
+            objective_report(
+                one,
+                targets.compared,
+                selection=told_by,
+                heldout=compared,
+                seed=[settings.seed, 12],
+            )
+            for one in (aim, *others)
         )
+    front = saved_front(
+        work.front,
+        work,
+        parts,
+        judge=judge,
+        selection=plain(selection_report) or {},
+        seed=[settings.seed, 12],
+    )
+    objectives = (objective, *further) if further else ()
     rows["unscored"] = sum(table.n_unscored for table in tables)
     taught = rows_that_taught(judge.protocol.rubric)
     notes = [
@@ -225,11 +256,11 @@ def compile_judge(
     notes += taught_note(taught, parts.heldout)
     notes += known_note(parts)
     items = [item for part in parts.tuning for item in part.items]
-    notes += offline_notes(items, str(lm.model), inferred=False)
+    notes += offline_notes(items, str(work.lm.model), inferred=False)
     saved = SavedJudge(
         protocol=judge.protocol,
         questions=judge.templates(),
-        model=str(lm.model),
+        model=str(work.lm.model),
         target=targets.whole.name,
         human_scale=targets.whole.scale,
         agreement={
@@ -240,6 +271,7 @@ def compile_judge(
             "optimism": optimism(selection_report, heldout),
             "objective": objective.to_dict(),
             "criteria": {name: one.to_dict() for name, one in by_criterion.items()},
+            **({"objectives": [one.to_dict() for one in objectives]} if objectives else {}),
         },
         rows=rows,
         seen={
@@ -256,10 +288,11 @@ def compile_judge(
         history=tuple(work.history),
         settings={
             **settings.model_dump(mode="json", exclude={"protocol"}),
-            "run": settings.fingerprint(dataset, str(lm.model), endpoint_of(lm)),
+            "run": settings.fingerprint(dataset, str(lm.model), endpoints_of(lm, work.models)),
             "compared": targets.compared,
             "complete": work.complete,
         },
+        front=front,
     )
     return Compiled(
         saved=saved,
@@ -268,11 +301,25 @@ def compile_judge(
         gain=gain,
         selection=selection_report,
         objective=objective,
+        objectives=objectives,
         by_criterion=by_criterion,
         examples=tuple(shown[:2]),
         notes=tuple(dict.fromkeys(notes)),
         complete=work.complete,
     )
+
+
+def _check_models(settings: CompileSettings, models: Mapping[str, dspy.LM]) -> None:
+    """Refuse models that are not those of the settings."""
+    if set(models) != set(settings.models):
+        raise ValueError(
+            f"the models that compete are those of the settings ({_listed(settings.models)}); got "
+            f"{_listed(models)}."
+        )
+
+
+def _listed(names: Iterable[str]) -> str:
+    return ", ".join(names) or "none"
 
 
 def _seen_besides(parts: Parts, **others: frozenset[str]) -> dict[str, tuple[str, ...]]:

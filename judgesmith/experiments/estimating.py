@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -50,7 +51,7 @@ class RunEstimate:
     input_tokens, output_tokens : int
         Of ``calls`` requests, from characters at four to a token.
     cost_usd : float or None
-        Of these tokens; None where the price is unknown.
+        Of these tokens; None where a price is unknown.
     expected_calls : int or None
         Requests as a rule, where many are saved as a rule: in a search of the protocol, where
         ``calls`` supposes that every configuration is the costliest and none falls behind.
@@ -76,6 +77,7 @@ def estimate_run(
     settings: CompileSettings,
     lm: dspy.LM,
     *,
+    others: Iterable[dspy.LM] = (),
     known: frozenset[str] = frozenset(),
 ) -> RunEstimate:
     """Return what ``compile_judge`` with these settings asks and costs.
@@ -88,6 +90,8 @@ def estimate_run(
         Criteria that are still to be inferred count as many as the general rubric has.
     lm : dspy.LM
         Says what tokens cost.
+    others : iterable of dspy.LM
+        Models that compete with it: the dearest of all is reckoned with.
     known : frozenset of str
         ``RatedItem.key`` of the rows that an earlier judge was made from.
 
@@ -163,14 +167,15 @@ def estimate_run(
     )
     calls = (n_bare + n_shown) * per_row if most is None else most
     calls += inferring.calls
-    stack = stack_of(lm)
-    price = stack.price if stack is not None else None
+    stacks = [stack_of(one) for one in (lm, *others)]
+    prices = [None if one is None else one.price for one in stacks]
+    costs = [one.usd(input_tokens, output_tokens) for one in prices if one is not None]
     return RunEstimate(
         calls=calls,
         max_calls=ATTEMPTS_TO_READ * calls,
         input_tokens=input_tokens,
         output_tokens=output_tokens,
-        cost_usd=None if price is None else price.usd(input_tokens, output_tokens),
+        cost_usd=None if None in prices else max(costs),
         expected_calls=None if found is None else round(found.expected) + inferring.calls,
     )
 

@@ -16,7 +16,9 @@ from judgesmith.optimizers.drawing import shown_keys
 from judgesmith.optimizers.found_front import FoundMember
 from judgesmith.optimizers.grammar import parse_objectives
 from judgesmith.optimizers.objectives import Objective
+from judgesmith.optimizers.protocol_search import ProtocolSearch
 from judgesmith.optimizers.several_objectives import SeveralObjectives
+from judgesmith.optimizers.studies import importances
 from judgesmith.programs.asking import endpoint_of
 from judgesmith.programs.front import FrontMember
 from judgesmith.programs.judge import Judge
@@ -136,6 +138,22 @@ def _finished(
     if table.n_unscored == table.n:
         return judge, None
     return judge, plain(agreement_report(table, rng=np.random.default_rng(list(seed))))
+
+
+def importance_entries(search: ProtocolSearch) -> list[dict[str, Any]]:
+    """Return how much each choice had to do with being among the best, for the history.
+
+    One entry per objective: ``stage`` is ``importances``, ``objective`` its name, and ``shares``
+    are by choice, largest first. None where too few configurations have a value.
+    """
+    objective = search.objective
+    names = objective.names if isinstance(objective, SeveralObjectives) else (str(objective),)
+    found = ((name, importances(search.study_, place)) for place, name in enumerate(names))
+    return [
+        {"stage": "importances", "objective": name, "shares": shares}
+        for name, shares in found
+        if shares
+    ]
 
 
 def front_notes(found: Sequence[FoundMember]) -> list[str]:

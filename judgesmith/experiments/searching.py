@@ -10,6 +10,7 @@ from typing import Any
 from judgesmith.experiments.parts import Parts, examples_of
 from judgesmith.experiments.settings import CompileSettings
 from judgesmith.optimizers import ProtocolSearch
+from judgesmith.optimizers.competing_models import MODEL
 from judgesmith.optimizers.demonstration_choices import N
 from judgesmith.optimizers.studies import importances
 from judgesmith.programs import Judge
@@ -49,13 +50,14 @@ def protocol_search(
 ) -> ProtocolSearch:
     """Return the search that these settings ask for, ready to compile."""
     started = [{"rubric": INFERRED, N: "0"}, {"rubric": INFERRED}] if rubrics else []
+    others = [{MODEL: name} for name in settings.models]
     return ProtocolSearch(
         n_trials=settings.n_trials,
         n_draws=settings.n_draws,
         n_demonstrations=settings.n_demonstrations if parts.pool is not None else 0,
         rubrics=rubrics,
         fixed=settings.fixed,
-        first=(*started, {}),
+        first=(*started, {}, *others),
         targets=targets,
         partial_demos=settings.partial_demos,
         percent_of_max=settings.percent_of_max,

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from judgesmith.experiments.fronts import deciding_objective, front_notes, importance_entries
 from judgesmith.experiments.offline_notes import OFFLINE
 from judgesmith.experiments.parts import Parts, examples_of
 from judgesmith.experiments.search_log import SearchLog, plain_trial
@@ -22,11 +23,14 @@ from judgesmith.optimizers import (
     FitAggregation,
     JudgedTable,
     RandomDemonstrationSearch,
-    parse_objective,
 )
+from judgesmith.optimizers.competing_models import minds_dollars
 from judgesmith.optimizers.drawing import shown_keys
+from judgesmith.optimizers.found_front import FoundMember
+from judgesmith.optimizers.grammar import parse_objectives
 from judgesmith.optimizers.rows import Rows
 from judgesmith.programs import Judge, judge_items
+from judgesmith.programs.costs import usd_of
 from judgesmith.programs.running import NOT_ASKED
 from judgesmith.signatures import Judgement
 
@@ -44,6 +48,12 @@ class Tuning:
     ----------
     targets : tuple of str
         What the search compares with people: ``score``, or criteria by name.
+    lm : dspy.LM
+        The model: after a search among several, the one that was taken.
+    models : dict of str to dspy.LM
+        Models that compete with it in a search of the protocol, by name.
+    front : tuple of FoundMember
+        What a search of several objectives has found.
     files : SearchFiles
         Where a search of the protocol is kept.
     history : list of dict
@@ -61,21 +71,28 @@ class Tuning:
     lm: Any
     concurrency: int
     progress: Progress | None
+    models: Mapping[str, Any] = field(default_factory=dict)
+    front: tuple[FoundMember, ...] = ()
     files: SearchFiles = field(default_factory=SearchFiles)
     history: list[Mapping[str, Any]] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     complete: bool = True
     pool: JudgedTable | None = None
 
-    def judged(self, judge: Judge, rows: Rows, stage: str) -> list[Judgement]:
-        """Return the judgement of every row."""
+    def judged(self, judge: Judge, rows: Rows, stage: str, *, lm: Any = None) -> list[Judgement]:
+        """Return the judgement of every row, by ``lm`` where another model is meant."""
         tell = self.tell(stage, len(rows))
         found = judge_items(
-            judge, rows.items, lm=self.lm, concurrency=self.concurrency, progress=tell
+            judge, rows.items, lm=lm or self.lm, concurrency=self.concurrency, progress=tell
         )
         if any((one.problem or "").startswith(NOT_ASKED) for one in found):
             self.complete = False
         return found
+
+    def usd(self, judgements: Sequence[Judgement], *, lm: Any = None) -> tuple[float, ...]:
+        """Return what judgements cost where the objective minds it, and nothing elsewhere."""
+        minds = minds_dollars(parse_objectives(self.settings.objective))
+        return usd_of(judgements, lm or self.lm) if minds else ()
 
     def optimized(self, judge: Judge, parts: Parts, *, bare: Judge) -> Judge:
         """Return the best judge found.
@@ -97,7 +114,7 @@ class Tuning:
             judge = self._with_texts(judge, parts)
         elif parts.pool is not None:
             judge = self._with_demonstrations(judge, parts.pool, parts.selection)
-        return self._with_aggregation(judge, parts) if self.settings.learn_weights else judge
+        return self.aggregated(judge, parts)
 
     def _with_demonstrations(self, judge: Judge, pool: Rows, selection: Rows) -> Judge:
         settings = self.settings
@@ -126,7 +143,11 @@ class Tuning:
         return best
 
     def _with_texts(self, start: Judge, parts: Parts) -> Judge:
-        log: Any = None if self.files.log is None else SearchLog(path=self.files.log, lm=self.lm)
+        log: Any = (
+            None
+            if self.files.log is None
+            else SearchLog(path=self.files.log, lm=self.lm, others=tuple(self.models.values()))
+        )
         common = self._common(self.settings.optimizer, None)
         found = text_search(self.settings, start, parts, targets=self.targets, noted=log, **common)
         self.complete = self.complete and found.complete
@@ -146,15 +167,21 @@ class Tuning:
             targets=self.targets,
             storage=self.files.storage,
             noted=noted,
-            **common,
+            models=self.models,
+            **{**common, "objective": self.settings.objective},
         )
         best = searched(search, student, parts)
         self.complete = self.complete and search.complete_
-        self.notes += search_notes(search)
+        self.notes += [*search_notes(search), *front_notes(search.front_)]
+        self.lm, self.front = search.lm_, search.front_
         self.history += [_trial("protocol", trial) for trial in search.trials_]
+        self.history += importance_entries(search)
         return best
 
-    def _with_aggregation(self, judge: Judge, parts: Parts) -> Judge:
+    def aggregated(self, judge: Judge, parts: Parts) -> Judge:
+        """Return a judge with learned aggregation, unless the settings leave it as it is."""
+        if not self.settings.learn_weights:
+            return judge
         n_items = sum(len(rows) for rows in parts.tuning)
         fit = FitAggregation(**self._common("aggregation", n_items), lexical=self._lexical)
         rated = [one for rows in parts.tuning for one in examples_of(rows)]
@@ -169,7 +196,7 @@ class Tuning:
 
     def _common(self, stage: str, n_items: int | None) -> dict[str, Any]:
         return {
-            "objective": parse_objective(self.settings.objective),
+            "objective": deciding_objective(self.settings),
             "lm": self.lm,
             "concurrency": self.concurrency,
             "seed": self.settings.seed,

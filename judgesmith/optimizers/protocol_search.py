@@ -7,26 +7,34 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import dspy
 import numpy as np
 
+from judgesmith.optimizers.competing_models import check_models, minds_dollars, with_models
 from judgesmith.optimizers.demonstration_choices import NAMES
 from judgesmith.optimizers.demonstrations import pool_and_selection_rows, refuse_unscored_targets
+from judgesmith.optimizers.dominating import front_elimination
 from judgesmith.optimizers.drawing import shown_keys
 from judgesmith.optimizers.eliminating import Elimination, Race
+from judgesmith.optimizers.found_front import FoundMember, found_front
+from judgesmith.optimizers.front_search import FrontSearch
+from judgesmith.optimizers.grammar import parse_objectives
 from judgesmith.optimizers.judge_optimizer import JudgeOptimizer
 from judgesmith.optimizers.objectives import Objective, as_objective
 from judgesmith.optimizers.proposing import MakeSampler, Proposer, tpe
 from judgesmith.optimizers.protocol_candidates import (
     Asking,
     Candidates,
+    JudgeOnRows,
     judge_space,
     shows_examples,
     with_demonstrations,
 )
 from judgesmith.optimizers.racing_search import LOOKS, RacedTrial, RacingSearch, stratified_order
 from judgesmith.optimizers.rows import Rows
+from judgesmith.optimizers.several_objectives import SeveralObjectives
 from judgesmith.optimizers.studies import quiet, study_of
 from judgesmith.optimizers.table import SCORE
 from judgesmith.programs.asking import current_lm, endpoint_of
@@ -35,6 +43,9 @@ from judgesmith.programs.running import CONCURRENCY
 from judgesmith.signatures.rubric import Rubric
 from judgesmith.signatures.scale import Scale
 from judgesmith.signatures.space import Picked, Space
+
+if TYPE_CHECKING:
+    import optuna
 
 
 class ProtocolSearch(JudgeOptimizer):
@@ -47,8 +58,9 @@ class ProtocolSearch(JudgeOptimizer):
 
     Parameters
     ----------
-    objective : Objective or str
-        What is made as large as possible over the whole list of predictions, such as ``q``.
+    objective : Objective, SeveralObjectives or str
+        What is made as large as possible over the whole list of predictions, such as ``q``. Of
+        several, such as ``q, -calls``, the front is searched, and the judge at its knee returned.
     n_trials : int
         Configurations tried besides the student.
     batch : int
@@ -72,6 +84,8 @@ class ProtocolSearch(JudgeOptimizer):
     storage : str, Path or None
         Where the study is kept: a file (an Optuna journal) or the URL of a database; None keeps
         it in memory. A search that is run again with the same storage goes on.
+    models : dict of str to dspy.LM, or None
+        Models that compete with ``lm``, by name.
     targets, partial_demos, percent_of_max, seed, scale, lm, concurrency, progress
         As for ``RandomDemonstrationSearch``.
     noted : callable or None
@@ -89,11 +103,15 @@ class ProtocolSearch(JudgeOptimizer):
         What was chosen from.
     study_ : optuna.Study
         What the sampler learned from.
+    lm_ : dspy.LM
+        The model that the judge was found with.
+    front_ : tuple of FoundMember
+        The front of several objectives, in the order in which they were tried; empty for one.
     """
 
     def __init__(
         self,
-        objective: Objective | str = "q",
+        objective: Objective | SeveralObjectives | str = "q",
         *,
         n_trials: int = 30,
         batch: int = 6,
@@ -107,6 +125,7 @@ class ProtocolSearch(JudgeOptimizer):
         looks: Sequence[float] = LOOKS,
         sampler: MakeSampler = tpe,
         storage: str | Path | None = None,
+        models: Mapping[str, dspy.LM] | None = None,
         targets: Sequence[str] = (SCORE,),
         partial_demos: bool = False,
         percent_of_max: bool = False,
@@ -129,7 +148,10 @@ class ProtocolSearch(JudgeOptimizer):
             raise ValueError(f"looks rise from above 0 to 1; got {list(looks)}.")
         if not targets:
             raise ValueError("no targets to agree with; name score, or criteria.")
-        self.objective = as_objective(objective)
+        given = parse_objectives(objective) if isinstance(objective, str) else objective
+        self.objective = given if isinstance(given, SeveralObjectives) else as_objective(given)
+        if isinstance(given, SeveralObjectives):
+            front_elimination(elimination)  # which refuses what cannot be
         self.n_trials = n_trials
         self.batch = batch
         self.space = space
@@ -142,6 +164,7 @@ class ProtocolSearch(JudgeOptimizer):
         self.looks = tuple(looks)
         self.sampler = sampler
         self.storage = storage
+        self.models = dict(models or {})
         self.targets = tuple(targets)
         self.partial_demos = partial_demos
         self.percent_of_max = percent_of_max
@@ -175,6 +198,7 @@ class ProtocolSearch(JudgeOptimizer):
             share a source, the student scores no such target, or a teacher was given.
         """
         check_judge(student)
+        check_models(self.lm or current_lm(), self.models, self.objective)
         if teacher is not None:
             raise ValueError("ProtocolSearch shows the candidates' own runs; drop teacher.")
         bare = student.protocol.model_copy(update={"demonstrations": {}})
@@ -192,27 +216,13 @@ class ProtocolSearch(JudgeOptimizer):
         pool = pool.without(item.key for item in selection.items)
         selection.refuse_constant(self.targets)
         candidates = self._candidates(student, pool, selection)
-        study = study_of(self.storage, self._name(candidates))
-        search = RacingSearch(
-            proposer=Proposer(
-                study=study,
-                space=candidates.space,
-                sampler=self.sampler,
-                seed=self.seed,
-                first=self._first(candidates.space),
-            ),
-            make=candidates.make,
-            objective=self.objective,
-            order=stratified_order(
-                selection.human, selection.groups, np.random.default_rng([self.seed, 3])
-            ),
-            elimination=self.elimination,
-            looks=self.looks,
-            n_trials=self.n_trials,
-            batch=self.batch,
-            seed=self.seed,
-            noted=self.noted,
+        several = self.objective if isinstance(self.objective, SeveralObjectives) else None
+        study = study_of(
+            self.storage,
+            self._name(candidates),
+            n_objectives=1 if several is None else len(several.aims),
         )
+        search = self._racing(candidates, study)
         with quiet():
             best = search.run(candidates.start(), known=candidates.start_ids())
         self.trials_ = tuple(search.trials[number] for number in sorted(search.trials))
@@ -220,26 +230,63 @@ class ProtocolSearch(JudgeOptimizer):
         self.n_judged_ = candidates.n_judged
         self.space_ = candidates.space
         self.study_ = study
+        self.lm_ = best.asking.lm
+        self.front_: tuple[FoundMember, ...] = ()
+        if isinstance(search, FrontSearch):
+            self.front_ = found_front(search, seed=self.seed)
         return best.judge.with_protocol(best.judge.protocol)
+
+    def _racing(self, candidates: Candidates, study: optuna.Study) -> RacingSearch[JudgeOnRows]:
+        """Return the search of one objective, or of the front of several."""
+        selection = candidates.selection
+        several = self.objective if isinstance(self.objective, SeveralObjectives) else None
+        objective = several.leading if several is not None else self.objective
+        shared: dict[str, Any] = {
+            "proposer": Proposer(
+                study=study,
+                space=candidates.space,
+                sampler=self.sampler,
+                seed=self.seed,
+                first=self._first(candidates.space),
+            ),
+            "make": candidates.make,
+            "objective": objective,
+            "order": stratified_order(
+                selection.human, selection.groups, np.random.default_rng([self.seed, 3])
+            ),
+            "elimination": self.elimination,
+            "looks": self.looks,
+            "n_trials": self.n_trials,
+            "batch": self.batch,
+            "seed": self.seed,
+            "noted": self.noted,
+        }
+        if several is None:
+            return RacingSearch(**shared)
+        return FrontSearch(
+            **shared, objectives=several, dominance=front_elimination(self.elimination)
+        )
 
     def _candidates(self, student: Judge, pool: Rows, selection: Rows) -> Candidates:
         space = self.space
         if space is None:
             space = judge_space(student, self.rubrics, self.targets).without(*self.fixed)
+        lm = self.lm or current_lm()
+        whole = with_demonstrations(
+            space, student, len(pool), most=self.n_demonstrations, n_draws=self.n_draws
+        )
         return Candidates(
             student=student,
-            space=with_demonstrations(
-                space, student, len(pool), most=self.n_demonstrations, n_draws=self.n_draws
-            ),
+            space=with_models(whole, str(lm.model), self.models),
             of_judge=frozenset(space.names) - set(NAMES),
             pool=pool,
             selection=selection,
             targets=self.targets,
             partial_demos=self.partial_demos,
             seed=self.seed,
-            asking=Asking(
-                lm=self.lm or current_lm(), concurrency=self.concurrency, progress=self.progress
-            ),
+            asking=Asking(lm=lm, concurrency=self.concurrency, progress=self.progress),
+            models=self.models,
+            costs=minds_dollars(self.objective),
         )
 
     def _first(self, space: Space) -> list[dict[str, str]]:
@@ -262,6 +309,7 @@ class ProtocolSearch(JudgeOptimizer):
             [self.partial_demos, self.percent_of_max, str(lm.model), endpoint_of(lm)],
             [dict(one) for one in self.first],
             [version("judgesmith"), rows, human],
+            *([[name, endpoint_of(one)] for name, one in self.models.items()]),
         ]
         text = json.dumps(whole, sort_keys=True)
         return f"protocol-{hashlib.sha256(text.encode()).hexdigest()[:12]}"

@@ -155,8 +155,9 @@ def importances(study: optuna.Study, objective: int = 0) -> dict[str, float]:
     """Return how much each choice had to do with being among the best.
 
     Shares that sum to 1, largest first, by PED-ANOVA over the trials with a value in which a
-    choice arose; empty with fewer than ``ENOUGH_TRIALS``. Trials were proposed where the sampler
-    hoped for more, so that this describes the search rather than the space.
+    choice arose; empty with fewer than ``ENOUGH_TRIALS``, or where all are equal. Trials were
+    proposed where the sampler hoped for more, so that this describes the search rather than the
+    space.
 
     Parameters
     ----------
@@ -173,22 +174,26 @@ def importances(study: optuna.Study, objective: int = 0) -> dict[str, float]:
     import optuna
     from optuna.trial import TrialState
 
-    if len(study.get_trials(deepcopy=False, states=(TrialState.COMPLETE,))) < ENOUGH_TRIALS:
+    trials = study.get_trials(deepcopy=False, states=(TrialState.COMPLETE,))
+    if len(trials) < ENOUGH_TRIALS or len({one.values[objective] for one in trials}) == 1:
         return {}
     with quiet(), warnings.catch_warnings():
         warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
+        warnings.filterwarnings("ignore", "PedAnovaImportanceEvaluator computes", UserWarning)
         evaluator = optuna.importance.PedAnovaImportanceEvaluator()
         found = optuna.importance.get_param_importances(
             study,
             evaluator=evaluator,
-            target=None if len(study.directions) == 1 else _at(objective),
+            target=None if len(study.directions) == 1 else _turned(objective),
         )
     return dict(found)
 
 
-def _at(objective: int) -> Callable[[optuna.trial.FrozenTrial], float]:
+def _turned(objective: int) -> Callable[[optuna.trial.FrozenTrial], float]:
+    """Return one of several values with its sign turned: there the best are the lowest."""
+
     def value(trial: optuna.trial.FrozenTrial) -> float:
-        return float(trial.values[objective])
+        return -float(trial.values[objective])
 
     return value
 

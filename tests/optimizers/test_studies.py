@@ -1,3 +1,5 @@
+import itertools
+
 import optuna
 import pytest
 
@@ -52,3 +54,20 @@ def test_optuna_is_as_loud_as_before_afterwards():
     with quiet():
         assert optuna.logging.get_verbosity() == optuna.logging.ERROR
     assert optuna.logging.get_verbosity() == before
+
+
+def test_of_several_objectives_each_has_importances_of_its_own():
+    study = study_of(None, "two", n_objectives=2)
+    options = optuna.distributions.CategoricalDistribution(["a", "b", "c"])
+    for first, second in [*itertools.product("abc", "abc")] * 5:
+        study.add_trial(
+            optuna.trial.create_trial(
+                params={"first": first, "second": second},
+                distributions={"first": options, "second": options},
+                values=[float(first == "b"), float(second == "c")],
+            )
+        )
+    for place, name in enumerate(("first", "second")):
+        shares = importances(study, place)
+        assert next(iter(shares)) == name
+        assert shares[name] > 0.8
