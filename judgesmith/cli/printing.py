@@ -16,6 +16,8 @@ import click
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from rich.progress import Progress, TaskID
+
     from judgesmith.experiments.agreeing import Gain, Report, Unscored
     from judgesmith.experiments.by_criterion import CriterionReports
     from judgesmith.metrics import Estimate
@@ -342,16 +344,31 @@ def stage_progress(*, quiet: bool) -> Iterator[Callable[[str, int, int | None], 
         MofNCompleteColumn,
         Progress,
         TextColumn,
+        TimeElapsedColumn,
         TimeRemainingColumn,
     )
 
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
-    with Progress(*columns, TimeRemainingColumn(), console=Console(file=sys.stderr)) as bars:
-        tasks: dict[str, Any] = {}
+    text = TextColumn("{task.description}", markup=False)
+    columns = (text, BarColumn(), MofNCompleteColumn())
+    times = (TimeElapsedColumn(), TimeRemainingColumn())
+    with Progress(*columns, *times, console=Console(file=sys.stderr)) as bars:
+        yield _Stages(bars)
 
-        def tell(stage: str, n: int, total: int | None) -> None:
-            if stage not in tasks:
-                tasks[stage] = bars.add_task(stage, total=total)
-            bars.advance(tasks[stage], n)
 
-        yield tell
+class _Stages:
+    """A bar per stage, each with words beside it where it has any."""
+
+    def __init__(self, bars: Progress) -> None:
+        self.bars = bars
+        self.tasks: dict[str, TaskID] = {}
+
+    def __call__(self, stage: str, n: int, total: int | None) -> None:
+        """Count ``n`` more items of a stage."""
+        if stage not in self.tasks:
+            self.tasks[stage] = self.bars.add_task(visible(stage), total=total)
+        self.bars.advance(self.tasks[stage], n)
+
+    def describe(self, stage: str, text: str) -> None:
+        """Say in a few words how far a stage is."""
+        self(stage, 0, None)
+        self.bars.update(self.tasks[stage], description=visible(f"{stage}: {text}"))

@@ -243,10 +243,12 @@ def test_progress_goes_to_standard_error(capsys, monkeypatch):
     with stage_progress(quiet=False) as tell:
         tell("rows", 3, 6)
         tell("rows", 3, 6)
+        tell.describe("search", "best [b] so far")
     out, err = capsys.readouterr()
     assert out == ""
     assert "rows" in err
     assert "6/6" in err
+    assert "search: best [b] so far" in " ".join(err.split())
 
 
 def test_criteria_have_a_row_each_and_their_names_cannot_break_the_table(capsys):
