@@ -115,6 +115,10 @@ def protocol_lines(judge: SavedJudge) -> Iterator[str]:
     protocol = judge.protocol
     yield from _family_lines(protocol)
     yield f"- score: {_score_text(protocol)}"
+    if protocol.weighting == "probabilities":
+        yield "- its numbers are means of all that the model might have answered, by probability"
+    if protocol.samples > 1:
+        yield f"- every question is asked {protocol.samples} times: the {protocol.reduction} counts"
     for name, shown in protocol.demonstrations.items():
         some = "" if protocol.nearest is None else f"the {protocol.nearest} nearest of "
         yield f"- demonstrations in `{name}`: {some}{len(shown)}"
@@ -197,7 +201,8 @@ def _score_text(protocol: JudgeProtocol) -> str:
 
 
 def _agreement_table(agreement: Mapping[str, Any]) -> Iterator[str]:
-    parts = [part for part in ("uncompiled", "selection", "heldout") if agreement.get(part)]
+    known = ("uncompiled", "best_member", "selection", "heldout")
+    parts = [part for part in known if agreement.get(part)]
     if not parts:
         yield "No rows were kept for a report."
         return

@@ -163,3 +163,13 @@ def test_what_the_ends_of_a_criterion_mean_is_shown(judge_of):
     rubric = Rubric(task="Judge it.", criteria={"use": ends})
     card = judge_card(saved(judge_of(), protocol=Protocol(rubric=rubric)))
     assert "- **use**: Does it help? (0 means: of no use; 100 means: all one needs)" in card
+
+
+def test_how_answers_become_numbers_is_shown_where_it_is_not_usual(judge_of):
+    assert "by probability" not in judge_card(saved(judge_of()))
+    weighed = judge_of(weighting="probabilities").protocol
+    card = judge_card(saved(judge_of(weighting="probabilities"), protocol=weighed))
+    assert "- its numbers are means of all that the model might have answered" in card
+    several = judge_of(samples=3, reduction="median").protocol
+    card = judge_card(saved(judge_of(samples=3), protocol=several))
+    assert "- every question is asked 3 times: the median counts" in card
