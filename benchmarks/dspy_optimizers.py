@@ -41,23 +41,29 @@ import numpy as np
 from judgesmith.experiments import CompileSettings, read_items
 from judgesmith.experiments.chosen_targets import chosen_targets
 from judgesmith.optimizers import (
+    Agreement,
+    Halve,
     JudgedTable,
     ProtocolSearch,
     RandomDemonstrationSearch,
     parse_objective,
     rated_example,
 )
+from judgesmith.optimizers.combined import WeightedSum
+from judgesmith.optimizers.demonstration_choices import CHOSEN, DRAW, ORDER, N
 from judgesmith.optimizers.rows import rows_of
+from judgesmith.optimizers.source_counts import numbered_sources
 from judgesmith.programs import ActiveCritic, Judge, judge_items
 from judgesmith.programs.models import ModelAnswer, Stack, model, stack_of
 from judgesmith.programs.models.dspy_lm import StackLM
+from judgesmith.signatures.space import Space
 
 SETS = ["summeval", "topical_chat", "sfres", "wiki_da"]
 N_TRAIN, N_VALID, N_HELD = 400, 100, 1000
 CEILING = 490
 """A third of the calls of DSPy's random search: what ours may ask."""
 
-RESAMPLES = 400
+RESAMPLES = 1000
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -174,6 +180,20 @@ def ours(make: Callable[[dspy.LM, int], Any], ceiling: int | None) -> Callable[.
     return run
 
 
+def sets_of(n: int, *, n_draws: int) -> Space:
+    """Return the space of sets of ``n`` demonstrations of a vanilla judge, and nothing else."""
+    options = {N: [str(n)], CHOSEN: ["random", "stratified"], DRAW: map(str, range(n_draws))}
+    options[ORDER] = ["drawn"]
+    return Space.model_validate(
+        {
+            "choices": [
+                {"name": name, "options": [{"id": one} for one in ids]}
+                for name, ids in options.items()
+            ]
+        }
+    )
+
+
 DEMOS = {"max_bootstrapped_demos": 4, "max_labeled_demos": 16}
 OF_DSPY = {
     "RandomSearch(11)": theirs(
@@ -202,13 +222,36 @@ OURS = {
     ),
     "protocol, same question": ours(
         lambda lm, seed: ProtocolSearch(
-            lm=lm, seed=seed, n_trials=100, n_demonstrations=16, fixed=("variant", "samples")
+            lm=lm,
+            seed=seed,
+            n_trials=100,
+            n_demonstrations=16,
+            fixed=("variant", "samples"),
+            confirm=None,
         ),
         ceiling=CEILING,
     ),
-    "protocol, free": ours(
+    "sets by halving": ours(
         lambda lm, seed: ProtocolSearch(
-            lm=lm, seed=seed, n_trials=100, n_demonstrations=16, fixed=("samples",)
+            lm=lm,
+            seed=seed,
+            space=sets_of(16, n_draws=6),
+            n_trials=9,
+            batch=9,
+            n_demonstrations=16,
+            elimination=Halve(),
+            confirm=None,
+        ),
+        ceiling=CEILING,
+    ),
+    "protocol, no examples": ours(
+        lambda lm, seed: ProtocolSearch(
+            lm=lm,
+            seed=seed,
+            n_trials=100,
+            n_demonstrations=0,
+            fixed=("samples",),
+            confirm=None,
         ),
         ceiling=CEILING,
     ),
@@ -241,35 +284,30 @@ def result(name: str, seed: int, way: str) -> dict[str, Any]:
     }
 
 
-def interval(name: str, first: list[Any], second: list[Any]) -> tuple[float, float, float]:
-    """Return the mean difference of Q over seeds, and its interval over sources."""
-    objective = parse_objective("q")
-    draws = []
-    values = []
-    for one, other in zip(first, second, strict=True):
-        rows = rows_of(drawn(name, one["seed"]).held)
-        tables = [
-            JudgedTable(
-                predicted=np.asarray(each["scores"], float),
-                human=rows.human,
-                sources=rows.groups,
-                systems=rows.systems,
-            )
-            for each in (one, other)
-        ]
-        values.append(objective.value(tables[0]) - objective.value(tables[1]))
-        _, codes = np.unique(rows.groups, return_inverse=True)
-        by_source = [np.flatnonzero(codes == code) for code in range(codes.max() + 1)]
-        rng = np.random.default_rng([one["seed"], 21])
-        of_seed = []
-        for _ in range(RESAMPLES):
-            picked = rng.integers(len(by_source), size=len(by_source))
-            taken = np.concatenate([by_source[place] for place in picked])
-            a, b = (objective.value(table.take(taken)) for table in tables)
-            of_seed.append(a - b)
-        draws.append(of_seed)
-    low, high = np.nanquantile(np.nanmean(draws, axis=0), [0.025, 0.975])
-    return fmean(values), float(low), float(high)
+def drawn_anew(run: dict[str, Any]) -> np.ndarray:
+    """Return Q of a run's judge on the rows held out, then on resamples of their sources.
+
+    Equal sets and seeds draw equal sources, so that two judges can be compared draw by draw.
+    """
+    rows = rows_of(drawn(run["set"], run["seed"]).held)
+    table = JudgedTable(
+        predicted=np.asarray(run["scores"], float),
+        human=rows.human,
+        sources=rows.groups,
+        systems=rows.systems,
+    )
+    sources, n_sources = numbered_sources(rows.groups)
+    rng = np.random.default_rng([run["seed"], 21])
+    counts = rng.multinomial(n_sources, np.full(n_sources, 1 / n_sources), size=RESAMPLES)
+    found = WeightedSum(((1.0, Agreement("q")),)).counted(table, sources, n_sources)
+    return np.append(found.value, found.of_counts(counts.astype(float)))
+
+
+def difference(first: list[np.ndarray], second: list[np.ndarray]) -> str:
+    """Return by how much one way is better, meaned over seeds, with its interval."""
+    apart = np.mean([one - other for one, other in zip(first, second, strict=True)], axis=0)
+    low, high = np.nanquantile(apart[1:], [0.025, 0.975])
+    return f"{apart[0]:+.3f} [{low:+.3f}, {high:+.3f}]"
 
 
 def main() -> None:
@@ -308,14 +346,13 @@ def main() -> None:
     print(f"\n| set | ours | {' | '.join(f'less {way}' for way in others)} |")
     print(f"| --- | --- | {' | '.join('---' for _ in others)} |")
     for name in given.sets:
+        every = {
+            way: [drawn_anew(done[name, seed, way]) for seed in range(given.seeds)]
+            for way in given.ways
+        }
         for way in (way for way in given.ways if way in OURS):
-            cells = [name, way]
-            for other in others:
-                pair = [
-                    [done[name, seed, each] for seed in range(given.seeds)] for each in (way, other)
-                ]
-                cells.append("{:+.3f} [{:+.3f}, {:+.3f}]".format(*interval(name, *pair)))
-            print(f"| {' | '.join(cells)} |")
+            cells = [name, way, *(difference(every[way], every[other]) for other in others)]
+            print(f"| {' | '.join(cells)} |", flush=True)
 
 
 if __name__ == "__main__":
