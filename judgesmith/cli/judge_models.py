@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from judgesmith.cli.options import ModelChoice
@@ -10,6 +11,25 @@ if TYPE_CHECKING:
     import dspy
 
     from judgesmith.programs.saved_kinds import AnySaved
+
+
+def models_of_all(
+    judges: Iterable[AnySaved], choice: ModelChoice, *, run_id: str
+) -> dict[str, dspy.LM]:
+    """Return the models of several saved judges by name, or the one that is named for all.
+
+    One ledger and one budget hold for all.
+
+    Raises
+    ------
+    OptionError
+        If a model cannot be asked.
+    """
+    names = list(dict.fromkeys(name for one in judges for name in one.models))
+    if choice.model_name is not None:
+        return {choice.model_name: choice.lm(run_id=run_id)}
+    lms = choice.lms(*names[1:], default=names[0], run_id=run_id)
+    return dict(zip(names, lms, strict=True))
 
 
 def asked_models(
@@ -34,12 +54,9 @@ def asked_models(
     """
     from judgesmith.programs.saved_kinds import SavedHolder
 
-    first, *others = saved.models
-    if not isinstance(saved, SavedHolder) or choice.model_name is not None or not others:
-        lms = [choice.lm(default=first, run_id=run_id)]
-    else:
-        lms = choice.lms(*others, default=first, run_id=run_id)
-        saved = saved.with_models(dict(zip(saved.models, lms, strict=True)))
-    for lm in lms:
+    models = models_of_all([saved], choice, run_id=run_id)
+    for lm in models.values():
         choice.check_key(lm)
-    return saved, lms
+    if isinstance(saved, SavedHolder) and choice.model_name is None:
+        saved = saved.with_models(models)
+    return saved, list(models.values())

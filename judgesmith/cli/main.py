@@ -20,6 +20,7 @@ COMMANDS = {
     "compile": "make a judge that agrees with rated texts",
     "ablate": "say what each part of the method is worth on rated texts",
     "show": "print a judge as people read it, or what changed between two",
+    "panel": "make one judge of several, weighed by how well they agree with people",
     "take": "save another judge of the front that one was taken from",
     "score": "judge new texts with a compiled judge",
     "evaluate": "measure agreement with people",

@@ -13,7 +13,7 @@ from judgesmith.programs.nearest import pairs_missing
 from judgesmith.programs.templates import Slot, Template
 from judgesmith.signatures.judge_protocol import JudgeProtocol
 
-_REPORTS = ("uncompiled", "selection", "heldout")
+_REPORTS = ("uncompiled", "best_member", "selection", "heldout")
 _NUMBERS = ("value", "low", "high", "n")
 
 

@@ -1,0 +1,285 @@
+"""``judgesmith panel``: several compiled judges as one, each as heavy as it helps to agree."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from judgesmith.cli.compiled import print_estimate
+from judgesmith.cli.faults import OptionError, blaming
+from judgesmith.cli.judge_models import models_of_all
+from judgesmith.cli.learning_options import holdout_option, seed_option
+from judgesmith.cli.options import (
+    ModelChoice,
+    data_options,
+    json_option,
+    load_data,
+    model_options,
+    target_options,
+)
+from judgesmith.cli.places import OUTPUT, check_place
+from judgesmith.cli.printing import (
+    basis_text,
+    print_agreement,
+    print_json,
+    say,
+    say_notes,
+    stage_progress,
+    usage_text,
+)
+
+if TYPE_CHECKING:
+    from judgesmith.experiments import DataSet
+    from judgesmith.experiments.panelling import LearnedPanel, PanelSettings
+    from judgesmith.programs.models import Usage
+    from judgesmith.programs.saved_kinds import AnySaved
+
+
+@click.command("panel")
+@click.argument("judges", nargs=-1, required=True, metavar="JUDGE…")
+@click.argument("data")
+@click.option("-o", "--output", required=True, metavar="PANEL", help="Folder for the panel.")
+@data_options
+@target_options
+@click.option(
+    "--objective",
+    default="q",
+    show_default=True,
+    metavar="SUM[; CONDITION]…",
+    help="What is made as large as possible, as for 'compile'.",
+)
+@holdout_option(0.3, none=True)
+@seed_option
+@click.option("--no-texts", is_flag=True, help="Keep no judged texts in the folder.")
+@model_options
+@click.option("--dry-run", is_flag=True, help="Say what it would cost, and ask nothing.")
+@click.option("--force", is_flag=True, help="Replace a judge that another run made.")
+@json_option
+def command(
+    judges: tuple[str, ...],
+    data: str,
+    output: str,
+    columns: str | None,
+    scales: tuple[str, ...],
+    target: str,
+    aggregate: str,
+    objective: str,
+    holdout: float,
+    seed: int,
+    no_texts: bool,
+    concurrency: int,
+    dry_run: bool,
+    force: bool,
+    as_json: bool,
+    **choice: Any,
+) -> None:
+    """Weigh several JUDGEs by how well they agree with the ratings in DATA, and save the panel.
+
+    Weights are learned from rows that none of the judges was made from, and reported on further
+    ones. Each judge asks the model that it was compiled with, unless --model names one for all.
+    The same command again continues where an interrupted one was.
+    """
+    from judgesmith.experiments.panel_estimate import estimate_panel
+    from judgesmith.experiments.panelling import (
+        PanelSettings,
+        TooFewJudgedError,
+        learn_panel,
+        panel_parts,
+    )
+    from judgesmith.optimizers import parse_objective
+    from judgesmith.programs.costs import usage_of
+
+    folder = _place(output)
+    members = _members(judges)
+    with blaming("--objective"):
+        parse_objective(objective)
+    dataset = load_data(data, columns, scales)
+    settings = PanelSettings.model_validate(
+        {
+            "target": "" if target == "auto" else target,
+            "aggregate": aggregate,
+            "objective": objective,
+            "holdout": holdout,
+            "seed": seed,
+            "texts": not no_texts,
+        }
+    )
+    with blaming("--target" if settings.target else data):
+        parts = panel_parts(members, dataset, settings)
+    asked = ModelChoice(**choice)
+    run = _run(settings, members, dataset, asked)
+    models = models_of_all(members.values(), asked, run_id=f"panel {run}")
+    lm, *others = models.values()
+    if dry_run:
+        print_estimate(estimate_panel(members, parts, models, lm), as_json=as_json)
+        return
+    with blaming(OUTPUT):
+        made = _made_before(folder, run, force=force)
+    if made is not None and made.settings.get("complete"):
+        _print_again(made, folder, as_json=as_json)
+        return
+    for one in models.values():
+        asked.check_key(one)
+    try:
+        with blaming(data), stage_progress(quiet=as_json) as progress:
+            found = learn_panel(
+                members,
+                dataset,
+                settings,
+                lm=lm,
+                lms=models,
+                run=run,
+                concurrency=concurrency,
+                progress=progress,
+            )
+    except OptionError as fault:
+        if not isinstance(fault.__cause__, TooFewJudgedError):
+            raise
+        _print_nothing(str(fault), usage_of(lm, *others), as_json=as_json)
+        return
+    with blaming(OUTPUT):
+        found.saved.save(folder, overwrite=True)
+    usage = usage_of(lm, *others)
+    if as_json:
+        print_json(_summary(found.saved, folder, usage))
+    else:
+        _print(found, dataset, usage)
+    say_notes((*dataset.notes, *found.notes), as_json=as_json)
+    if not as_json:
+        say(f"\nsaved in {folder} (fingerprint {found.saved.fingerprint}); try:")
+        say(f"  judgesmith score {folder} INPUT.jsonl -o SCORES.jsonl")
+
+
+def _members(judges: tuple[str, ...]) -> dict[str, AnySaved]:
+    """Return the judges by names that are made of their folders'.
+
+    Raises
+    ------
+    OptionError
+        If there is but one, or one twice.
+    """
+    from judgesmith.programs.saved_kinds import load_saved
+
+    found: dict[str, AnySaved] = {}
+    known: dict[str, str] = {}
+    for folder in judges:
+        judge = load_saved(folder)
+        if judge.fingerprint in known:
+            raise OptionError(
+                f"{known[judge.fingerprint]} and {folder} are the same judge (fingerprint "
+                f"{judge.fingerprint}); name each once.",
+                option=folder,
+            )
+        known[judge.fingerprint] = folder
+        path = Path(folder).resolve()
+        path = path.parent if path.is_file() else path
+        plain = re.sub(r"[^A-Za-z0-9_.-]+", "-", path.name).lstrip(".-")[:60] or "judge"
+        name, n = plain, 2
+        while name in found:
+            name, n = f"{plain}-{n}", n + 1
+        found[name] = judge
+    if len(found) < 2:
+        raise OptionError(
+            f"a panel has two judges or more; got {', '.join(judges)}. Name another one.",
+            option=judges[0],
+        )
+    return found
+
+
+def _run(
+    settings: PanelSettings, members: dict[str, AnySaved], dataset: DataSet, choice: ModelChoice
+) -> str:
+    """Return the fingerprint of a run: members, data, settings, and the model if one is named."""
+    own = settings.fingerprint(members, dataset)
+    named = [one for one in (choice.model_name, choice.api_base) if one]
+    return "-".join([own, *(re.sub(r"\W+", "-", one) for one in named)])
+
+
+def _place(output: str) -> Path:
+    folder = check_place(output)
+    if folder.exists() and not (folder / "judge.json").is_file():
+        raise OptionError(
+            f"{folder} is there and holds no judge; name another folder.", option=OUTPUT
+        )
+    return folder
+
+
+def _made_before(folder: Path, run: str, *, force: bool) -> AnySaved | None:
+    """Return the panel that this very run has made before, and refuse to replace another."""
+    from judgesmith.programs.saved_kinds import load_saved
+
+    if not folder.exists() or force:
+        return None
+    saved = load_saved(folder)
+    if saved.settings.get("run") == run:
+        return saved
+    raise FileExistsError(
+        f"{folder} holds a judge from another run; name another folder, or replace it with --force."
+    )
+
+
+def _summary(saved: AnySaved, folder: Path, usage: Usage | None) -> dict[str, Any]:
+    from judgesmith.programs.saved_kinds import SavedPanel
+
+    assert isinstance(saved, SavedPanel)
+    weights = dict(zip(saved.weights.members, saved.weights.weights, strict=True))
+    return {
+        "judge": str(folder),
+        "target": saved.target,
+        "calls": usage.calls if usage else 0,
+        "cost_usd": usage.cost_usd if usage else 0.0,
+        "rows": dict(saved.rows),
+        "weights": weights,
+        "best": saved.settings.get("best_member"),
+        **saved.agreement,
+    }
+
+
+def _print_nothing(why: str, usage: Usage | None, *, as_json: bool) -> None:
+    """Say that the budget ended before there was anything to weigh."""
+    if as_json:
+        calls, cost = (usage.calls, usage.cost_usd) if usage else (0, 0.0)
+        print_json({"judge": None, "calls": calls, "cost_usd": cost})
+    say_notes([why, "nothing was saved."], as_json=as_json)
+    if usage is not None and not as_json:
+        say(usage_text(usage))
+
+
+def _print_again(saved: AnySaved, folder: Path, *, as_json: bool) -> None:
+    from judgesmith.programs.card import judge_card
+
+    if as_json:
+        print_json(_summary(saved, folder, None))
+        return
+    say(f"{folder} holds the result of this very run; nothing was asked.\n")
+    say(judge_card(saved))
+
+
+def _print(found: LearnedPanel, dataset: DataSet, usage: Usage | None) -> None:
+    saved = found.saved
+    rows = saved.rows
+    say(
+        f"{dataset.name}: {saved.target} on {saved.human_scale}; rows: {rows['select']} to learn "
+        f"weights from, {rows['heldout']} held out, {rows['known']} that a judge was made from, "
+        f"{rows['unrated']} unrated, {rows['unscored']} unscored"
+    )
+    if found.heldout is not None:
+        print_agreement(
+            f"Agreement with people, held out: {basis_text(found.heldout)}",
+            {found.best: found.best_member, "panel": found.heldout},
+            gain=found.gain,
+        )
+    else:
+        print_agreement(
+            f"Agreement on the rows it was learned from: {basis_text(found.selection)}",
+            {"panel": found.selection},
+        )
+    total = sum(saved.weights.weights)
+    pairs = zip(saved.weights.members, saved.weights.weights, strict=True)
+    shares = [f"{name} {weight / total:.3f}" for name, weight in pairs if weight]
+    say(f"\nweights: {', '.join(shares)}")
+    if usage is not None:
+        say(f"models: {saved.model}; {usage_text(usage)}")

@@ -1,0 +1,423 @@
+"""A panel of saved judges: how much each counts, learned on rows that none of them has seen."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict, Field
+
+from judgesmith.experiments.agreeing import (
+    Gain,
+    Report,
+    agreement_report,
+    gain_report,
+    optimism,
+    plain,
+)
+from judgesmith.experiments.dataset import DataSet, check_dataset
+from judgesmith.experiments.good_and_bad import good_and_bad
+from judgesmith.experiments.ratings import Aggregate
+from judgesmith.experiments.targets import Targets, targets_of
+from judgesmith.experiments.unseen import rated_rows, unseen_places
+from judgesmith.optimizers import PanelSelection, parse_objective
+from judgesmith.optimizers.aggregation import FEWEST_ROWS, FEWEST_SOURCES
+from judgesmith.optimizers.rows import Rows
+from judgesmith.optimizers.splitting import split_by_source
+from judgesmith.programs import judge_items
+from judgesmith.programs.panel import PanelJudgement
+from judgesmith.programs.running import NOT_ASKED
+from judgesmith.programs.saved_kinds import AnySaved, SavedPanel
+from judgesmith.programs.saved_record import GoldenItem
+from judgesmith.signatures.judgement import Judgement
+from judgesmith.signatures.panel_weights import PanelWeights
+from judgesmith.signatures.rubric import folded
+
+if TYPE_CHECKING:
+    import dspy
+
+Scores = Mapping[str, Sequence[float | None]]
+"""Every member's score of every row, in points of its own scale."""
+
+
+class TooFewJudgedError(ValueError):
+    """The budget ended before there was anything to weigh; a larger one goes on from here."""
+
+
+class PanelSettings(BaseModel):
+    """What decides, besides members and data, what a panel becomes.
+
+    Parameters
+    ----------
+    target : str
+        What people rated; empty takes what all members were made for.
+    aggregate : {"mean", "median", "mode", "unanimous"}
+        How several raters become one value.
+    objective : str
+        What is made as large as possible.
+    holdout : float
+        Share of the sources that no member has seen, kept for the report.
+    n_rounds : int
+        See ``PanelSelection``.
+    seed : int
+        Of all that is drawn.
+    texts : bool
+        Whether a few judged texts are kept.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    target: str = ""
+    aggregate: Aggregate = "mean"
+    objective: str = "q"
+    holdout: float = Field(default=0.3, ge=0.0, lt=1.0)
+    n_rounds: int = Field(default=20, ge=1)
+    seed: int = 0
+    texts: bool = True
+
+    def fingerprint(self, members: Mapping[str, AnySaved], dataset: DataSet) -> str:
+        """Return twelve hex digits that change when members, data or any setting does."""
+        held = {name: one.fingerprint for name, one in members.items()}
+        whole = [self.model_dump(mode="json"), held, dataset.digest, version("judgesmith")]
+        return hashlib.sha256(json.dumps(whole, sort_keys=True).encode()).hexdigest()[:12]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class PanelParts:
+    """The rows of a panel, none of which a member has seen.
+
+    Attributes
+    ----------
+    targets : Targets
+        What people said.
+    selection : Rows
+        To learn weights from.
+    heldout : Rows or None
+        To report on.
+    n_known : int
+        Rated rows that are left out because a member was made from their sources.
+    """
+
+    targets: Targets
+    selection: Rows
+    heldout: Rows | None
+    n_known: int
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class LearnedPanel:
+    """A panel and how well it agrees with people.
+
+    Attributes
+    ----------
+    saved : SavedPanel
+        The panel as plain data; ``saved.program()`` is the module.
+    best : str
+        The member that agrees best on the rows that weights were learned from.
+    best_member, heldout : Report or None
+        Agreement of that member, and of the panel, on the rows held out.
+    gain : Gain or None
+        The panel minus that member.
+    selection : Report
+        Agreement of the panel on the rows its weights were learned from.
+    notes : tuple of str
+        What a reader should know, in sentences.
+    """
+
+    saved: SavedPanel
+    best: str
+    best_member: Report | None
+    heldout: Report | None
+    gain: Gain | None
+    selection: Report
+    notes: tuple[str, ...]
+
+
+def panel_parts(
+    members: Mapping[str, AnySaved], dataset: DataSet, settings: PanelSettings
+) -> PanelParts:
+    """Return the rows to learn weights from and to report on.
+
+    Raises
+    ------
+    ValueError
+        If there are fewer than two members, they were made for different targets and none is
+        named, or too few rows are left that none of them has seen.
+    """
+    check_dataset(dataset)
+    if len(members) < 2:
+        raise ValueError(f"a panel has two judges or more; got {', '.join(members) or 'none'}.")
+    made_for = {folded(one.target): one.target for one in members.values()}
+    if not settings.target and len(made_for) > 1:
+        raise ValueError(
+            f"the judges were made for {', '.join(made_for.values())}; say which ratings the panel "
+            "is to agree with."
+        )
+    targets = targets_of(
+        dataset, settings.target or next(iter(made_for.values())), settings.aggregate
+    )
+    known = frozenset[str]().union(*(one.seen_keys for one in members.values()))
+    places = unseen_places(dataset, targets, known)
+    n_known = len(targets.rated) - len(places)
+    groups = dataset.groups[places]
+    split = None
+    if len(np.unique(groups)) > 1:
+        split = split_by_source(
+            groups,
+            targets.values[places],
+            holdout=settings.holdout,
+            rng=np.random.default_rng([settings.seed, 15]),
+        )
+    n = 0 if split is None else len(split.tuning)
+    n_sources = 0 if split is None else len(np.unique(groups[split.tuning]))
+    if split is None or n < FEWEST_ROWS or n_sources < FEWEST_SOURCES:
+        raise ValueError(
+            f"weights need {FEWEST_ROWS} rated rows of {FEWEST_SOURCES} sources that no judge of "
+            f"the panel was made from, beside those held out; there are {n} of {n_sources}, and "
+            f"{n_known} rows are of sources that one was made from. Give other rated rows."
+        )
+    selection = rated_rows(dataset, targets, places[split.tuning])
+    selection.refuse_constant(("score",))
+    held = places[split.heldout]
+    heldout = rated_rows(dataset, targets, held) if len(held) else None
+    return PanelParts(targets=targets, selection=selection, heldout=heldout, n_known=n_known)
+
+
+def learn_panel(
+    members: Mapping[str, AnySaved],
+    dataset: DataSet,
+    settings: PanelSettings | None = None,
+    *,
+    lm: dspy.LM | None = None,
+    lms: Mapping[str, dspy.LM] | None = None,
+    run: str = "",
+    concurrency: int = 32,
+    progress: Callable[[str, int, int | None], None] | None = None,
+) -> LearnedPanel:
+    """Return a panel of saved judges with learned weights, and how well it agrees with people.
+
+    Parameters
+    ----------
+    members : dict of str to saved judge
+        By name, two at least.
+    dataset : DataSet
+        Rated items. Rows of sources that any member was made from are left out.
+    settings : PanelSettings or None
+        None takes the defaults.
+    lm : dspy.LM or None
+        What members ask; None takes DSPy's current model, or the offline model.
+    lms : dict of str to dspy.LM, or None
+        By name, for members that were made with that model.
+    run : str
+        What the saved panel says of the run that made it.
+    concurrency : int
+        Items judged at the same time.
+    progress : callable or None
+        Told a stage's name, items finished since the last call, and items of the stage.
+
+    Raises
+    ------
+    ValueError
+        As ``panel_parts``, or if no row got a score.
+
+    Examples
+    --------
+    >>> import judgesmith
+    >>> data = judgesmith.read("sample")
+    >>> start = judgesmith.CompileSettings(criteria="given", optimizer="none", holdout=0.6)
+    >>> plain = start.model_copy(update={"protocol": judgesmith.Protocol(variant="vanilla")})
+    >>> made = {"fine": start, "grades": plain}
+    >>> members = {name: judgesmith.compile(data, one).saved for name, one in made.items()}
+    >>> found = learn_panel(members, data)
+    >>> found.saved.rows["select"], found.saved.rows["heldout"], found.saved.rows["known"]
+    (68, 28, 64)
+    """
+    settings = settings or PanelSettings()
+    parts = panel_parts(members, dataset, settings)
+    objective = parse_objective(settings.objective)
+    equal = PanelWeights.equal({name: one.scale for name, one in members.items()})
+    facts = {"target": parts.targets.name, "human_scale": parts.targets.scale}
+    panel = SavedPanel(members=members, weights=equal, **facts).with_models(lms or {})
+    asking = _Asking(panel, lm, concurrency, progress)
+    learned_from, scores = asking.judged(parts.selection, "rows to learn from")
+    if not asking.complete and len(learned_from) < FEWEST_ROWS:
+        raise TooFewJudgedError(
+            f"the budget ended when {len(learned_from)} of {len(parts.selection)} rows to learn "
+            f"from were judged, and weights need {FEWEST_ROWS}; a larger budget goes on from here."
+        )
+    learner = PanelSelection(objective, n_rounds=settings.n_rounds, seed=settings.seed)
+    weights = learner.choose(learned_from, scores)
+    values = {
+        name: objective.value(learned_from.judged(_judgements(one))) for name, one in scores.items()
+    }
+    best = max(values, key=lambda name: -math.inf if math.isnan(values[name]) else values[name])
+
+    def rng() -> np.random.Generator:
+        return np.random.default_rng([settings.seed, 12])
+
+    chosen_by = learned_from.judged(_combined(weights, scores))
+    selection = agreement_report(chosen_by, rng=rng())
+    n_unscored = chosen_by.n_unscored + len(parts.selection) - len(learned_from)
+    best_member = heldout = gain = None
+    golden: tuple[GoldenItem, ...] = ()
+    final = panel.model_copy(update={"weights": weights})
+    if parts.heldout is not None:
+        told_of, held = asking.judged(parts.heldout, "held-out rows")
+        after = told_of.judged(_combined(weights, held))
+        before = told_of.judged(_judgements(held[best]))
+        n_unscored += after.n_unscored + len(parts.heldout) - len(told_of)
+        best_member = agreement_report(before, rng=rng())
+        heldout = agreement_report(after, rng=rng())
+        gain = gain_report(after, before, rng=rng())
+        if settings.texts:
+            golden = _golden(final, told_of, _combined(weights, held), lm, concurrency)
+    saved = final.model_copy(
+        update={
+            "agreement": {
+                "best_member": plain(best_member),
+                "selection": plain(selection),
+                "heldout": plain(heldout),
+                "gain": plain(gain),
+                "optimism": optimism(selection, heldout),
+            },
+            "rows": {
+                "train": 0,
+                "select": len(parts.selection),
+                "heldout": 0 if parts.heldout is None else len(parts.heldout),
+                "unrated": parts.targets.n_unrated,
+                "unscored": n_unscored,
+                "known": parts.n_known,
+            },
+            "seen": {"select": tuple(sorted({item.key for item in parts.selection.items}))},
+            "golden": golden,
+            "history": tuple(_trial(one) for one in learner.trials_),
+            "settings": {
+                **settings.model_dump(mode="json"),
+                "run": run,
+                "complete": asking.complete,
+                "best_member": best,
+            },
+        }
+    )
+    # What was put together is checked like what is read.
+    saved = SavedPanel.model_validate(saved.model_dump())
+    return LearnedPanel(
+        saved=saved,
+        best=best,
+        best_member=best_member,
+        heldout=heldout,
+        gain=gain,
+        selection=selection,
+        notes=tuple(_notes(learner, weights, best, parts, gain, complete=asking.complete)),
+    )
+
+
+@dataclass
+class _Asking:
+    panel: SavedPanel
+    lm: dspy.LM | None
+    concurrency: int
+    progress: Callable[[str, int, int | None], None] | None
+    complete: bool = True
+
+    def judged(self, rows: Rows, stage: str) -> tuple[Rows, Scores]:
+        """Return the rows that the budget reached, and every member's score of each."""
+        told = self.progress
+        tell = None if told is None else (lambda n: told(stage, n, len(rows)))
+        found = judge_items(
+            self.panel, rows.items, lm=self.lm, concurrency=self.concurrency, progress=tell
+        )
+        reached = [
+            place
+            for place, one in enumerate(found)
+            if not (one.problem or "").startswith(NOT_ASKED)
+        ]
+        self.complete = self.complete and len(reached) == len(found)
+        answers = [found[place] for place in reached]
+        said = [one.members if isinstance(one, PanelJudgement) else {} for one in answers]
+        scores = {name: [one.get(name) for one in said] for name in self.panel.members}
+        return rows.take(reached), scores
+
+
+def _judgements(scores: Sequence[float | None]) -> list[Judgement]:
+    return [
+        Judgement.unscored("no score") if one is None else Judgement(score=one) for one in scores
+    ]
+
+
+def _combined(weights: PanelWeights, scores: Scores) -> list[Judgement]:
+    n_rows = len(next(iter(scores.values())))  # of every member there are as many
+    by_row = [{name: given[row] for name, given in scores.items()} for row in range(n_rows)]
+    return _judgements([weights.apply(one) for one in by_row])
+
+
+def _golden(
+    panel: SavedPanel,
+    rows: Rows,
+    judgements: Sequence[Judgement],
+    lm: dspy.LM | None,
+    concurrency: int,
+) -> tuple[GoldenItem, ...]:
+    """Return a few texts with what the panel says of them, words and all."""
+    items = [item for item, _, _ in good_and_bad(rows, judgements)]
+    said = judge_items(panel, items, lm=lm, concurrency=concurrency)
+    return tuple(
+        GoldenItem(
+            source=item.source, context=item.context, response=item.response, judgement=found
+        )
+        for item, found in zip(items, said, strict=True)
+        if found.score is not None
+    )
+
+
+def _trial(trial: Any) -> dict[str, Any]:
+    names = ("name", "value", "optimism", "behind", "standard_error", "n_members")
+    return {"stage": "panel", **{name: getattr(trial, name) for name in names}}
+
+
+def _notes(
+    learner: PanelSelection,
+    weights: PanelWeights,
+    best: str,
+    parts: PanelParts,
+    gain: Gain | None,
+    *,
+    complete: bool,
+) -> list[str]:
+    said = []
+    if parts.n_known:
+        said.append(
+            f"{parts.n_known} rated rows are of sources that a judge of the panel was made from; "
+            "they were left out."
+        )
+    ways = ", ".join(f"{one.name} {one.value:.3f}" for one in learner.trials_)
+    if ways:
+        said.append(
+            f"{learner.objective} of the ways to weigh the judges, cross-fitted by source: {ways}; "
+            f"{learner.chosen_} was taken, which asks {', '.join(weights.asked)}."
+        )
+    if len(weights.asked) == 1:
+        said.append(
+            "no panel agreed better than one judge alone: score with that one by itself, which is "
+            "a usual outcome."
+        )
+    if learner.unweighed_:
+        said.append(
+            f"{', '.join(learner.unweighed_)} gave too few scores to be weighed, and is not asked."
+        )
+    if gain is not None and len(weights.asked) > 1:
+        found = gain["dataset"]["q"]
+        if not found.low > 0:
+            said.append(
+                "the rows held out do not show that the panel agrees better than its best judge, "
+                f"{best}: the interval of the gain in q begins at {found.low:.3f}."
+            )
+    if not complete:
+        said.append("the budget ended before every row was judged; a larger one goes on from here.")
+    return said

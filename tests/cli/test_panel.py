@@ -1,0 +1,121 @@
+"""Several judges become one panel, weighed on rows that none of them was made from."""
+
+import json
+import shutil
+
+import pytest
+
+from judgesmith.cli import main
+from judgesmith.experiments.samples import sample_path
+from judgesmith.programs import SavedPanel, load_saved
+
+START = ["--criteria", "general", "--holdout", ".6", "--optimizer", "none"]
+
+
+@pytest.fixture(scope="module")
+def shelf(tmp_path_factory):
+    """Two judges, and the answers that they were made from."""
+    place = tmp_path_factory.mktemp("judges")
+    rows = sample_path().read_text(encoding="utf-8").splitlines(keepends=True)[:96]
+    (place / "rated.jsonl").write_text("".join(rows), encoding="utf-8")
+    ledger = ["--ledger", str(place / "ledger.sqlite")]
+    for name, options in (("critic", ["--variant", "coarse"]), ("direct", ["--judge", "direct"])):
+        start = ["compile", str(place / "rated.jsonl"), "-o", str(place / name), *START]
+        assert main([*start, *options, *ledger]) == 0
+    return place
+
+
+@pytest.fixture
+def judges(shelf, folder):
+    """The two judges in the working folder."""
+    for name in ("critic", "direct"):
+        shutil.copytree(shelf / name, folder / name)
+    shutil.copy(shelf / "rated.jsonl", folder)
+    return ["critic", "direct"]
+
+
+def made(run, judges, *options, out="panel"):
+    done = run("panel", *judges, "rated.jsonl", "-o", out, *options, "--json")
+    assert done.status == 0, done.err
+    return done
+
+
+def test_a_panel_is_learned_from_rows_that_no_judge_has_seen(run, judges, folder):
+    done = made(run, judges)
+    rows = done.json["rows"]
+    assert (rows["select"], rows["heldout"], rows["known"]) == (40, 16, 40)
+    saved = load_saved(folder / "panel")
+    assert isinstance(saved, SavedPanel)
+    assert list(saved.members) == judges
+    own = set(saved.seen["select"])
+    assert not any(own & one.seen_keys for one in saved.members.values())
+    assert done.json["heldout"]["dataset"]["q"]["n"] == 16
+    gain = done.json["gain"]["dataset"]["q"]
+    assert done.json["best"] in judges
+    assert gain["low"] <= gain["value"] <= gain["high"]
+    assert "40 rated rows are of sources that a judge of the panel was made from" in done.err
+
+
+def test_it_is_scored_evaluated_compared_and_shown_like_any_judge(run, judges, folder):
+    made(run, judges)
+    assert run("score", "panel", "rated.jsonl", "-o", "scores.jsonl").status == 0
+    rows = [json.loads(line) for line in (folder / "scores.jsonl").read_text().splitlines()]
+    assert all(set(row["members"]) <= set(judges) and row["voice"] in judges for row in rows)
+    found = run("evaluate", "panel", "rated.jsonl", "--json").json
+    assert (found["rows"]["unseen"], found["rows"]["seen"]) == (16, 80)
+    assert run("compare", "panel", "critic", "rated.jsonl").status == 0
+    assert "## Members" in run("show", "panel").out
+    assert 'kind: "panel" → (absent)' in run("show", "panel", "--diff", "critic").out
+    golden = load_saved(folder / "panel").golden
+    assert golden
+    assert all(one.judgement.voice in judges for one in golden)
+
+
+def test_the_same_command_again_asks_nothing(run, judges, folder):
+    first = made(run, judges)
+    before = (folder / "panel" / "judge.json").read_bytes()
+    assert made(run, judges).json == first.json | {"calls": 0}
+    made(run, judges, out="other")
+    assert (folder / "other" / "judge.json").read_bytes() == before
+    refused = run("panel", *judges, "rated.jsonl", "-o", "panel", "--seed", "1")
+    assert "holds a judge from another run" in refused.err
+
+
+def test_what_it_would_cost_is_what_it_asks_at_most(run, judges):
+    planned = made(run, judges, "--dry-run").json["calls"]
+    assert 0 < made(run, judges).json["calls"] <= planned
+
+
+@pytest.mark.parametrize("calls", [30, 95])
+def test_a_run_that_the_budget_ended_goes_on(run, judges, folder, calls):
+    done = made(run, judges, "--max-calls", calls)
+    if calls == 30:
+        assert done.json["judge"] is None
+        assert "a larger budget goes on from here" in done.err
+    else:
+        assert load_saved(folder / "panel").settings["complete"] is False
+    made(run, judges)
+    made(run, judges, "--ledger", "new/ledger.sqlite", out="other")
+    whole = (folder / "other" / "judge.json").read_bytes()
+    assert (folder / "panel" / "judge.json").read_bytes() == whole
+
+
+def test_folders_of_one_name_are_told_apart(run, judges, folder):
+    (folder / "deep").mkdir()
+    shutil.move(folder / "direct", folder / "deep" / "critic")
+    made(run, ["critic", "deep/critic"])
+    assert list(load_saved(folder / "panel").members) == ["critic", "critic-2"]
+
+
+def test_every_judge_asks_the_model_it_was_made_with(run, judges, folder, server):
+    options = ["--model", "openai/m", "--api-base", server.url]
+    start = ["--judge", "direct", *START]
+    done = run("compile", "rated.jsonl", "-o", "served", *start, *options, "--max-calls", "160")
+    assert done.status == 0, done.err
+    server.reset()
+    base = ["--api-base", server.url]
+    found = made(run, ["critic", "served"], *base)
+    n_rows = found.json["rows"]["select"] + found.json["rows"]["heldout"]
+    assert server.counts()["requests"] <= n_rows
+    assert found.json["weights"]["critic"] > 0
+    assert load_saved(folder / "panel").members["served"].models == ("openai/m",)
