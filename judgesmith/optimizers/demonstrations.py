@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import dspy
 import numpy as np
@@ -169,7 +170,8 @@ class RandomDemonstrationSearch(JudgeOptimizer):
             share a source, or the student shows no demonstrations or scores no such target.
         """
         check_judge(student)
-        protocol = demonstrated(student.protocol).model_copy(update={"demonstrations": {}})
+        nothing_shown: dict[str, Any] = {"demonstrations": {}, "nearest": None}
+        protocol = demonstrated(student.protocol).model_copy(update=nothing_shown)
         refuse_unscored_targets(protocol, self.targets)
         pool_rows, selection = pool_and_selection_rows(
             trainset,
@@ -188,7 +190,8 @@ class RandomDemonstrationSearch(JudgeOptimizer):
         trials: list[Trial] = []
         tables: dict[str, JudgedTable] = {}
         for shown in self._sets(pool, protocol, own):
-            update = {"demonstrations": shown}
+            nearest = student.protocol.nearest if shown == own else None
+            update = {"demonstrations": shown, "nearest": nearest}
             candidate = student.with_protocol(protocol.model_copy(update=update))
             known = candidate.protocol.fingerprint
             if known not in tables:

@@ -9,6 +9,7 @@ from typing import Any
 from judgesmith.programs.answer_places import place_of_answer, places_in_records
 from judgesmith.programs.answer_probabilities import AnswerProbabilities, answer_probabilities
 from judgesmith.programs.judging import ProbabilitiesOf
+from judgesmith.programs.models.errors import TransientModelError
 from judgesmith.programs.models.request import ModelAnswer, TokenLogprob
 from judgesmith.signatures.points import whole
 from judgesmith.signatures.rubric import folded
@@ -32,7 +33,8 @@ def refusal_of(fault: Exception) -> str | None:
     True
     """
     said = " ".join(str(fault).split())
-    if getattr(fault, "status", None) not in _REFUSING or not _ABOUT_LOGPROBS.search(said):
+    refused = getattr(fault, "status", None) in _REFUSING and _ABOUT_LOGPROBS.search(said)
+    if isinstance(fault, TransientModelError) or not refused:
         return None
     return f"the endpoint refuses log-probabilities: {said[:300]}"
 

@@ -1,6 +1,8 @@
 import json
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from judgesmith.programs.answer_places import place_of_answer, places_in_records
 
@@ -106,3 +108,12 @@ def test_records_in_an_object_and_behind_a_fence_are_found():
 )
 def test_faulty_json_and_other_numbers_have_no_place(text):
     assert in_records(f"[[ ## assessments ## ]]\n{text}", wit="7") == {}
+
+
+@given(st.text(alphabet='[]{}"score:,#85 \n\\u', max_size=60))
+def test_places_hold_what_was_read_whatever_the_text(text):
+    for place in (
+        place_of_answer(text, "score", "85", PERCENTS),
+        places_in_records(text, "assessments", {"s": "85"}, title="s", key="score").get("s"),
+    ):
+        assert place is None or text[slice(*place)].strip("\"'`*_([<") == "85"

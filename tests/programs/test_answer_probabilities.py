@@ -4,6 +4,8 @@ import math
 from math import log
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from judgesmith.programs.answer_probabilities import AnswerProbabilities, answer_probabilities
 from judgesmith.programs.models import TokenLogprob
@@ -210,3 +212,25 @@ def test_answers_that_cannot_be_told_apart_are_refused(answers):
 
 def test_a_record_without_probabilities_says_why():
     assert AnswerProbabilities.none("no server").reason == "no server"
+
+
+PIECES = st.text(alphabet="01258.Yesno \n\"'*é８", max_size=4)
+CHANCES = st.floats(allow_nan=True, allow_infinity=True)
+TOKENS = st.lists(
+    st.builds(TokenLogprob, PIECES, CHANCES, st.lists(st.tuples(PIECES, CHANCES)).map(tuple)),
+    max_size=5,
+)
+
+
+@settings(max_examples=40)
+@given(TOKENS, st.integers(min_value=0, max_value=12), st.sampled_from([PERCENTS, ("Yes", "No")]))
+def test_whatever_a_server_lists_the_shares_sum_to_one_or_there_are_none(tokens, start, answers):
+    result = found(tokens, answers, start)
+    assert 0 <= result.mass <= 1
+    if result.mode == "none":
+        assert result.reason
+        assert result.values == {}
+    else:
+        assert result.mass >= 0.5
+        assert math.fsum(result.values.values()) == pytest.approx(1)
+        assert min(result.values.values()) >= 0
