@@ -11,7 +11,7 @@ calls count. Ours get the same rows, and Q as their objective.
 Every run is one line of a results file, and runs that are there are not done again:
 
     python benchmarks/dspy_optimizers.py --seeds 2
-    python benchmarks/dspy_optimizers.py --seeds 10
+    python benchmarks/dspy_optimizers.py --seeds 5
 
 Printed per set and optimizer are held-out Q and calls, means over seeds; and by how much Q of each
 of ours is larger than that of each of DSPy's, with a 95 % interval that draws the sources held out
@@ -22,6 +22,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import functools
 import io
 import json
 import logging
@@ -88,20 +89,28 @@ class Task:
         ]
 
 
+@functools.cache
+def rated(name: str) -> tuple[dspy.Example, ...]:
+    """Return the rated rows of a set."""
+    folder = Path(os.environ.get("JUDGESMITH_DATA", "../shared/data"))
+    data = read_items(str(folder / f"{name}.jsonl.gz"))
+    whole = chosen_targets(data, CompileSettings()).whole
+    return tuple(
+        rated_example(data[i], whole.values[i], whole.scale, group=int(data.groups[i]))
+        for i in whole.rated.tolist()
+    )
+
+
+@functools.cache
 def drawn(name: str, seed: int) -> Task:
     """Return the rows of a set: whole sources to learn from, to choose by, and held out.
 
     Sets with fewer than 1,000 rows give 45 % to learn from; all give 100 rows to choose by.
     """
-    folder = Path(os.environ.get("JUDGESMITH_DATA", "../shared/data"))
-    data = read_items(str(folder / f"{name}.jsonl.gz"))
-    whole = chosen_targets(data, CompileSettings()).whole
-    examples = [
-        rated_example(data[i], whole.values[i], whole.scale, group=int(data.groups[i]))
-        for i in whole.rated.tolist()
-    ]
+    examples = rated(name)
     n_train = min(N_TRAIN, round(0.45 * len(examples)))
-    groups = np.random.default_rng([seed, 20]).permutation(np.unique(data.groups[whole.rated]))
+    known = np.unique([one.group for one in examples])
+    groups = np.random.default_rng([seed, 20]).permutation(known)
     parts: list[list[dspy.Example]] = [[], [], []]
     for group in groups.tolist():
         part = 0 if len(parts[0]) < n_train else 1 if len(parts[1]) < N_VALID else 2
@@ -315,7 +324,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--sets", nargs="+", default=SETS, help="names of rated sets")
     parser.add_argument("--ways", nargs="+", default=list(WAYS), choices=list(WAYS))
-    parser.add_argument("--seeds", type=int, default=10, help="how many, from 0")
+    parser.add_argument("--seeds", type=int, default=5, help="how many, from 0")
     parser.add_argument(
         "--results", type=Path, default=Path("dspy_optimizers.jsonl"), help="file of results"
     )
