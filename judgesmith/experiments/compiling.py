@@ -272,6 +272,7 @@ def compile_judge(
             "objective": objective.to_dict(),
             "criteria": {name: one.to_dict() for name, one in by_criterion.items()},
             **({"objectives": [one.to_dict() for one in objectives]} if objectives else {}),
+            **({"confirmation": work.confirmation} if work.confirmation else {}),
         },
         rows=rows,
         seen={

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,7 +12,9 @@ from judgesmith.experiments.parts import Parts, examples_of
 from judgesmith.experiments.settings import CompileSettings
 from judgesmith.optimizers import ProtocolSearch
 from judgesmith.optimizers.competing_models import MODEL
+from judgesmith.optimizers.confirming import Confirmation
 from judgesmith.optimizers.demonstration_choices import N
+from judgesmith.optimizers.racing_search import RacedTrial
 from judgesmith.optimizers.studies import importances
 from judgesmith.programs import Judge
 from judgesmith.signatures import Rubric
@@ -85,10 +88,8 @@ def search_notes(search: ProtocolSearch) -> list[str]:
     if not trials:
         return ["the budget ended before the judge as it was had been judged, so none was tried."]
     n_rows = trials[0].n_rows
-    whole = [one for one in trials if one.n_rows == n_rows]
-    best = max(whole, key=lambda one: one.rank)
     n_tried = len(trials) - 1
-    n_kept = len(whole) - 1
+    n_kept = sum(one.n_rows == n_rows for one in trials[1:])
     n_raced = sum(one.n_rows for one in trials[1:])
     told = [
         f"{n_tried} of {search.space_.size} configurations were tried beside the judge as it was, "
@@ -99,17 +100,7 @@ def search_notes(search: ProtocolSearch) -> list[str]:
         told.append(
             f"the budget ended the search after {n_tried} of {search.n_trials} configurations."
         )
-    if best.number == 0:
-        told.append(
-            "none of them agreed better on these rows, so the judge stays as it was but for its "
-            "aggregation; that is a usual outcome with few rows, or a judge that fits already."
-        )
-    else:
-        told.append(
-            f"taken was number {best.number}: {_picked_text(best.picked)}; {search.objective} "
-            f"{best.value:.3f} on these rows, {trials[0].value:.3f} as it was. The best of many "
-            "looks better on the rows it was chosen by than it is: see the rows held out."
-        )
+    told += _choice_notes(search)
     mattered = importances(search.study_)
     if mattered:
         first = list(mattered.items())[:MOST_TOLD]
@@ -118,5 +109,94 @@ def search_notes(search: ProtocolSearch) -> list[str]:
     return told
 
 
+def confirmation_of(search: ProtocolSearch) -> dict[str, Any] | None:
+    """Return whether a search found better than it started from, ready for JSON.
+
+    Parameters
+    ----------
+    search : ProtocolSearch
+        After ``compile``.
+
+    Returns
+    -------
+    dict or None
+        ``better`` and ``taken`` (0 is the judge as it was), ``chosen_on`` (rows), and under
+        ``leaders`` every ``Confirmation``. None of a search for a front.
+    """
+    if search.taken_ is None:
+        return None
+    return {
+        "better": search.taken_ != 0,
+        "taken": search.taken_,
+        "chosen_on": search.trials_[0].n_rows if search.trials_ else 0,
+        "leaders": [one.to_dict() for one in search.confirmations_],
+    }
+
+
+def _choice_notes(search: ProtocolSearch) -> list[str]:
+    """Return what was taken and why, on rows chosen by and on others."""
+    if search.taken_ is None:
+        return []
+    trials = {one.number: one for one in search.trials_}
+    first = trials[0]
+    whole = [one for one in trials.values() if one.n_rows == first.n_rows]
+    leader = max(whole, key=lambda one: (one.rank, -one.number))
+    confirmed = {one.number: one for one in search.confirmations_}
+    if search.taken_:
+        shown = confirmed.get(search.taken_)
+        told = [
+            f"taken was number {search.taken_}: {_picked_text(trials[search.taken_].picked)}; "
+            f"{_led(search, trials[search.taken_])}. The best of many looks better on these than "
+            "it is."
+        ]
+    elif confirmed:
+        shown = search.confirmations_[-1]
+        told = [
+            "none of them agreed better beyond a standard error on rows it was not chosen by, so "
+            "the judge stays as it was but for its aggregation; that is a usual outcome with few "
+            f"rows, or a judge that fits already. Number {shown.number} led with "
+            f"{_led(search, trials[shown.number])}."
+        ]
+    elif leader.number:
+        why = "all rows are of one source" if search.complete_ else "the budget ended before"
+        return [
+            f"number {leader.number} led with {_led(search, leader)}, but could not be held "
+            f"against it on others: {why}. So the judge stays as it was but for its aggregation."
+        ]
+    else:
+        return [
+            "none of them agreed better on these rows, so the judge stays as it was but for its "
+            "aggregation; that is a usual outcome with few rows, or a judge that fits already."
+        ]
+    return told if shown is None else [*told, _confirmed_text(shown, str(search.objective))]
+
+
+def _led(search: ProtocolSearch, trial: RacedTrial) -> str:
+    """Return how well a trial did, beside the start, where it was chosen."""
+    first = search.trials_[0]
+    return (
+        f"{search.objective} {_number(trial.value)} on the {first.n_rows} rows it was chosen by, "
+        f"{_number(first.value)} as it was"
+    )
+
+
+def _confirmed_text(shown: Confirmation, objective: str) -> str:
+    """Return how a winner did on rows that it was not chosen by, in one sentence."""
+    if shown.crossed:
+        who = f"the best on one half of these {shown.n_rows} rows has, on the other half,"
+    else:
+        who = f"on {shown.n_rows} rows that were set aside, number {shown.number} has"
+    gain, error = _number(shown.gain, "+.3f"), _number(shown.standard_error)
+    return (
+        f"{who} {objective} {_number(shown.value)} where the judge as it was has "
+        f"{_number(shown.before)} (difference {gain}, standard error {error}); the rows it was "
+        f"chosen by had promised {_number(shown.optimism, '+.3f')} more."
+    )
+
+
 def _picked_text(picked: Any) -> str:
     return ", ".join(f"{name} {option}" for name, option in picked.items())
+
+
+def _number(value: float, form: str = ".3f") -> str:
+    return "undefined" if math.isnan(value) else f"{value:{form}}"

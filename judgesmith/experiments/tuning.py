@@ -13,6 +13,7 @@ from judgesmith.experiments.search_log import SearchLog, plain_trial
 from judgesmith.experiments.searching import (
     INFERRED,
     SearchFiles,
+    confirmation_of,
     protocol_search,
     search_notes,
     searched,
@@ -64,6 +65,9 @@ class Tuning:
         False as soon as the budget left anything unasked.
     pool : JudgedTable or None
         The rows to show as they were judged, where the budget may have cut them short.
+    confirmation : dict or None
+        Of a search of the protocol: whether it found better than it started from, and how the
+        winner did on rows that it was not chosen by, ready for JSON.
     """
 
     settings: CompileSettings
@@ -78,6 +82,7 @@ class Tuning:
     notes: list[str] = field(default_factory=list)
     complete: bool = True
     pool: JudgedTable | None = None
+    confirmation: Mapping[str, Any] | None = None
 
     def judged(self, judge: Judge, rows: Rows, stage: str, *, lm: Any = None) -> list[Judgement]:
         """Return the judgement of every row, by ``lm`` where another model is meant."""
@@ -174,6 +179,7 @@ class Tuning:
         self.complete = self.complete and search.complete_
         self.notes += [*search_notes(search), *front_notes(search.front_)]
         self.lm, self.front = search.lm_, search.front_
+        self.confirmation = confirmation_of(search)
         self.history += [_trial("protocol", trial) for trial in search.trials_]
         self.history += importance_entries(search)
         return best

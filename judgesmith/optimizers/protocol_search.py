@@ -13,6 +13,8 @@ import dspy
 import numpy as np
 
 from judgesmith.optimizers.competing_models import check_models, minds_dollars, with_models
+from judgesmith.optimizers.confirmed_search import ConfirmedSearch
+from judgesmith.optimizers.confirming import Confirm, Confirmation
 from judgesmith.optimizers.demonstration_choices import NAMES
 from judgesmith.optimizers.demonstrations import pool_and_selection_rows, refuse_unscored_targets
 from judgesmith.optimizers.dominating import front_elimination
@@ -35,6 +37,7 @@ from judgesmith.optimizers.protocol_candidates import (
 from judgesmith.optimizers.racing_search import LOOKS, RacedTrial, RacingSearch, stratified_order
 from judgesmith.optimizers.rows import Rows
 from judgesmith.optimizers.several_objectives import SeveralObjectives
+from judgesmith.optimizers.splitting import IntArray
 from judgesmith.optimizers.studies import quiet, study_of
 from judgesmith.optimizers.table import SCORE
 from judgesmith.programs.asking import current_lm, endpoint_of
@@ -53,8 +56,8 @@ class ProtocolSearch(JudgeOptimizer):
 
     In each round a sampler proposes configurations that were not tried yet. They and the best
     judge so far are judged on growing parts of the same rows; who falls behind is not judged
-    further. The student as it was given is the first leader, so that the result is never worse
-    on the rows it was chosen by.
+    further. The student as it was given is the first leader. Whoever takes the lead is then judged
+    on rows that were set aside, and replaces the student only if it is plainly better there, too.
 
     Parameters
     ----------
@@ -79,6 +82,9 @@ class ProtocolSearch(JudgeOptimizer):
         Who goes on in a race.
     looks : sequence of float
         Shares of the rows at which contenders are compared, rising to 1.
+    confirm : Confirm or None
+        By what rule the best of many replaces the student; None takes the best on all rows to
+        choose by, which flatters it.
     sampler : callable
         From a seed to an Optuna sampler.
     storage : str, Path or None
@@ -95,6 +101,11 @@ class ProtocolSearch(JudgeOptimizer):
     ----------
     trials_ : tuple of RacedTrial
         Everything that was tried, in order; set by ``compile``.
+    confirmations_ : tuple of Confirmation
+        Of each that took the lead, in order; empty where nobody did, or nothing was confirmed.
+    taken_ : int or None
+        Number of the trial that was taken: 0 where the student stays, which is a usual outcome;
+        None of a front.
     complete_ : bool
         False where the budget ended the search.
     n_judged_ : int
@@ -123,6 +134,7 @@ class ProtocolSearch(JudgeOptimizer):
         n_draws: int = 3,
         elimination: Elimination = Race(),  # noqa: B008 - a frozen record
         looks: Sequence[float] = LOOKS,
+        confirm: Confirm | None = Confirm(),  # noqa: B008 - a frozen record
         sampler: MakeSampler = tpe,
         storage: str | Path | None = None,
         models: Mapping[str, dspy.LM] | None = None,
@@ -162,6 +174,7 @@ class ProtocolSearch(JudgeOptimizer):
         self.n_draws = n_draws
         self.elimination = elimination
         self.looks = tuple(looks)
+        self.confirm = confirm
         self.sampler = sampler
         self.storage = storage
         self.models = dict(models or {})
@@ -234,6 +247,10 @@ class ProtocolSearch(JudgeOptimizer):
         self.front_: tuple[FoundMember, ...] = ()
         if isinstance(search, FrontSearch):
             self.front_ = found_front(search, seed=self.seed)
+        self.confirmations_: tuple[Confirmation, ...] = ()
+        self.taken_: int | None = None
+        if isinstance(search, ConfirmedSearch):
+            self.confirmations_, self.taken_ = tuple(search.confirmations), search.taken
         return best.judge.with_protocol(best.judge.protocol)
 
     def _racing(self, candidates: Candidates, study: optuna.Study) -> RacingSearch[JudgeOnRows]:
@@ -241,6 +258,11 @@ class ProtocolSearch(JudgeOptimizer):
         selection = candidates.selection
         several = self.objective if isinstance(self.objective, SeveralObjectives) else None
         objective = several.leading if several is not None else self.objective
+        aside = self._aside(selection)
+        raced = np.setdiff1d(np.arange(len(selection)), aside)
+        order = stratified_order(
+            selection.human[raced], selection.groups[raced], np.random.default_rng([self.seed, 3])
+        )
         shared: dict[str, Any] = {
             "proposer": Proposer(
                 study=study,
@@ -251,9 +273,7 @@ class ProtocolSearch(JudgeOptimizer):
             ),
             "make": candidates.make,
             "objective": objective,
-            "order": stratified_order(
-                selection.human, selection.groups, np.random.default_rng([self.seed, 3])
-            ),
+            "order": raced[order],
             "elimination": self.elimination,
             "looks": self.looks,
             "n_trials": self.n_trials,
@@ -262,10 +282,17 @@ class ProtocolSearch(JudgeOptimizer):
             "noted": self.noted,
         }
         if several is None:
-            return RacingSearch(**shared)
+            return ConfirmedSearch(**shared, rule=self.confirm, aside=aside)
         return FrontSearch(
             **shared, objectives=several, dominance=front_elimination(self.elimination)
         )
+
+    def _aside(self, selection: Rows) -> IntArray:
+        """Return the places of rows to confirm a winner on; a front has none, but members."""
+        if self.confirm is None or isinstance(self.objective, SeveralObjectives):
+            return np.arange(0, dtype=np.intp)
+        rng = np.random.default_rng([self.seed, 5])
+        return self.confirm.set_aside(selection.groups, selection.human, rng=rng)
 
     def _candidates(self, student: Judge, pool: Rows, selection: Rows) -> Candidates:
         space = self.space
@@ -305,7 +332,11 @@ class ProtocolSearch(JudgeOptimizer):
             candidates.space.model_dump(mode="json"),
             candidates.student.protocol.fingerprint,
             [str(self.objective), self.seed, self.batch, self.targets, self.looks],
-            [repr(self.elimination), getattr(self.sampler, "__qualname__", repr(self.sampler))],
+            [
+                repr(self.confirm),
+                repr(self.elimination),
+                getattr(self.sampler, "__qualname__", repr(self.sampler)),
+            ],
             [self.partial_demos, self.percent_of_max, str(lm.model), endpoint_of(lm)],
             [dict(one) for one in self.first],
             [version("judgesmith"), rows, human],

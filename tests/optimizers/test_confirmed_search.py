@@ -41,7 +41,7 @@ class Simulated:
 class Searching:
     """A search among judges of some noise, from a noisy one."""
 
-    def __init__(self, noises=NOISE, *, rows=10**6, rule=RULE, **settings):
+    def __init__(self, noises=NOISE, *, rows=10**6, rule=RULE, draw=0, **settings):
         self.rows_left = [rows]
         self.made = []
         options = [Option(id=str(place)) for place in range(len(noises))]
@@ -54,7 +54,7 @@ class Searching:
 
         def make(picked):
             place = int(picked["judge"])
-            self.made.append(Simulated(noises[place], 1 + place, self.rows_left))
+            self.made.append(Simulated(noises[place], [draw, 1 + place], self.rows_left))
             return self.made[-1]
 
         self.search = ConfirmedSearch(
@@ -78,7 +78,7 @@ class Searching:
                 **settings,
             },
         )
-        self.start = Simulated(4.0, 98, self.rows_left)
+        self.start = Simulated(4.0, [draw, 98], self.rows_left)
         self.found = self.search.run(self.start)
 
 
@@ -106,6 +106,13 @@ def test_who_is_not_confirmed_does_not_replace_the_start():
     assert not any(confirmation.passed for confirmation in one.search.confirmations)
     assert one.found is one.start
     assert one.search.taken == 0
+
+
+def test_where_nobody_is_better_luck_is_mostly_found_out():
+    lucky = [Searching([4.0] * 10, draw=draw, rule=None).search.taken for draw in range(10)]
+    taken = [Searching([4.0] * 10, draw=draw).search.taken for draw in range(10)]
+    assert lucky.count(0) <= 3
+    assert taken.count(0) >= 6
 
 
 def test_the_best_in_the_race_is_taken_without_a_rule():

@@ -1,0 +1,116 @@
+import re
+
+import pytest
+from optimizing import examples, levels, lm_of, number
+
+from judgesmith.optimizers import KeepAll, ProtocolSearch
+from judgesmith.optimizers.confirming import Confirm
+from judgesmith.programs import ActiveCritic
+from judgesmith.programs.models import stack_of
+from judgesmith.programs.models.ledger import Ledger
+from judgesmith.signatures.space import Space
+
+ROWS = examples(range(60))
+"""96 of the 120 rows are to choose by, of 48 sources: enough to set some aside."""
+
+HUMAN = {one["response"]: one["score"] for one in ROWS}
+
+
+@pytest.fixture
+def student():
+    return ActiveCritic(variant="vanilla")
+
+
+def search(lm, **settings):
+    answers = next(one for one in ActiveCritic().space().choices if one.name == "answers")
+    space = Space(choices=(answers.model_copy(update={"options": answers.options[:3]}),))
+    given = {"n_trials": 9, "batch": 3, "space": space, "n_demonstrations": 3, **settings}
+    return ProtocolSearch(lm=lm, **given)
+
+
+def response(user):
+    return re.search(r"The council met[^\n]*\d\.", user.split("response ## ]]")[1])[0]
+
+
+def by_chance(user, shown, system):
+    low, high = levels(system)
+    return low + number(user + "".join(shown) + system, high - low)
+
+
+def knows_on(scale):
+    """Return a rule by which a judge is right on one scale, and by chance on others."""
+
+    def rule(user, shown, system):
+        low, high = levels(system)
+        if (low, high) != scale:
+            return by_chance(user, shown, system)
+        return round(low + (HUMAN[response(user)] - 1) / 4 * (high - low))
+
+    return rule
+
+
+def test_rows_set_aside_are_asked_about_the_student_and_leaders_alone(student):
+    asked = {}
+
+    def rule(user, shown, system):
+        asked.setdefault((system, "".join(shown)), set()).add(response(user))
+        return by_chance(user, shown, system)
+
+    optimizer = search(lm_of(rule), elimination=KeepAll())
+    optimizer.compile(student, trainset=ROWS)
+    (n_raced,) = {one.n_rows for one in optimizer.trials_}
+    leaders = {one.number for one in optimizer.confirmations_}
+    assert n_raced == 64
+    assert leaders
+    more = [rows for rows in asked.values() if len(rows) > n_raced]
+    assert len(more) <= 1 + len(leaders)
+    # Nobody but the student and the leaders saw any row beyond those of the race.
+    fewest = min((rows for rows in asked.values() if len(rows) == n_raced), key=len)
+    assert all(rows == fewest for rows in asked.values() if len(rows) == n_raced)
+
+
+def test_what_is_better_on_all_rows_is_taken_and_confirmed(student):
+    optimizer = search(lm_of(knows_on((1, 5))))
+    judge = optimizer.compile(student, trainset=ROWS)
+    assert judge.protocol.answers.high == 5
+    taken = next(one for one in optimizer.confirmations_ if one.number == optimizer.taken_)
+    assert taken.passed
+    assert taken.n_rows == 32
+    assert taken.value == pytest.approx(3.0)
+
+
+def test_without_a_rule_the_best_on_all_rows_is_taken(student):
+    optimizer = search(lm_of(by_chance), confirm=None)
+    optimizer.compile(student, trainset=ROWS)
+    whole = {one.number: one.value for one in optimizer.trials_ if one.n_rows == 96}
+    assert optimizer.taken_ == max(whole, key=whole.get)
+    assert not optimizer.confirmations_
+
+
+@pytest.mark.parametrize("confirm", [Confirm(), Confirm(share=0)])
+@pytest.mark.parametrize("max_calls", [70, 150, 260, 340])
+def test_a_budget_that_ends_leaves_one_that_has_passed_or_the_student(student, confirm, max_calls):
+    lm = lm_of(knows_on((1, 10)), max_calls=max_calls)
+    optimizer = search(lm, confirm=confirm)
+    judge = optimizer.compile(student, trainset=ROWS)
+    assert stack_of(lm).usage.calls <= max_calls
+    passed = {one.number for one in optimizer.confirmations_ if one.passed}
+    if optimizer.taken_:
+        assert optimizer.taken_ in passed
+        assert judge.protocol.answers.high == 10
+    else:
+        assert judge.protocol == student.protocol
+
+
+def test_cut_short_it_goes_on_to_the_same_choice(student, tmp_path):
+    whole = search(lm_of(knows_on((1, 10))))
+    judge = whole.compile(student, trainset=ROWS)
+    found = []
+    for max_calls in (230, None):
+        budget = {} if max_calls is None else {"max_calls": max_calls}
+        lm = lm_of(knows_on((1, 10)), ledger=Ledger(tmp_path / "ledger.sqlite"), **budget)
+        again = search(lm, storage=tmp_path / "study.journal")
+        found.append(again.compile(student, trainset=ROWS))
+    assert found[1].protocol == judge.protocol
+    assert again.confirmations_ == whole.confirmations_
+    assert again.taken_ == whole.taken_ > 0
