@@ -58,6 +58,9 @@ def pytest_runtest_setup(item: pytest.Item) -> Generator[None, object, object]:
     if counting is None or item.get_closest_marker("no_cover") is None:
         return (yield)
     counting.pause()
+    # Workers of xdist have a second count below it, which nobody reads and which would go on.
+    while (unread := type(counting.cov).current()) is not None:
+        unread.stop()
     try:
         return (yield)
     finally:

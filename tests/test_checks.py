@@ -197,3 +197,8 @@ def test_the_data_is_found_beside_the_clone_or_where_the_variable_says(clone, na
     status, printed = pytest_in(clone, JUDGESMITH_REQUIRE_DATA="1", **environment)
     assert status == 0
     assert printed.splitlines()[-1].startswith("2 passed")
+
+
+@pytest.mark.no_cover
+def test_no_line_is_counted_where_that_was_asked_for():
+    assert not type(sys.gettrace()).__module__.startswith("coverage")
