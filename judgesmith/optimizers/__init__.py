@@ -3,6 +3,7 @@
 from judgesmith.optimizers.aggregation import FitAggregation
 from judgesmith.optimizers.bridged_search import BridgedSearch
 from judgesmith.optimizers.calibrating import Calibrator
+from judgesmith.optimizers.confirming import Confirm
 from judgesmith.optimizers.demonstrations import RandomDemonstrationSearch
 from judgesmith.optimizers.eliminating import Halve, KeepAll, Race
 from judgesmith.optimizers.grammar import parse_objective
@@ -17,6 +18,7 @@ __all__ = [
     "Agreement",
     "BridgedSearch",
     "Calibrator",
+    "Confirm",
     "FitAggregation",
     "Halve",
     "JudgedTable",
