@@ -35,6 +35,7 @@ def test_the_report_has_the_shapes_that_are_promised(run, data):
     assert found["optimism"]["dataset"]["q"] == pytest.approx(chosen - held)
 
 
+@pytest.mark.no_cover
 def test_without_held_out_rows_nothing_is_reported_on_them(run, data):
     done = compiled(run, data, *QUICK, "--holdout", "0")
     assert set(done.json) == KEYS

@@ -27,6 +27,7 @@ def test_a_judge_is_made_and_its_search_is_kept_beside_the_ledger(run, data, fol
     assert "calls had been expected" in done.err
 
 
+@pytest.mark.no_cover
 def test_the_same_command_again_asks_nothing(run, data, folder):
     first = compiled(run, data)
     before = (folder / "judge" / "judge.json").read_bytes()
@@ -65,11 +66,13 @@ def test_what_an_option_says_is_not_searched(run, data, folder, option, fixed):
         assert not fixed & set(one["picked"])
 
 
+@pytest.mark.no_cover
 def test_the_number_of_samples_is_searched_on_request(run, data, folder):
     compiled(run, data, "--vary-samples", "--trials", "8")
     assert len({one["picked"].get("samples") for one in history(folder)[1:]}) > 1
 
 
+@pytest.mark.no_cover
 def test_no_more_demonstrations_are_shown_than_the_option_says(run, data, folder):
     compiled(run, data, "--demonstrations", "1", "--trials", "8")
     assert {one["picked"].get("demonstrations", "0") for one in history(folder)} == {"0", "1"}

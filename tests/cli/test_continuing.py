@@ -93,6 +93,7 @@ def made_on_server(run, data, on_server, server):
     return "made"
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("budget", [0, 1, 40, 48, 60, FULL - 1])
 def test_a_spent_budget_ends_well_holds_and_can_be_raised(compile_again, server, folder, budget):
     first = compile_again("--max-calls", budget)

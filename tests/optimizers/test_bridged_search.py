@@ -115,6 +115,7 @@ def test_a_better_instruction_that_the_model_writes_is_found_and_taken(name):
     assert judge.protocol.temperature == STUDENT.protocol.temperature
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("name", ["miprov2", "simba", "bootstrap"])
 def test_the_same_run_gives_the_same_judge_and_trials(name):
     found = []

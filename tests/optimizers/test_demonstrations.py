@@ -382,6 +382,7 @@ class TestEveryVariant:
     def offline(self):
         return model("offline", ledger=None)
 
+    @pytest.mark.no_cover
     @pytest.mark.parametrize("explain", ["before", "after", "none"])
     @pytest.mark.parametrize("choices", VARIANTS.values(), ids=VARIANTS)
     def test_it_is_compiled_and_comes_back_as_it_would_be_saved(self, choices, explain, offline):

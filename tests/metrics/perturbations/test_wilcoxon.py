@@ -54,6 +54,7 @@ def test_with_few_pairs_it_is_the_share_of_all_assignments_of_signs(lost):
     assert math.exp(log_p(lost)) == pytest.approx(enumerated(lost))
 
 
+@pytest.mark.no_cover
 @pytest.mark.skipif(OLD, reason="before 1.15 SciPy had another rule for few pairs with ties")
 @pytest.mark.parametrize(
     ("kinds", "sizes", "n_sets"),
