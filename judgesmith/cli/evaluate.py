@@ -87,7 +87,7 @@ def command(
             quiet=as_json,
             data=data,
         )
-        notes = [*dataset.notes]
+        notes = [*dataset.notes, *found.stated]
     else:
         found, notes = _of_scores(
             given, dataset, target, aggregate, criterion=criterion, rng=rng, data=data

@@ -25,6 +25,7 @@ from judgesmith.experiments.judged_rows import (
 )
 from judgesmith.experiments.ratings import Aggregate
 from judgesmith.experiments.score_files import Scores
+from judgesmith.experiments.stated_scores import stated_notes
 from judgesmith.experiments.targets import Targets, targets_of
 from judgesmith.optimizers.table import JudgedTable
 from judgesmith.programs.holding import AnyJudge
@@ -66,6 +67,8 @@ class Evaluation:
         What correlations do not tell; None where no row has a score.
     knows_seen : bool
         Whether anybody knows which rows the judge was made from: of scores on file nobody does.
+    stated : tuple of str
+        A sentence on scores that probabilities were to weigh and did not; empty without such.
     """
 
     label: str
@@ -81,6 +84,7 @@ class Evaluation:
     criteria_on: RowsUsed = "unseen"
     besides: Besides | None = None
     knows_seen: bool = True
+    stated: tuple[str, ...] = ()
 
     @property
     def criteria(self) -> Mapping[str, Report]:
@@ -235,6 +239,7 @@ def _evaluation(
         criteria_on=criteria_on,
         besides=besides(judged, rows.tolist(), dataset, targets, rng=rng),
         knows_seen=judged.knows_seen,
+        stated=tuple(stated_notes(judged.judgements)),
     )
 
 

@@ -125,6 +125,11 @@ def panel_judgement(judgements: Mapping[str, Judgement], weights: PanelWeights) 
     """
     scores = {name: judgements[name].score for name in weights.asked}
     calls = tuple(call for name in weights.asked for call in judgements[name].calls)
+    how = {
+        f"{name}/{term}": one
+        for name in weights.asked
+        for term, one in judgements[name].weighting.items()
+    }
     score = weights.apply(scores)
     if score is None:
         reasons = "; ".join(f"{name}: {judgements[name].problem}" for name in weights.asked)
@@ -140,4 +145,5 @@ def panel_judgement(judgements: Mapping[str, Judgement], weights: PanelWeights) 
         members=scores,
         voice=voice,
         disagreement=weights.disagreement(scores),
+        weighting=how,
     )

@@ -175,7 +175,7 @@ class Judgement(BaseModel):
         The model's own overall score, 0 to 100, before any learned aggregation.
     weighting : dict of str to Weighting
         How each score came about where probabilities were to weigh it, by ``overall`` and
-        ``criterion:NAME``. Empty where none were asked for.
+        ``criterion:NAME``, in a panel after ``MEMBER/``. Empty where none were asked for.
 
     Raises
     ------

@@ -2,6 +2,7 @@
 
 import json
 
+import numpy as np
 import pytest
 
 import judgesmith
@@ -57,3 +58,14 @@ def test_rows_of_scores_say_how_they_came_about(weighting, top, tmp_path):
         assert row["weighting"]["overall"]["reason"] == reason
         assert reason.startswith("the answers that are listed hold 0.0")
         assert row["weighting"]["overall"]["stated"] == row["score"]
+
+
+def test_an_evaluation_counts_them_too():
+    data = judgesmith.read("sample").subset(range(12))
+    judge = judgesmith.ActiveCritic(variant="vanilla", weighting="probabilities")
+    for top, n in ((1, 12), (101, 0)):
+        lm = judgesmith.model("offline", ledger=None, logprobs=True, top_logprobs=top)
+        found = judgesmith.evaluate(judge, data, lm=lm, rng=np.random.default_rng(0))
+        assert [one.partition(" rows")[0] for one in found.stated] == (
+            [f"on {n} of 12"] if n else []
+        )

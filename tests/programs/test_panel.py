@@ -8,7 +8,7 @@ from judgesmith.programs import ActiveCritic, judge_items
 from judgesmith.programs.holding import judgement_of
 from judgesmith.programs.models import Budget, ModelError, Stack, TransientModelError, model
 from judgesmith.programs.models.dspy_lm import StackLM
-from judgesmith.programs.panel import Panel, PanelJudgement
+from judgesmith.programs.panel import Panel, PanelJudgement, panel_judgement
 from judgesmith.signatures import CriterionScore, Judgement, Scale
 from judgesmith.signatures.panel_weights import PanelWeights
 from judgesmith.signatures.rated import RatedItem
@@ -181,3 +181,12 @@ def test_refuses_what_is_no_judge_and_weights_of_others():
 def test_the_same_answers_whatever_the_concurrency():
     panel = Panel({"a": vanilla(lambda user, shown, system: number(user)), "b": ActiveCritic()})
     assert judge_items(panel, ITEMS, concurrency=1) == judge_items(panel, ITEMS, concurrency=8)
+
+
+def test_a_panel_says_how_its_members_scores_came_about():
+    how = {"overall": {"mode": "stated", "stated": 50, "reason": "the endpoint gave none"}}
+    weights = PanelWeights.equal(dict.fromkeys("ab", Scale(low=0, high=100)))
+    said = {"a": Judgement(score=50, weighting=how), "b": Judgement(score=60)}
+    found = panel_judgement(said, weights)
+    assert found.weighting["a/overall"].reason == "the endpoint gave none"
+    assert len(found.weighting) == 1
