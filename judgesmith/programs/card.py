@@ -132,11 +132,13 @@ def protocol_lines(judge: SavedJudge) -> Iterator[str]:
 def _importance_lines(judge: SavedJudge) -> Iterator[str]:
     """Yield which choices told good judges from others, where a search took note of it."""
     for one in judge.history:
-        shares = one.get("importances")
-        if isinstance(shares, Mapping) and shares:
-            pairs = [(name, v) for name, v in shares.items() if isinstance(v, int | float)]
-            told = ", ".join(f"{name} {share:.0%}" for name, share in pairs)
-            yield f"- what told the best judges of the search from the others: {told}, by PED-ANOVA"
+        shares = one.get("shares") if one.get("stage") == "importances" else None
+        if not isinstance(shares, Mapping):
+            continue
+        known = [(name, v) for name, v in shares.items() if isinstance(v, int | float)]
+        if told := ", ".join(f"{name} {share:.0%}" for name, share in known):
+            by = _on_one_line(str(one.get("objective", "the objective")))
+            yield f"- what told judges of the search apart by {by}, by PED-ANOVA: {told}"
 
 
 def _rubric_lines(rubric: Rubric) -> Iterator[str]:

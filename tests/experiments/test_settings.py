@@ -2,6 +2,7 @@ import pytest
 from pydantic import ValidationError
 
 from judgesmith.experiments import CompileSettings, read_items
+from judgesmith.programs import Direct
 from judgesmith.signatures import Protocol
 
 
@@ -86,3 +87,30 @@ def test_data_and_model_are_part_of_the_fingerprint(data):
 def test_impossible_settings_are_refused(wrong):
     with pytest.raises(ValidationError):
         CompileSettings(**wrong)
+
+
+class TestTheFamily:
+    def test_can_be_named_and_shows_no_examples_that_it_has_none_of(self):
+        settings = CompileSettings(judge="direct")
+        assert (settings.protocol.judge, settings.n_demonstrations) == ("direct", 0)
+        assert settings == CompileSettings.model_validate(dict(settings))
+
+    def test_is_told_by_the_protocol_alone(self, data):
+        named, given = CompileSettings(judge="direct"), CompileSettings(protocol=Direct().protocol)
+        assert named.fingerprint(data, "offline") == given.fingerprint(data, "offline")
+        usual = CompileSettings(judge="active-critic")
+        assert usual.fingerprint(data, "offline") == CompileSettings().fingerprint(data, "offline")
+
+    @pytest.mark.parametrize(
+        ("given", "said"),
+        [
+            ({"judge": "dirct"}, "did you mean direct"),
+            ({"judge": "direct", "protocol": Protocol()}, "and the protocol is of active-critic"),
+            ({"judge": "direct", "n_demonstrations": 2}, "leave n_demonstrations out"),
+            ({"judge": "direct", "partial_demos": True}, "leave partial_demos out"),
+            ({"judge": "direct", "protocol": {"variant": "fine"}}, "variant"),
+        ],
+    )
+    def test_refuses_what_it_has_nothing_of(self, given, said):
+        with pytest.raises(ValidationError, match=said):
+            CompileSettings(**given)

@@ -173,3 +173,10 @@ def test_how_answers_become_numbers_is_shown_where_it_is_not_usual(judge_of):
     several = judge_of(samples=3, reduction="median").protocol
     card = judge_card(saved(judge_of(samples=3), protocol=several))
     assert "- every question is asked 3 times: the median counts" in card
+
+
+def test_a_search_says_which_choices_told_judges_apart(judge_of):
+    shares = {"answers": 0.61, "variant": 0.39, "odd": "none"}
+    history = ({"stage": "importances", "objective": "q", "shares": shares}, {"stage": "protocol"})
+    card = judge_card(saved(judge_of(), history=history))
+    assert "apart by q, by PED-ANOVA: answers 61%, variant 39%\n" in card

@@ -1,0 +1,92 @@
+"""Weights of a panel are learned from rows that no member has seen."""
+
+import pytest
+
+from judgesmith.experiments import read_items
+from judgesmith.experiments.panelling import PanelSettings, learn_panel, panel_parts
+from judgesmith.programs import ActiveCritic, Direct, SavedJudge
+from judgesmith.signatures import Scale
+
+
+@pytest.fixture(scope="module")
+def data():
+    return read_items("sample")
+
+
+def saved(judge, seen=(), **update):
+    parts = {
+        "protocol": judge.protocol,
+        "questions": judge.templates(),
+        "model": "offline",
+        "target": "overall",
+        "human_scale": Scale(low=1, high=5),
+        "seen": {"select": tuple(one.key for one in seen)},
+    }
+    return SavedJudge(**{**parts, **update})
+
+
+@pytest.fixture
+def members(data):
+    return {
+        "grades": saved(ActiveCritic(variant="vanilla"), data.items[:20]),
+        "direct": saved(Direct(), data.items[10:40]),
+    }
+
+
+def test_rows_that_any_member_has_seen_are_left_out(data, members):
+    parts = panel_parts(members, data, PanelSettings())
+    assert parts.n_known == 40
+    rows = [one.key for part in (parts.selection, parts.heldout) for one in part.items]
+    assert set(rows) == {one.key for one in data.items[40:]}
+    assert not set(parts.selection.groups) & set(parts.heldout.groups)
+
+
+def test_nothing_need_be_held_out(data, members):
+    found = learn_panel(members, data, PanelSettings(holdout=0))
+    assert (found.heldout, found.gain, found.saved.golden) == (None, None, ())
+    assert found.saved.rows["heldout"] == 0
+
+
+def test_every_setting_is_part_of_the_run(data, members):
+    usual = PanelSettings().fingerprint(members, data)
+    changes = [{"seed": 1}, {"holdout": 0.5}, {"objective": "pearson"}, {"texts": False}]
+    others = [PanelSettings(**one).fingerprint(members, data) for one in changes]
+    others.append(PanelSettings().fingerprint(members, data.subset(range(100))))
+    others.append(PanelSettings().fingerprint({"grades": members["grades"]}, data))
+    assert len({usual, *others}) == 7
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda members, data: members.pop("direct"), "two judges or more; got grades"),
+        (
+            lambda members, data: members.update(direct=saved(Direct(), target="fluency")),
+            "made for overall, fluency; say which ratings",
+        ),
+        (
+            lambda members, data: members.update(direct=saved(Direct(), data.items[:140])),
+            "there are 12 of 3, and 140 rows",
+        ),
+        (
+            lambda members, data: members.update(direct=saved(Direct(), data.items)),
+            "there are 0 of 0, and 160 rows",
+        ),
+    ],
+    ids=["one", "targets", "few", "none"],
+)
+def test_what_makes_no_panel_is_refused_before_anything_is_asked(data, members, change, said):
+    change(members, data)
+    with pytest.raises(ValueError, match=said):
+        panel_parts(members, data, PanelSettings())
+
+
+def test_the_best_judge_is_told_beside_the_panel(data, members):
+    found = learn_panel(members, data, PanelSettings(texts=False))
+    assert found.best in members
+    assert found.saved.settings["best_member"] == found.best
+    q = found.gain["dataset"]["q"]
+    assert q.first == found.heldout["dataset"]["q"].value
+    assert q.second == found.best_member["dataset"]["q"].value
+    assert [one["stage"] for one in found.saved.history] == ["panel"] * 3
+    assert found.saved.golden == ()
