@@ -6,7 +6,7 @@ from judgesmith.optimizers.calibrating import Calibrator
 from judgesmith.optimizers.confirming import Confirm
 from judgesmith.optimizers.demonstrations import RandomDemonstrationSearch
 from judgesmith.optimizers.eliminating import Halve, KeepAll, Race
-from judgesmith.optimizers.grammar import parse_objective
+from judgesmith.optimizers.grammar import parse_objective, parse_objectives
 from judgesmith.optimizers.objectives import Agreement, Objective
 from judgesmith.optimizers.panel_selection import PanelSelection
 from judgesmith.optimizers.protocol_search import ProtocolSearch
@@ -30,5 +30,6 @@ __all__ = [
     "RandomDemonstrationSearch",
     "ReflectiveSearch",
     "parse_objective",
+    "parse_objectives",
     "rated_example",
 ]

@@ -24,7 +24,9 @@ from judgesmith.optimizers.table import JudgedTable
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FrontTrial(RacedTrial):
-    """One configuration of a search for a front; ``value`` is that of the first objective.
+    """One configuration of a search for a front.
+
+    ``value`` is that of the first objective that looks at scores; without one, of the first.
 
     Attributes
     ----------
@@ -173,7 +175,7 @@ class FrontSearch(RacingSearch[OneCandidate]):
         trial = FrontTrial(
             number=one.number,
             picked=dict(one.picked),
-            value=values[0],
+            value=values[self.objectives.leading_place],
             values=dict(zip(self.objectives.names, values, strict=True)),
             violation=self.objectives.violation(table),
             n_rows=one.n_rows,

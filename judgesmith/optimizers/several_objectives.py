@@ -68,13 +68,18 @@ class SeveralObjectives:
         return tuple(self._under_conditions(aim) for aim in self.aims)
 
     @property
+    def leading_place(self) -> int:
+        """Place of the first aim that looks at scores; without one, of the first aim."""
+        looking = (place for place, aim in enumerate(self.aims) if not is_exact(aim))
+        return next(looking, 0)
+
+    @property
     def leading(self) -> Objective:
         """The first aim that looks at scores, under the conditions; without one, the first aim.
 
         It is what decides where one number has to: how scores are learned to be aggregated.
         """
-        looking = [aim for aim in self.aims if not is_exact(aim)]
-        return self._under_conditions((looking or list(self.aims))[0])
+        return self._under_conditions(self.aims[self.leading_place])
 
     def values(self, table: JudgedTable) -> tuple[float, ...]:
         """Return the aims on a table, nan where undefined."""

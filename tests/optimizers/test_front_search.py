@@ -184,3 +184,9 @@ def test_two_exact_objectives_need_no_resampling():
     racing = search("-calls, q - .1*calls")
     racing.run(Simulated({}))
     assert "c" in ways(racing)
+
+
+def test_the_value_of_a_trial_is_that_of_the_objective_that_looks_at_scores():
+    racing = search("-calls, q", n_trials=2)
+    racing.run(Simulated({}))
+    assert all(one.value == one.values["q"] for one in racing.trials.values())
