@@ -11,6 +11,7 @@ from judgesmith.experiments.search_log import plain_trial
 from judgesmith.experiments.settings import CompileSettings
 from judgesmith.optimizers import BridgedSearch, ReflectiveSearch
 from judgesmith.optimizers.bridged_candidates import BridgedTrial
+from judgesmith.optimizers.dspy_runs import DEMONSTRATIONS
 from judgesmith.optimizers.rewrite_trial import RewriteTrial
 from judgesmith.programs import Judge
 
@@ -62,12 +63,9 @@ def text_search(settings: CompileSettings, start: Judge, parts: Parts, **given: 
         trials: Sequence[RewriteTrial | BridgedTrial] = search.trials_
         complete = search.complete_
     else:
-        name = settings.optimizer
-        most = settings.n_demonstrations
-        shown = (
-            ("max_demos",) if name == "simba" else ("max_bootstrapped_demos", "max_labeled_demos")
-        )
-        bridged = BridgedSearch(name, settings=dict.fromkeys(shown, most), **given)  # type: ignore[arg-type]
+        name: Any = settings.optimizer
+        shown = dict.fromkeys(DEMONSTRATIONS[name], settings.n_demonstrations)
+        bridged = BridgedSearch(name, settings=shown, **given)
         judge = bridged.compile(start, trainset=train, valset=select)
         notes, trials, complete = bridged_notes(bridged), bridged.trials_, bridged.complete_
     return TextsFound(

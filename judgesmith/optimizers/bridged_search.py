@@ -235,7 +235,7 @@ class BridgedSearch(JudgeOptimizer):
                 pass
             except Exception as fault:
                 watch.note(fault)
-                if not (watch.spent or watch.stopped):
+                if not (watch.spent or watch.stopped or _EXHAUSTED in str(fault)):
                     raise
         if watch.stopped:
             raise Stopped("stopped before the search had ended.")
@@ -261,6 +261,9 @@ class BridgedSearch(JudgeOptimizer):
 _LEAST = -1000.0
 """Below every objective that anybody looks at, so that what DSPy counts as 0 is the worst."""
 
+
+_EXHAUSTED = "No valid program found"
+"""What MIPROv2 raises where it has judged everything that it could propose."""
 
 _NO_END = 10**9
 """DSPy abandons what is under way after so many failures; here each is a failure by itself."""

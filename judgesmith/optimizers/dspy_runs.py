@@ -19,6 +19,13 @@ from judgesmith.programs.judge import Judge
 
 Name = Literal["miprov2", "simba", "bootstrap"]
 
+DEMONSTRATIONS: Mapping[Name, tuple[str, ...]] = {
+    "miprov2": ("max_bootstrapped_demos", "max_labeled_demos"),
+    "simba": ("max_demos",),
+    "bootstrap": ("max_bootstrapped_demos", "max_labeled_demos"),
+}
+"""By optimizer, the settings that say how many demonstrations are shown at most."""
+
 Value = Callable[[Sequence[tuple[dspy.Example, Any]]], float]
 """From examples and predictions to the objective on them, above 0 for everything defined."""
 
@@ -60,6 +67,9 @@ class DspyRun:
         self, name: Name, student: Judge, train: list[dspy.Example], select: list[dspy.Example]
     ) -> Any:
         """Return what DSPy's optimizer makes of ``student``."""
+        shown = [self.settings.get(one) for one in DEMONSTRATIONS[name]]
+        if self.writer is None and all(most == 0 for most in shown):
+            return student  # nobody writes, and nothing may be shown
         return _RUNS[name](self, student, train, select)
 
     def given(self, **defaults: Any) -> dict[str, Any]:
@@ -89,8 +99,6 @@ def _simba(
     settings.pop("max_labeled_demos", None)
     made = SIMBA(metric=run.metric, prompt_model=run.writer, **settings)
     if run.writer is None:
-        if not made.max_demos:
-            return student  # nobody writes, and nothing may be shown
         made.strategies = [append_a_demo(made.demo_input_field_maxlen)]
     exploring = student.protocol.model_copy(update={"temperature": EXPLORING})
     return made.compile(student.with_protocol(exploring), trainset=train, seed=run.seed)
@@ -161,9 +169,10 @@ def silent() -> Iterator[None]:
     """Keep what DSPy prints, logs and draws to itself."""
     from judgesmith.optimizers.studies import quiet
 
-    log = logging.getLogger("dspy")
-    level = log.level
+    log, studies = logging.getLogger("dspy"), logging.getLogger("optuna")
+    level, handlers = log.level, studies.handlers
     log.setLevel(logging.CRITICAL + 1)
+    studies.handlers = [logging.NullHandler()]  # MIPROv2 sets the level by itself
     try:
         with (
             quiet(),
@@ -173,3 +182,4 @@ def silent() -> Iterator[None]:
             yield
     finally:
         log.setLevel(level)
+        studies.handlers = handlers

@@ -8,6 +8,7 @@ from optimizing import LIKERT, OptimizerContract, examples, lm_of, number
 from judgesmith.optimizers.bridged_candidates import problem_of
 from judgesmith.optimizers.bridged_search import BridgedSearch
 from judgesmith.optimizers.demonstrations import pool_and_selection_rows
+from judgesmith.optimizers.dspy_runs import DEMONSTRATIONS
 from judgesmith.programs import ActiveCritic
 from judgesmith.programs.models import Budget, Ledger, ModelAnswer, Stack, model, stack_of
 from judgesmith.programs.models.dspy_lm import StackLM
@@ -132,6 +133,23 @@ def test_with_the_offline_model_demonstrations_alone_are_searched(name):
     judge = search.compile(STUDENT, trainset=examples(range(30)))
     assert judge.protocol.instructions == {}
     assert max(one.n_demonstrations for one in search.trials_) > 0
+
+
+@pytest.mark.parametrize("name", ["miprov2", "simba", "bootstrap"])
+def test_where_nobody_writes_and_nothing_may_be_shown_the_start_comes_back(name):
+    settings = dict.fromkeys(DEMONSTRATIONS[name], 0)
+    search = BridgedSearch(name, lm=model("offline", ledger=None), settings=settings)
+    judge = search.compile(STUDENT, trainset=examples(range(30)))
+    assert judge.protocol == STUDENT.protocol
+    assert len(search.trials_) == 1
+
+
+def test_a_search_that_has_judged_all_it_could_propose_ends(capfd):
+    settings = {"auto": None, "num_candidates": 1, "num_trials": 12, "max_labeled_demos": 0}
+    search = BridgedSearch("miprov2", lm=model("offline", ledger=None), settings=settings)
+    search.compile(STUDENT, trainset=examples(range(80)))
+    assert search.complete_
+    assert capfd.readouterr() == ("", "")
 
 
 def test_an_instruction_that_imitates_the_layout_is_refused_and_counted():
