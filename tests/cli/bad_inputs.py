@@ -405,7 +405,7 @@ def _damage(folder, judge):
         "newer": json.dumps(whole | {"schema": 99}),
         "no-schema": json.dumps({"model": "offline"}),
         "other-kind": "[1, 2, 3]",
-        "cut": text[: len(text) // 2],
+        "cut": text[: text.index("protocol")],
         "binary": "\x00\x01",
         "blank": "",
         "lacking": _signed({name: one for name, one in whole.items() if name != "target"}),
