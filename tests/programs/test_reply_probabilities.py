@@ -255,3 +255,33 @@ class TestInAnAnswer:
 )
 def test_refusals_are_known_by_what_they_speak_of(status, said, refused):
     assert (refusal_of(ModelError(said, status=status)) is not None) == refused
+
+
+class TestAJudgeAtAServer:
+    """Weighed where the server gives log-probabilities; elsewhere stated, with the reason."""
+
+    def judged(self, lm):
+        judge = ActiveCritic(variant="vanilla", weighting="probabilities")
+        (found,) = judge_items(judge, [ITEM], lm=lm)
+        with dspy.context(lm=lm):
+            same = judge(source=ITEM.source, response=ITEM.response)
+        assert (same.score, same.weighting) == (found.score, dict(found.weighting))
+        return found.score, found.weighting["overall"]
+
+    def test_with_log_probabilities(self, server, lm):
+        server.script({**SCORED, "tokens": TOKENS, "contains": '"top_logprobs":20'})
+        score, how = self.judged(lm)
+        assert score == pytest.approx((0.6 * 70 + 0.3 * 80) / 0.9)
+        assert (how.mode, how.stated, how.mass) == ("probabilities", 70, pytest.approx(0.9))
+
+    def test_without(self, lm):
+        score, how = self.judged(lm)
+        assert (score, how.mode) == (70, "stated")
+        assert how.reason == "the endpoint gave no log-probabilities"
+
+    def test_refused(self, server, lm):
+        said = '{"error": {"message": "logprobs are not supported"}}'
+        server.script({"contains": "logprobs", "status": 400, "body": said})
+        score, how = self.judged(lm)
+        assert (score, how.mode) == (70, "stated")
+        assert how.reason.startswith("the endpoint refuses log-probabilities")
