@@ -66,8 +66,7 @@ def judge_options(command: Command) -> Command:
             default="active-critic",
             show_default=True,
             metavar="NAME",
-            help="The kind of judge: active-critic, or direct, which asks for a score and nothing "
-            "else.",
+            help="The kind of judge, such as direct, which asks for a score and nothing else.",
         ),
     ):
         command = option(command)

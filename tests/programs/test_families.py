@@ -1,6 +1,7 @@
 """Families of judges are found by name, and anybody may register one."""
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -13,6 +14,8 @@ from judgesmith.programs.families import (
 )
 from judgesmith.programs.saved import SavedJudge, SavedJudgeError, content_hash
 from judgesmith.signatures import Rubric
+
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "judge-families.md"
 
 
 @pytest.fixture(params=[one.name for one in known_families()])
@@ -67,6 +70,7 @@ class TestEveryFamily:
     def test_says_what_it_does_in_a_few_words(self, family):
         assert family.about
         assert not family.about.endswith(".")
+        assert f"| `{family.name}` | " in PAGE.read_text(encoding="utf-8")
 
 
 def test_a_name_that_nobody_has_is_refused_with_the_nearest():
