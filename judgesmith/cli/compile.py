@@ -101,9 +101,9 @@ if TYPE_CHECKING:
     "--objective",
     default="q",
     show_default=True,
-    metavar="SUM[; CONDITION]…",
+    metavar="SUM[, SUM]…[; CONDITION]…",
     help="What is made as large as possible: q, pearson@sample, 'q + .5*kappa - .01*calls', "
-    "'q; kappa >= .4'.",
+    "'q; kappa >= .4'. Several with --optimizer protocol: 'q, -calls'.",
 )
 @demonstration_options
 @search_options
@@ -229,8 +229,9 @@ def command(
     if made is not None and made.settings.get("complete"):
         print_again(made, folder, as_json=as_json)
         return
-    for one in (lm, *rivals):
-        choice.check_key(one)
+    choice.check_key(lm)
+    for one in rivals:
+        choice.check_key(one, option="--models")
     files = estimate = None
     if settings.optimizer not in ("random", "none"):
         estimate = estimate_run(dataset, settings, lm, others=rivals, known=known)

@@ -175,10 +175,10 @@ class ModelChoice:
                 )
         return made
 
-    def check_key(self, lm: dspy.LM) -> None:
+    def check_key(self, lm: dspy.LM, *, option: str = "--model") -> None:
         """Refuse a model that needs a key and has none, where nothing is on record to go by.
 
-        With answers on record no key may be needed at all.
+        With answers on record no key may be needed at all. ``option`` is what named the model.
 
         Raises
         ------
@@ -194,7 +194,7 @@ class ModelChoice:
         try:
             check()
         except ModelError as fault:
-            raise OptionError(str(fault), option="--model") from None
+            raise OptionError(str(fault), option=option) from None
 
     def _model(
         self,

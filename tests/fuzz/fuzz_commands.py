@@ -96,6 +96,8 @@ def _arguments(draws: Draws) -> list[str]:
         "evaluate": [draws.of(("judge", "scores.jsonl")), "data.jsonl"],
         "compare": ["judge", "scores.jsonl", "data.jsonl"],
         "show": ["judge"],
+        "take": ["judge", "0", "-o", "out"],
+        "panel": ["judge", "judge", "data.jsonl", "-o", "out"],
         "check": ["data.jsonl"],
         "sheet": [draws.of(("write", "read")), "scores.jsonl", "data.jsonl", "-o", "out.csv"],
         "ledger": [draws.of(("stats", "export", "prune", "rescue")), "--ledger", "ledger.sqlite"],
