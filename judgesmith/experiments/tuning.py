@@ -10,6 +10,7 @@ from judgesmith.experiments.fronts import deciding_objective, front_notes, impor
 from judgesmith.experiments.offline_notes import OFFLINE
 from judgesmith.experiments.parts import Parts, examples_of
 from judgesmith.experiments.search_log import SearchLog, plain_trial
+from judgesmith.experiments.search_progress import SearchProgress
 from judgesmith.experiments.searching import (
     INFERRED,
     SearchFiles,
@@ -29,6 +30,7 @@ from judgesmith.optimizers.competing_models import minds_dollars
 from judgesmith.optimizers.drawing import shown_keys
 from judgesmith.optimizers.found_front import FoundMember
 from judgesmith.optimizers.grammar import parse_objectives
+from judgesmith.optimizers.racing_search import RacedTrial
 from judgesmith.optimizers.rows import Rows
 from judgesmith.programs import Judge, judge_items
 from judgesmith.programs.costs import usd_of
@@ -38,7 +40,8 @@ from judgesmith.signatures import Judgement
 Progress = Callable[[str, int, int | None], None]
 """Told a stage's name, items finished since the last call, and items of the stage in all.
 
-How many questions an inference takes is not known beforehand: None."""
+How many questions an inference takes is not known beforehand: None. One that has a method
+``describe``, too, is told the name of a stage and in a few words how far that is."""
 
 
 @dataclass(kw_only=True)
@@ -148,11 +151,7 @@ class Tuning:
         return best
 
     def _with_texts(self, start: Judge, parts: Parts) -> Judge:
-        log: Any = (
-            None
-            if self.files.log is None
-            else SearchLog(path=self.files.log, lm=self.lm, others=tuple(self.models.values()))
-        )
+        log: Any = None if self.files.log is None else SearchLog(path=self.files.log, lm=self.lm)
         common = self._common(self.settings.optimizer, None)
         found = text_search(self.settings, start, parts, targets=self.targets, noted=log, **common)
         self.complete = self.complete and found.complete
@@ -163,7 +162,6 @@ class Tuning:
     def _with_protocol(self, start: Judge, bare: Judge, parts: Parts) -> Judge:
         competing = self.settings.rubrics_compete
         student = bare if competing else start
-        noted = None if self.files.log is None else SearchLog(path=self.files.log, lm=self.lm)
         common = self._common("protocol", None)
         search = protocol_search(
             self.settings,
@@ -171,7 +169,8 @@ class Tuning:
             rubrics={INFERRED: start.protocol.rubric} if competing else {},
             targets=self.targets,
             storage=self.files.storage,
-            noted=noted,
+            beside=self.files.log,
+            noted=self._noted(),
             models=self.models,
             **{**common, "objective": self.settings.objective},
         )
@@ -179,10 +178,33 @@ class Tuning:
         self.complete = self.complete and search.complete_
         self.notes += [*search_notes(search), *front_notes(search.front_)]
         self.lm, self.front = search.lm_, search.front_
-        self.confirmation = confirmation_of(search)
         self.history += [_trial("protocol", trial) for trial in search.trials_]
         self.history += importance_entries(search)
+        self.confirmation = confirmation_of(search)
         return best
+
+    def _noted(self) -> Callable[[RacedTrial], None]:
+        """Return what is told of every trial of a search of the protocol."""
+        listeners: list[Callable[[RacedTrial], None]] = []
+        if self.files.log is not None:
+            others = tuple(self.models.values())
+            listeners.append(SearchLog(path=self.files.log, lm=self.lm, others=others))
+        describe = getattr(self.progress, "describe", None)
+        if describe is not None:
+            listeners.append(
+                SearchProgress(
+                    lm=self.lm,
+                    n_trials=self.settings.n_trials,
+                    objective=str(deciding_objective(self.settings)),
+                    told=lambda text: describe("protocol", text),
+                )
+            )
+
+        def noted(trial: RacedTrial) -> None:
+            for listener in listeners:
+                listener(trial)
+
+        return noted
 
     def aggregated(self, judge: Judge, parts: Parts) -> Judge:
         """Return a judge with learned aggregation, unless the settings leave it as it is."""

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import dspy
 import numpy as np
 
+from judgesmith.optimizers.board import Board
 from judgesmith.optimizers.competing_models import check_models, minds_dollars, with_models
 from judgesmith.optimizers.confirmed_search import ConfirmedSearch
 from judgesmith.optimizers.confirming import Confirm, Confirmation
@@ -37,8 +38,9 @@ from judgesmith.optimizers.protocol_candidates import (
 from judgesmith.optimizers.racing_search import LOOKS, RacedTrial, RacingSearch, stratified_order
 from judgesmith.optimizers.rows import Rows
 from judgesmith.optimizers.several_objectives import SeveralObjectives
+from judgesmith.optimizers.shared_judging import SharedJudging
 from judgesmith.optimizers.splitting import IntArray
-from judgesmith.optimizers.studies import quiet, study_of
+from judgesmith.optimizers.studies import kept_in, quiet, reachable
 from judgesmith.optimizers.table import SCORE
 from judgesmith.programs.asking import current_lm, endpoint_of
 from judgesmith.programs.judge import Judge, check_judge
@@ -89,7 +91,10 @@ class ProtocolSearch(JudgeOptimizer):
         From a seed to an Optuna sampler.
     storage : str, Path or None
         Where the study is kept: a file (an Optuna journal) or the URL of a database; None keeps
-        it in memory. A search that is run again with the same storage goes on.
+        it in memory. A search that is run again with the same storage goes on. Where it is run
+        several times at once, each process judges a part of the rows, and all find the same judge.
+    beside : Path or None
+        See ``Board``; None takes ``storage`` where that is a file.
     models : dict of str to dspy.LM, or None
         Models that compete with ``lm``, by name.
     targets, partial_demos, percent_of_max, seed, scale, lm, concurrency, progress
@@ -137,6 +142,7 @@ class ProtocolSearch(JudgeOptimizer):
         confirm: Confirm | None = Confirm(),  # noqa: B008 - a frozen record
         sampler: MakeSampler = tpe,
         storage: str | Path | None = None,
+        beside: Path | None = None,
         models: Mapping[str, dspy.LM] | None = None,
         targets: Sequence[str] = (SCORE,),
         partial_demos: bool = False,
@@ -177,6 +183,8 @@ class ProtocolSearch(JudgeOptimizer):
         self.confirm = confirm
         self.sampler = sampler
         self.storage = storage
+        in_file = storage is not None and "://" not in str(storage)
+        self.beside = Path(str(storage)) if beside is None and in_file else beside
         self.models = dict(models or {})
         self.targets = tuple(targets)
         self.partial_demos = partial_demos
@@ -230,13 +238,13 @@ class ProtocolSearch(JudgeOptimizer):
         selection.refuse_constant(self.targets)
         candidates = self._candidates(student, pool, selection)
         several = self.objective if isinstance(self.objective, SeveralObjectives) else None
-        study = study_of(
-            self.storage,
-            self._name(candidates),
-            n_objectives=1 if several is None else len(several.aims),
-        )
-        search = self._racing(candidates, study)
-        with quiet():
+        with quiet(), reachable():
+            kept, name = kept_in(self.storage), self._name(candidates)
+            study = kept.study(name, n_objectives=1 if several is None else len(several.aims))
+            search = self._racing(candidates, study)
+            if self.storage is not None:
+                board = Board(kept, f"{name}/work", beside=self.beside)
+                search.together = SharedJudging(board, candidates)
             best = search.run(candidates.start(), known=candidates.start_ids())
         self.trials_ = tuple(search.trials[number] for number in sorted(search.trials))
         self.complete_ = search.complete

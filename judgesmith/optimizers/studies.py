@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 import warnings
+import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -143,7 +144,10 @@ def _database(url: str) -> optuna.storages.RDBStorage:
         try:
             with quiet():
                 # A connection that was idle for the length of a long judgement may be gone.
-                return optuna.storages.RDBStorage(url, engine_kwargs={"pool_pre_ping": True})
+                kept = optuna.storages.RDBStorage(url, engine_kwargs={"pool_pre_ping": True})
+            # With the storage, or at the latest with the process, its connections are closed.
+            weakref.finalize(kept, kept.engine.dispose)
+            return kept
         except expected:
             if pause is None:
                 raise
