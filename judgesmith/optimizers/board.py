@@ -45,7 +45,7 @@ class Board:
         A file of this machine. Workers that name the same one know at once when one of them has
         ended; others wait until its claims have not been renewed for ``patience`` seconds.
     poll : float
-        Seconds between two looks at what others have done: at first, and ten times that at most.
+        Seconds between two looks at what others have done: at first, and four times that at most.
     beat, patience : float
         Seconds after which claims are renewed, and after which one that was not is a dead
         worker's. What counts is how long it stands still here, so that no clocks are compared.
@@ -139,7 +139,7 @@ class Board:
                     pause = self.poll
                 else:
                     time.sleep(pause)
-                    pause = min(2 * pause, 10 * self.poll)
+                    pause = min(2 * pause, 4 * self.poll)
 
     def _standing(self) -> dict[str, optuna.trial.FrozenTrial]:
         """Return the trial that counts of every item: the first that has not failed."""
