@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Self
 
-from pydantic import BaseModel, ConfigDict, model_validator
+from pydantic import BaseModel, ConfigDict, FiniteFloat, model_validator
 
 from judgesmith.programs.families import AnyProtocol
 from judgesmith.programs.plain_data import Plain, PredictorName
@@ -50,7 +50,7 @@ class FrontMember(BaseModel):
     number: int
     picked: Mapping[str, str]
     model: str
-    calls: float
+    calls: FiniteFloat
     values: Plain
     knee: bool
     agreement: Plain
