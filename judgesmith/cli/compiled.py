@@ -43,7 +43,8 @@ def summary(saved: AnySaved, folder: Path, usage: Usage | None) -> dict[str, Any
 
 
 def _rows(counts: Mapping[str, int]) -> dict[str, int]:
-    return {name: counts[name] for name in ("train", "select", "heldout", "unscored")}
+    kept = ("calibrate",) if "calibrate" in counts else ()
+    return {name: counts[name] for name in ("train", "select", "heldout", "unscored", *kept)}
 
 
 def print_again(saved: AnySaved, folder: Path, *, as_json: bool) -> None:

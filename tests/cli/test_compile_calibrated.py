@@ -25,7 +25,7 @@ def test_it_is_learned_from_rows_of_its_own_and_held_against_rows_held_out(run, 
     own = set(saved.seen["calibrate"])
     assert len(own) == saved.calibration.n_map + saved.calibration.n_margin == 48
     assert not own & saved.members["judge"].seen_keys
-    assert saved.rows["calibrate"] == 48
+    assert saved.rows["calibrate"] == done.json["rows"]["calibrate"] == 48
     assert "calibration: interval: " in done.err
 
 
