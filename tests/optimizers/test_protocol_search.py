@@ -7,6 +7,7 @@ import pytest
 from optimizing import LIKERT, examples, levels, lm_of, number
 
 from judgesmith.optimizers import KeepAll, ProtocolSearch
+from judgesmith.optimizers.confirming import Confirm
 from judgesmith.optimizers.demonstrations import pool_and_selection_rows
 from judgesmith.programs import ActiveCritic
 from judgesmith.programs.models import stack_of
@@ -337,6 +338,39 @@ class TestAJournal:
         judge, optimizer = self.run(folder, student, lm=lm)
         found = judge.protocol, trials_of(optimizer.study_), optimizer.trials_
         assert found == undisturbed[:3]
+
+    @pytest.mark.parametrize("way", ["on_others", "crossed"])
+    def test_killed_while_a_leader_is_confirmed_it_goes_on_as_if_nothing_had_been(
+        self, tmp_path, student, way, monkeypatch
+    ):
+        rows = examples(range(60 if way == "on_others" else 20))
+
+        def run(folder, lm):
+            folder.mkdir(exist_ok=True)
+            kept = folder / "study.journal"
+            one = search(lm, storage=kept, n_trials=3, batch=3, n_demonstrations=0)
+            return one.compile(student, trainset=rows).protocol, one
+
+        def rule(user, shown, system):
+            return knows(user, system, noise=0.1 if levels(system) == (1, 5) else 0.8)
+
+        whole = lm_of(rule, ledger=Ledger(tmp_path / "whole.sqlite"))
+        undisturbed, optimizer = run(tmp_path / "whole", whole)
+        assert optimizer.confirmations_
+
+        def kill(*args, **kwargs):
+            raise Killed
+
+        monkeypatch.setattr(Confirm, way, kill)
+        first = lm_of(rule, ledger=Ledger(tmp_path / "ledger.sqlite"))
+        with pytest.raises(Killed):
+            run(tmp_path / "again", first)
+        monkeypatch.undo()
+        second = lm_of(rule, ledger=Ledger(tmp_path / "ledger.sqlite"))
+        judge, again = run(tmp_path / "again", second)
+        assert judge == undisturbed
+        assert again.confirmations_ == optimizer.confirmations_
+        assert self.asked(first) + self.asked(second) == self.asked(whole)
 
     def test_more_trials_go_on_from_those_that_are_there(self, tmp_path, student, undisturbed):
         lm = lm_of(by_chance)
