@@ -33,7 +33,8 @@ from judgesmith.cli.printing import (
 
 if TYPE_CHECKING:
     from judgesmith.experiments import DataSet
-    from judgesmith.experiments.panelling import LearnedPanel, PanelSettings
+    from judgesmith.experiments.panel_rows import PanelSettings
+    from judgesmith.experiments.panelling import LearnedPanel
     from judgesmith.programs.models import Usage
     from judgesmith.programs.saved_kinds import AnySaved
 
@@ -83,12 +84,8 @@ def command(
     The same command again continues where an interrupted one was.
     """
     from judgesmith.experiments.panel_estimate import estimate_panel
-    from judgesmith.experiments.panelling import (
-        PanelSettings,
-        TooFewJudgedError,
-        learn_panel,
-        panel_parts,
-    )
+    from judgesmith.experiments.panel_rows import PanelSettings, panel_parts
+    from judgesmith.experiments.panelling import TooFewJudgedError, learn_panel
     from judgesmith.optimizers import parse_objective
     from judgesmith.programs.costs import usage_of
 

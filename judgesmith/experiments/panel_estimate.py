@@ -11,7 +11,7 @@ from judgesmith.experiments.estimating import (
     TOKENS_PER_EXPLAINED_SCORE,
     RunEstimate,
 )
-from judgesmith.experiments.panelling import PanelParts
+from judgesmith.experiments.panel_rows import PanelParts
 from judgesmith.programs.asking import calls_per_item
 from judgesmith.programs.saved_kinds import AnySaved, SavedHolder
 

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field
 
 from judgesmith.experiments.agreeing import (
     Gain,
@@ -21,15 +17,12 @@ from judgesmith.experiments.agreeing import (
     optimism,
     plain,
 )
-from judgesmith.experiments.dataset import DataSet, check_dataset
+from judgesmith.experiments.dataset import DataSet
 from judgesmith.experiments.good_and_bad import good_and_bad
-from judgesmith.experiments.ratings import Aggregate
-from judgesmith.experiments.targets import Targets, targets_of
-from judgesmith.experiments.unseen import rated_rows, unseen_places
+from judgesmith.experiments.panel_rows import PanelParts, PanelSettings, panel_parts
 from judgesmith.optimizers import PanelSelection, parse_objective
-from judgesmith.optimizers.aggregation import FEWEST_ROWS, FEWEST_SOURCES
+from judgesmith.optimizers.aggregation import FEWEST_ROWS
 from judgesmith.optimizers.rows import Rows
-from judgesmith.optimizers.splitting import split_by_source
 from judgesmith.programs import judge_items
 from judgesmith.programs.panel import PanelJudgement
 from judgesmith.programs.running import NOT_ASKED
@@ -37,7 +30,6 @@ from judgesmith.programs.saved_kinds import AnySaved, SavedPanel
 from judgesmith.programs.saved_record import GoldenItem
 from judgesmith.signatures.judgement import Judgement
 from judgesmith.signatures.panel_weights import PanelWeights
-from judgesmith.signatures.rubric import folded
 
 if TYPE_CHECKING:
     import dspy
@@ -48,66 +40,6 @@ Scores = Mapping[str, Sequence[float | None]]
 
 class TooFewJudgedError(ValueError):
     """The budget ended before there was anything to weigh; a larger one goes on from here."""
-
-
-class PanelSettings(BaseModel):
-    """What decides, besides members and data, what a panel becomes.
-
-    Parameters
-    ----------
-    target : str
-        What people rated; empty takes what all members were made for.
-    aggregate : {"mean", "median", "mode", "unanimous"}
-        How several raters become one value.
-    objective : str
-        What is made as large as possible.
-    holdout : float
-        Share of the sources that no member has seen, kept for the report.
-    n_rounds : int
-        See ``PanelSelection``.
-    seed : int
-        Of all that is drawn.
-    texts : bool
-        Whether a few judged texts are kept.
-    """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    target: str = ""
-    aggregate: Aggregate = "mean"
-    objective: str = "q"
-    holdout: float = Field(default=0.3, ge=0.0, lt=1.0)
-    n_rounds: int = Field(default=20, ge=1)
-    seed: int = 0
-    texts: bool = True
-
-    def fingerprint(self, members: Mapping[str, AnySaved], dataset: DataSet) -> str:
-        """Return twelve hex digits that change when members, data or any setting does."""
-        held = {name: one.fingerprint for name, one in members.items()}
-        whole = [self.model_dump(mode="json"), held, dataset.digest, version("judgesmith")]
-        return hashlib.sha256(json.dumps(whole, sort_keys=True).encode()).hexdigest()[:12]
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class PanelParts:
-    """The rows of a panel, none of which a member has seen.
-
-    Attributes
-    ----------
-    targets : Targets
-        What people said.
-    selection : Rows
-        To learn weights from.
-    heldout : Rows or None
-        To report on.
-    n_known : int
-        Rated rows that are left out because a member was made from their sources.
-    """
-
-    targets: Targets
-    selection: Rows
-    heldout: Rows | None
-    n_known: int
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -137,56 +69,6 @@ class LearnedPanel:
     gain: Gain | None
     selection: Report
     notes: tuple[str, ...]
-
-
-def panel_parts(
-    members: Mapping[str, AnySaved], dataset: DataSet, settings: PanelSettings
-) -> PanelParts:
-    """Return the rows to learn weights from and to report on.
-
-    Raises
-    ------
-    ValueError
-        If there are fewer than two members, they were made for different targets and none is
-        named, or too few rows are left that none of them has seen.
-    """
-    check_dataset(dataset)
-    if len(members) < 2:
-        raise ValueError(f"a panel has two judges or more; got {', '.join(members) or 'none'}.")
-    made_for = {folded(one.target): one.target for one in members.values()}
-    if not settings.target and len(made_for) > 1:
-        raise ValueError(
-            f"the judges were made for {', '.join(made_for.values())}; say which ratings the panel "
-            "is to agree with."
-        )
-    targets = targets_of(
-        dataset, settings.target or next(iter(made_for.values())), settings.aggregate
-    )
-    known = frozenset[str]().union(*(one.seen_keys for one in members.values()))
-    places = unseen_places(dataset, targets, known)
-    n_known = len(targets.rated) - len(places)
-    groups = dataset.groups[places]
-    split = None
-    if len(np.unique(groups)) > 1:
-        split = split_by_source(
-            groups,
-            targets.values[places],
-            holdout=settings.holdout,
-            rng=np.random.default_rng([settings.seed, 15]),
-        )
-    n = 0 if split is None else len(split.tuning)
-    n_sources = 0 if split is None else len(np.unique(groups[split.tuning]))
-    if split is None or n < FEWEST_ROWS or n_sources < FEWEST_SOURCES:
-        raise ValueError(
-            f"weights need {FEWEST_ROWS} rated rows of {FEWEST_SOURCES} sources that no judge of "
-            f"the panel was made from, beside those held out; there are {n} of {n_sources}, and "
-            f"{n_known} rows are of sources that one was made from. Give other rated rows."
-        )
-    selection = rated_rows(dataset, targets, places[split.tuning])
-    selection.refuse_constant(("score",))
-    held = places[split.heldout]
-    heldout = rated_rows(dataset, targets, held) if len(held) else None
-    return PanelParts(targets=targets, selection=selection, heldout=heldout, n_known=n_known)
 
 
 def learn_panel(

@@ -1,9 +1,12 @@
 """Weights of a panel are learned from rows that no member has seen."""
 
+import numpy as np
 import pytest
 
 from judgesmith.experiments import read_items
-from judgesmith.experiments.panelling import PanelSettings, learn_panel, panel_parts
+from judgesmith.experiments.evaluating import evaluate_judge
+from judgesmith.experiments.panel_rows import PanelSettings, panel_parts
+from judgesmith.experiments.panelling import learn_panel
 from judgesmith.programs import ActiveCritic, Direct, SavedJudge
 from judgesmith.signatures import Scale
 
@@ -90,3 +93,11 @@ def test_the_best_judge_is_told_beside_the_panel(data, members):
     assert q.second == found.best_member["dataset"]["q"].value
     assert [one["stage"] for one in found.saved.history] == ["panel"] * 3
     assert found.saved.golden == ()
+
+
+def test_a_panel_is_evaluated_with_and_without_its_folder(data, members):
+    found = learn_panel(members, data, PanelSettings(texts=False)).saved
+    one = evaluate_judge(found, data, rng=np.random.default_rng(0))
+    other = evaluate_judge(found.program(), data, rng=np.random.default_rng(0))
+    assert (one.n_unseen, one.n_seen, other.n_unseen) == (36, 124, 160)
+    assert one.target == other.target == "overall"
