@@ -84,24 +84,28 @@ def check_storage(url: str) -> None:
     ValueError
         If the address is none, its driver is not installed, or nobody answers there.
     """
+    import sqlalchemy.exc
+
     if "://" not in url:
         raise ValueError(
-            "a storage is the URL of a database, such as postgresql://host/name; without one the "
-            "study is kept in a file beside the ledger."
+            "a storage is the URL of a database, such as postgresql://host/name; leave it out to "
+            "keep the study in a file beside the ledger."
         )
+    scheme = url.split("://", maxsplit=1)[0]
     try:
         _database(url)
-    except Exception as fault:  # every driver raises faults of its own
-        scheme = url.split("://", maxsplit=1)[0]
-        missing = isinstance(fault, ImportError) and scheme.startswith("postgres")
-        raise ValueError(
-            f"the {scheme} database cannot be used ({type(fault).__name__}); "
-            + (
-                "give pip install 'judgesmith[postgres]'."
-                if missing
-                else "check its address, that it answers, and that its driver is installed."
-            )
-        ) from None
+        return
+    except (ImportError, sqlalchemy.exc.NoSuchModuleError):
+        ours = scheme.startswith("postgresql")
+        problem = f"there is no driver for {scheme} databases here; " + (
+            "give pip install 'judgesmith[postgres]'." if ours else "take a postgresql:// one."
+        )
+    except Exception:  # every driver raises faults of its own, some of which tell the address
+        problem = (
+            f"the {scheme} database does not answer, or not as it should; check its address, and "
+            "who may use it."
+        )
+    raise ValueError(problem)
 
 
 @contextmanager
@@ -117,14 +121,11 @@ def reachable() -> Iterator[None]:
 
     try:
         yield
-    except optuna.exceptions.StorageInternalError as fault:
-        kind = type(fault.__cause__ or fault).__name__
-    else:
-        return
-    raise ConnectionError(
-        f"storage: the database does not answer as it should any more ({kind}), and every answer "
-        "is on record: make it answer, and give the same command again."
-    )
+    except optuna.exceptions.StorageInternalError:
+        raise ConnectionError(
+            "storage: the database does not answer as it should any more, and every answer is on "
+            "record: make it answer, and give the same command again."
+        ) from None  # what was raised may tell the address
 
 
 def _database(url: str) -> optuna.storages.RDBStorage:

@@ -3,7 +3,14 @@ import itertools
 import optuna
 import pytest
 
-from judgesmith.optimizers.studies import ENOUGH_TRIALS, check_storage, importances, quiet, study_of
+from judgesmith.optimizers.studies import (
+    ENOUGH_TRIALS,
+    check_storage,
+    importances,
+    quiet,
+    reachable,
+    study_of,
+)
 
 
 def told(n):
@@ -47,6 +54,13 @@ def test_what_is_no_database_is_refused_without_its_secrets(url):
     with pytest.raises(ValueError) as fault:
         check_storage(url)
     assert "secret" not in str(fault.value)
+
+
+def test_a_database_that_is_gone_is_told_without_its_secrets():
+    with pytest.raises(ConnectionError, match="does not answer") as fault, reachable():
+        raise optuna.exceptions.StorageInternalError("postgresql://me:secret@host")
+    assert "secret" not in str(fault.value)
+    assert fault.value.__suppress_context__
 
 
 def test_optuna_is_as_loud_as_before_afterwards():
