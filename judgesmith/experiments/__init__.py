@@ -10,6 +10,7 @@ from judgesmith.front_door import front_door
 if TYPE_CHECKING:
     from judgesmith.experiments.ablation_report import AblationTable
     from judgesmith.experiments.ablation_table import ablation
+    from judgesmith.experiments.calibrating import calibrate_judge
     from judgesmith.experiments.columns import ColumnMap
     from judgesmith.experiments.comparing import Comparison, compare_judges
     from judgesmith.experiments.compiling import Compiled, compile_judge
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
     from judgesmith.experiments.describing import Description, describe
     from judgesmith.experiments.evaluating import Evaluation, evaluate_judge, evaluate_scores
     from judgesmith.experiments.inferring import InferenceRun, Inferred, infer_rubric
+    from judgesmith.experiments.panel_rows import PanelSettings
+    from judgesmith.experiments.panelling import LearnedPanel, learn_panel
     from judgesmith.experiments.preferring import PreferenceEvaluation, evaluate_preferences
     from judgesmith.experiments.problems import DataError, Problem
     from judgesmith.experiments.reading import read_items, stream_items
@@ -38,11 +41,14 @@ __all__ = [
     "Evaluation",
     "InferenceRun",
     "Inferred",
+    "LearnedPanel",
     "PairedAnswers",
+    "PanelSettings",
     "PreferenceEvaluation",
     "Problem",
     "Targets",
     "ablation",
+    "calibrate_judge",
     "compare_judges",
     "compile_judge",
     "describe",
@@ -50,6 +56,7 @@ __all__ = [
     "evaluate_preferences",
     "evaluate_scores",
     "infer_rubric",
+    "learn_panel",
     "read_items",
     "read_recorded",
     "read_scores",
@@ -72,11 +79,14 @@ __getattr__ = front_door(
         "Evaluation": "judgesmith.experiments.evaluating:Evaluation",
         "InferenceRun": "judgesmith.experiments.inferring:InferenceRun",
         "Inferred": "judgesmith.experiments.inferring:Inferred",
+        "LearnedPanel": "judgesmith.experiments.panelling:LearnedPanel",
         "PairedAnswers": "judgesmith.experiments.recorded_pairs:PairedAnswers",
+        "PanelSettings": "judgesmith.experiments.panel_rows:PanelSettings",
         "PreferenceEvaluation": "judgesmith.experiments.preferring:PreferenceEvaluation",
         "Problem": "judgesmith.experiments.problems:Problem",
         "Targets": "judgesmith.experiments.targets:Targets",
         "ablation": "judgesmith.experiments.ablation_table:ablation",
+        "calibrate_judge": "judgesmith.experiments.calibrating:calibrate_judge",
         "compare_judges": "judgesmith.experiments.comparing:compare_judges",
         "compile_judge": "judgesmith.experiments.compiling:compile_judge",
         "describe": "judgesmith.experiments.describing:describe",
@@ -84,6 +94,7 @@ __getattr__ = front_door(
         "evaluate_preferences": "judgesmith.experiments.preferring:evaluate_preferences",
         "evaluate_scores": "judgesmith.experiments.evaluating:evaluate_scores",
         "infer_rubric": "judgesmith.experiments.inferring:infer_rubric",
+        "learn_panel": "judgesmith.experiments.panelling:learn_panel",
         "read_items": "judgesmith.experiments.reading:read_items",
         "read_recorded": "judgesmith.experiments.score_files:read_recorded",
         "read_scores": "judgesmith.experiments.score_files:read_scores",
