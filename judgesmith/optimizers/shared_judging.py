@@ -14,11 +14,12 @@ from judgesmith.optimizers.board import Board
 from judgesmith.optimizers.protocol_candidates import Candidates, JudgeOnRows
 from judgesmith.optimizers.racing_search import OutOfBudget
 from judgesmith.programs.readable import is_unread, readable_of
-from judgesmith.programs.running import CONCURRENCY
 from judgesmith.signatures.judgement import CriterionScore, Judgement
 
-ROWS = CONCURRENCY
-"""Rows of an item at most. All workers must agree on it, however many they judge at a time."""
+ROWS = 8
+"""Rows of an item at most, of which a worker claims as many as it judges at a time.
+
+Small, so that workers end a look together; all must agree on it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,8 +101,8 @@ def parted(rows: Sequence[int]) -> list[Sequence[int]]:
 
     Examples
     --------
-    >>> [len(part) for part in parted(range(70))], parted([])
-    ([24, 23, 23], [])
+    >>> [len(part) for part in parted(range(17))], parted([])
+    ([6, 6, 5], [])
     """
     if not rows:
         return []

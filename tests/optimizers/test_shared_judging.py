@@ -3,7 +3,6 @@ from optimizing import Engine, examples, number
 from working import at_the_same_time
 
 from judgesmith.optimizers import ProtocolSearch
-from judgesmith.optimizers.shared_judging import ROWS
 from judgesmith.programs import ActiveCritic
 from judgesmith.programs.models import Budget, Stack, TransientModelError, stack_of
 from judgesmith.programs.models.dspy_lm import StackLM
@@ -104,4 +103,3 @@ def test_a_worker_whose_first_prompts_nobody_can_follow_goes_on(journal):
     judge = Worker(None, rule)()
     workers = [Worker(journal, rule) for _ in range(2)]
     assert at_the_same_time(*workers) == [judge] * 2
-    assert ROWS > 20
