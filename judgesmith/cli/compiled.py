@@ -176,4 +176,5 @@ def print_examples(found: Compiled) -> None:
         scale, people = found.saved.protocol.aggregation.scale, found.saved.human_scale
         say(f"\n  {judgement.score:.1f} on {scale} (people: {human:.1f} on {people})")
         say_under("response", shortened(item.response), indent=2)
-        say_under("because", shortened(judgement.explanation, 400), indent=2)
+        if judgement.explanation:
+            say_under("because", shortened(judgement.explanation, 400), indent=2)

@@ -35,6 +35,12 @@ def test_the_same_command_again_asks_nothing(run, data, folder):
     assert compiled(run, data, *AS_IT_IS).json == first.json | {"calls": 0}
 
 
+def test_a_judge_that_gives_no_reasons_is_not_quoted_with_any(run, data, folder):
+    said = run("compile", data, "-o", "judge", "--judge", "direct", *AS_IT_IS).out
+    assert said.count("\n  response: ") == 2
+    assert "because" not in said
+
+
 def test_its_space_is_searched(run, data, folder):
     options = ["--optimizer", "protocol", "--trials", "4", "--criteria", "general"]
     compiled(run, data, *options, "--choose", "answers=1-5")
