@@ -5,16 +5,16 @@ from __future__ import annotations
 import asyncio
 import contextvars
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any, runtime_checkable
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, TypeVar, runtime_checkable
 from typing import Protocol as Interface
 
 from judgesmith.programs.answers import is_cut_off
 from judgesmith.programs.families import family_of
-from judgesmith.programs.judging import Ask, Reply, Steps
+from judgesmith.programs.judging import AnySteps, Ask, Reply, Steps
 from judgesmith.programs.models import (
     ContextWindowExceeded,
     ModelAnswer,
@@ -25,6 +25,7 @@ from judgesmith.programs.models import (
     TransientModelError,
 )
 from judgesmith.programs.models.engines import PureEngine
+from judgesmith.programs.models.errors import speaks_of_one_item
 from judgesmith.programs.models.redaction import redacted
 from judgesmith.programs.nearest import nearest_prefixes
 from judgesmith.programs.reply_probabilities import (
@@ -39,6 +40,9 @@ from judgesmith.signatures.rated import RatedItem
 
 if TYPE_CHECKING:
     import dspy
+
+
+Found = TypeVar("Found")
 
 
 class Askable(Interface):
@@ -74,6 +78,16 @@ class Asker(ABC):
     async def judge(self, item: RatedItem) -> Judgement:
         """Return the judgement of one item."""
 
+    async def taken(self, steps: AnySteps[Found]) -> Found:
+        """Return what other steps than those of a judgement come to, asked in the same way.
+
+        Raises
+        ------
+        TypeError
+            If the judge asks no questions of its own, as judges that hold judges do not.
+        """
+        raise TypeError(f"{type(self).__name__} has no questions of its own.")
+
     async def aclose(self) -> None:  # noqa: B027 - most askers own nothing
         """Let go of what belongs to the running event loop; the asker can be used again."""
 
@@ -88,18 +102,18 @@ class Asker(ABC):
         lm : dspy.LM or None
             None takes DSPy's current model, or the offline model where there is none. A model
             from ``judgesmith.model`` is asked through its stack, which DSPy's callbacks and
-            histories do not see; any other as DSPy would, and so is every model where a
-            predictor of the judge has a model or settings of its own.
+            histories do not see, and so are such models of single predictors. All others are
+            asked as DSPy would, and so is every model where a predictor has settings of its own.
         """
         from judgesmith.programs.models import stack_of
 
         lm = lm or current_lm()
         if isinstance(judge, Bindable):
             return judge.bound_to(lm)
-        stack = stack_of(lm)
-        if stack is None or _has_own_ways(judge):
+        own = own_models(judge)
+        if _has_own_settings(judge) or None in map(stack_of, (lm, *own.values())):
             return _DspyAsker(judge, lm)
-        return _StackAsker(judge, lm, stack)
+        return _StackAsker(judge, lm, own)
 
 
 def calls_per_item(judge: Askable | Bindable) -> int:
@@ -129,9 +143,12 @@ def current_lm() -> dspy.LM:
     return dspy.settings.lm or model("offline", ledger=None)
 
 
-def call_config(protocol: JudgeProtocol, lm: dspy.LM) -> dict[str, Any]:
+def call_config(
+    protocol: JudgeProtocol, lm: dspy.LM, *, temperature: float | None = None
+) -> dict[str, Any]:
     """Return the sampling settings of every call to ``lm``, as DSPy names them.
 
+    A ``temperature`` stands for the protocol's.
     A model of ours that was made without a temperature is sent none, nor are OpenAI's reasoning
     models, which refuse one; DSPy names their ceiling differently.
     """
@@ -141,7 +158,7 @@ def call_config(protocol: JudgeProtocol, lm: dspy.LM) -> dict[str, Any]:
     reasons = "max_completion_tokens" in lm.kwargs
     left_out = stack_of(lm) is not None and lm.kwargs.get("temperature") is None
     if not (reasons or left_out):
-        config["temperature"] = protocol.temperature
+        config["temperature"] = protocol.temperature if temperature is None else temperature
     if protocol.max_tokens is not None:
         config["max_completion_tokens" if reasons else "max_tokens"] = protocol.max_tokens
     return config
@@ -164,65 +181,110 @@ def probability_config(ask: Ask, lm: dspy.LM) -> dict[str, Any]:
     return {"logprobs": True, "top_logprobs": lm.kwargs.get("top_logprobs") or top}
 
 
-def _has_own_ways(judge: Askable) -> bool:
+def own_models(judge: Askable) -> Mapping[str, dspy.LM]:
+    """Return the models of single questions, which are asked whatever all others are asked."""
+    own = getattr(judge, "own_models", None)
+    return {} if own is None else own()
+
+
+def _has_own_settings(judge: Askable) -> bool:
     named = getattr(judge, "named_predictors", None)
-    return named is not None and any(one.lm is not None or one.config for _, one in named())
+    return named is not None and any(one.config for _, one in named())
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Way:
+    """How one model is asked: its stack, and the settings of its calls by their temperature."""
+
+    protocol: JudgeProtocol
+    lm: dspy.LM
+    stack: Stack
+    known: dict[float | None, Settings] = field(default_factory=dict)
+
+    @classmethod
+    def to(cls, lm: dspy.LM, protocol: JudgeProtocol) -> _Way:
+        """Return the way to a model that has a stack of ours."""
+        from judgesmith.programs.models import stack_of
+
+        stack = stack_of(lm)
+        assert stack is not None
+        way = cls(protocol, lm, stack)
+        way.settings(None)
+        return way
+
+    def settings(self, temperature: float | None) -> Settings:
+        """Return the settings of a call; None takes the protocol's temperature."""
+        from judgesmith.programs.models import request_settings
+
+        if temperature not in self.known:
+            config = call_config(self.protocol, self.lm, temperature=temperature)
+            self.known[temperature] = request_settings(self.lm, **config)
+        return self.known[temperature]
 
 
 class _StackAsker(Asker):
-    def __init__(self, judge: Askable, lm: dspy.LM, stack: Stack) -> None:
-        from judgesmith.programs.models import request_settings
-
+    def __init__(self, judge: Askable, lm: dspy.LM, own: Mapping[str, dspy.LM]) -> None:
         self._steps = judge.steps
-        self._stack = stack
-        self._lm = lm
-        self._model = str(lm.model)
-        self._settings: Settings = request_settings(lm, **call_config(judge.protocol, lm))
+        protocol = judge.protocol
         templates = judge.templates()
+        models = {name: own.get(name, lm) for name in templates}
+        # One way for each model; its settings are those of now, whatever becomes of it.
+        ways = {id(one): _Way.to(one, protocol) for one in models.values()}
+        self._ways = {name: ways[id(one)] for name, one in models.items()}
         self._templates = {name: (one, one.prefix()) for name, one in templates.items()}
-        self._nearest = nearest_prefixes(judge.protocol, templates)
+        self._nearest = nearest_prefixes(protocol, templates)
 
     async def aclose(self) -> None:
-        await self._stack.aclose()
+        for stack in {id(way.stack): way.stack for way in self._ways.values()}.values():
+            await stack.aclose()
 
     async def judge(self, item: RatedItem) -> Judgement:
         steps = self._steps(source=item.source, response=item.response, context=item.context)
+        return await self.taken(steps)
+
+    async def taken(self, steps: AnySteps[Found]) -> Found:
         try:
-            ask = next(steps)
+            asked = next(steps)
             while True:
-                ask = steps.send(await self._reply(ask))
+                replies = self._reply(asked) if isinstance(asked, Ask) else self._replies(asked)
+                asked = steps.send(await replies)
         except StopIteration as end:
-            judgement: Judgement = end.value
-            return judgement
+            found: Found = end.value
+            return found
+
+    async def _replies(self, asks: Sequence[Ask]) -> tuple[Reply, ...]:
+        return all_or_fault(await asyncio.gather(*map(self._reply, asks), return_exceptions=True))
 
     async def _reply(self, ask: Ask) -> Reply:
         template, prefix = self._templates[ask.predictor]
         if ask.predictor in self._nearest:
             prefix = self._nearest[ask.predictor].of(ask.inputs)
-        settings = self._settings
+        way = self._ways[ask.predictor]
+        stack = way.stack
+        settings = way.settings(ask.temperature)
         if ask.probabilities is not None:
-            if self._stack.refused_logprobs:
-                return await self._without(ask, self._stack.refused_logprobs)
-            wanted = probability_config(ask, self._lm)
+            if stack.refused_logprobs:
+                return await self._without(ask, stack.refused_logprobs)
+            wanted = probability_config(ask, way.lm)
             settings = replace(settings, logprobs=wanted["top_logprobs"])
         request = ModelRequest(
-            model=self._model,
+            model=str(way.lm.model),
             prefix=prefix,
             user=template.render(ask.inputs),
             settings=settings,
             sample=ask.sample,
         )
         try:
-            answer = await self._stack.complete(request)
+            answer = await stack.complete(request)
         except ContextWindowExceeded as fault:
             return too_long(fault)
         except ModelError as fault:
             refused = refusal_of(fault) if ask.probabilities is not None else None
             if refused is None:
                 raise
-            self._stack.refused_logprobs = refused
+            stack.refused_logprobs = refused
             return await self._without(ask, refused)
-        call = self._stack.identity(request).hex()
+        call = stack.identity(request).hex()
         try:
             fields = template.read(answer.text)
         except ValueError as fault:
@@ -235,6 +297,20 @@ class _StackAsker(Asker):
         return lacking(reply, ask, reason)
 
 
+def all_or_fault(said: Sequence[Reply | BaseException]) -> tuple[Reply, ...]:
+    """Return the replies to questions asked at once, or raise the fault of one.
+
+    One that does not speak of this item alone, such as a wrong key, comes before all others.
+    """
+    faults = [one for one in said if isinstance(one, BaseException)]
+    for fault in faults:
+        if not speaks_of_one_item(fault):
+            raise fault
+    if faults:
+        raise faults[0]
+    return tuple(one for one in said if isinstance(one, Reply))
+
+
 class _DspyAsker(Asker):
     """Asks through DSPy in threads: for models that bring no stack of ours."""
 
@@ -245,11 +321,17 @@ class _DspyAsker(Asker):
         self._context = contextvars.copy_context()
 
     async def judge(self, item: RatedItem) -> Judgement:
+        return await self._in_thread(lambda: self._judged(item))
+
+    async def taken(self, steps: AnySteps[Found]) -> Found:
+        return await self._in_thread(lambda: self._taken(steps))
+
+    async def _in_thread(self, asked: Callable[[], Found]) -> Found:
         loop = asyncio.get_running_loop()
         context = self._context.copy()
         if self._threads is None:
             self._threads = ThreadPoolExecutor(256, thread_name_prefix="judgesmith")
-        return await loop.run_in_executor(self._threads, context.run, self._judged, item)
+        return await loop.run_in_executor(self._threads, context.run, asked)
 
     async def aclose(self) -> None:
         threads, self._threads = self._threads, None
@@ -262,6 +344,13 @@ class _DspyAsker(Asker):
         with dspy.context(lm=self._lm), _our_errors():
             found = self._judge(source=item.source, response=item.response, context=item.context)
         return Judgement(**{name: found[name] for name in Judgement.model_fields})
+
+    def _taken(self, steps: AnySteps[Found]) -> Found:
+        import dspy
+
+        with dspy.context(lm=self._lm), _our_errors():
+            found: Found = self._judge.taken(steps)
+        return found
 
 
 @contextmanager

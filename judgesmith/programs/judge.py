@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Self, get_args
+from typing import Any, Self, TypeVar, get_args
 
 import dspy
 from dspy.utils.exceptions import AdapterParseError, ContextWindowExceededError, LMError
 
 from judgesmith.programs.adapter import FencedAdapter
 from judgesmith.programs.asking import (
+    all_or_fault,
     call_config,
     current_lm,
     lacking,
@@ -20,7 +22,7 @@ from judgesmith.programs.asking import (
     too_long,
     unreadable,
 )
-from judgesmith.programs.judging import Ask, Reply, Steps
+from judgesmith.programs.judging import AnySteps, Ask, Reply, Steps
 from judgesmith.programs.models import ModelAnswer, sampling, stack_of
 from judgesmith.programs.models.dspy_lm import hearing
 from judgesmith.programs.nearest import Indexes, is_shown
@@ -33,6 +35,8 @@ from judgesmith.signatures.judge_protocol import JudgeProtocol
 from judgesmith.signatures.judgement import Judgement
 from judgesmith.signatures.rubric import Rubric
 from judgesmith.signatures.space import Picked, Space
+
+Found = TypeVar("Found")
 
 
 class Judge(dspy.Module):
@@ -98,6 +102,30 @@ class Judge(dspy.Module):
             Rubrics that compete with the judge's own, by name.
         """
 
+    def prepared(
+        self, lm: dspy.LM | None = None, *, rubrics: Sequence[Rubric] = ()
+    ) -> tuple[Self, tuple[str, ...]]:
+        """Return the judge with what it needs from a model before it judges, as plain values.
+
+        Most judges need nothing. What is prepared is part of the protocol afterwards, so that a
+        saved judge is complete; ``compile`` does this before it searches.
+
+        Parameters
+        ----------
+        lm : dspy.LM or None
+            The model; None takes DSPy's current one, or the offline model.
+        rubrics : sequence of Rubric
+            Others that the judge may be given later.
+
+        Returns
+        -------
+        Judge
+            Prepared; the judge itself where there was nothing to do.
+        tuple of str
+            What could not be prepared and what stands in for it, in sentences.
+        """
+        return self, ()
+
     def with_choices(self, picked: Picked, *, space: Space | None = None) -> Self:
         """Return a judge of the same kind that is decided as ``picked`` says.
 
@@ -135,6 +163,10 @@ class Judge(dspy.Module):
         kept = {name: text for name, text in own.instructions.items() if name in asked}
         return self.with_protocol(decided.model_copy(update={"instructions": kept}))
 
+    def own_models(self) -> dict[str, dspy.LM]:
+        """Return the models that single predictors have, by predictor."""
+        return {name: one.lm for name, one in self.named_predictors() if one.lm is not None}
+
     def templates(self) -> dict[str, Template]:
         """Return every question of the judge, by predictor, rendered up to the item."""
         return {
@@ -161,28 +193,35 @@ class Judge(dspy.Module):
             it).
         """
         steps = self.steps(source=source, response=response, context=context)
-        reply: Reply | None = None
-        with dspy.context(adapter=FencedAdapter(), lm=current_lm()):
-            while True:
-                try:
-                    ask = next(steps) if reply is None else steps.send(reply)
-                except StopIteration as end:
-                    return self._prediction(end.value)
-                reply = self._asked(ask)
+        return self._prediction(self.taken(steps))
 
     async def aforward(
         self, *, source: str, response: str, context: str | None = None
     ) -> dspy.Prediction:
         """Judge one response without blocking; see ``forward``."""
         steps = self.steps(source=source, response=response, context=context)
-        reply: Reply | None = None
         with dspy.context(adapter=FencedAdapter(), lm=current_lm()):
-            while True:
-                try:
-                    ask = next(steps) if reply is None else steps.send(reply)
-                except StopIteration as end:
-                    return self._prediction(end.value)
-                reply = await self._aasked(ask)
+            try:
+                asked = next(steps)
+                while True:
+                    asked = steps.send(await self._areplies(asked))
+            except StopIteration as end:
+                return self._prediction(end.value)
+
+    def taken(self, steps: AnySteps[Found]) -> Found:
+        """Return what steps come to whose questions this judge asks, one after the other."""
+        with dspy.context(adapter=FencedAdapter(), lm=current_lm()):
+            try:
+                asked = next(steps)
+                while True:
+                    asked = steps.send(
+                        self._asked(asked)
+                        if isinstance(asked, Ask)
+                        else tuple(self._asked(one) for one in asked)
+                    )
+            except StopIteration as end:
+                found: Found = end.value
+                return found
 
     def dump_state(self, json_mode: bool = True) -> dict[str, Any]:
         """Return DSPy's state of the predictors, and the protocol beside it."""
@@ -258,6 +297,13 @@ class Judge(dspy.Module):
                 return _replied(answer, heard, ask)
         return lacking(self._asked(replace(ask, probabilities=None)), ask, refused)
 
+    async def _areplies(self, asked: Ask | tuple[Ask, ...]) -> Reply | tuple[Reply, ...]:
+        """Return what comes back, all of several questions asked at once."""
+        if isinstance(asked, Ask):
+            return await self._aasked(asked)
+        said = await asyncio.gather(*map(self._aasked, asked), return_exceptions=True)
+        return all_or_fault(said)
+
     async def _aasked(self, ask: Ask) -> Reply:
         predictor = getattr(self, ask.predictor)
         refused = self._refused(ask, predictor)
@@ -310,7 +356,8 @@ class Judge(dspy.Module):
 
     def _config(self, ask: Ask, predictor: dspy.Predict) -> dict[str, Any]:
         lm = predictor.lm or dspy.settings.lm
-        return {**call_config(self._settings, lm), **probability_config(ask, lm)}
+        config = call_config(self._settings, lm, temperature=ask.temperature)
+        return {**config, **probability_config(ask, lm)}
 
     def _prediction(self, judgement: Judgement) -> dspy.Prediction:
         return dspy.Prediction(

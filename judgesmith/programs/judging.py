@@ -1,8 +1,9 @@
 """How a judge asks: one description of the steps, driven through DSPy or through templates.
 
 A judge writes its steps once, as a generator that yields an ``Ask`` for every model call, is
-sent a ``Reply``, and returns a ``Judgement``. Who drives the generator decides how the model
-is reached: ``Judge.forward`` through DSPy's predictors, the runner through rendered templates.
+sent a ``Reply``, and returns a ``Judgement``. Calls that do not wait for each other are yielded
+as a tuple, which is answered by a tuple. Who drives the generator decides how the model is
+reached: ``Judge.forward`` through DSPy's predictors, the runner through rendered templates.
 """
 
 from __future__ import annotations
@@ -56,12 +57,15 @@ class Ask:
         0 for the first answer to this question, 1, 2, … for further ones.
     probabilities : ProbabilitiesOf or None
         Of which answers the probabilities are wanted, too.
+    temperature : float or None
+        Of this call; None takes the protocol's. Models that were made without one are sent none.
     """
 
     predictor: str
     inputs: Mapping[str, str | None]
     sample: int = 0
     probabilities: ProbabilitiesOf | None = None
+    temperature: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,10 +94,13 @@ class Reply:
     probabilities: Mapping[str, AnswerProbabilities] = field(default_factory=dict)
 
 
-Steps = Generator[Ask, Reply, Judgement]
-"""A judgement under way."""
-
 Value = TypeVar("Value")
+
+AnySteps = Generator[Ask | tuple[Ask, ...], Any, Value]
+"""Questions on the way to a value: sent a ``Reply`` for an ``Ask``, and a tuple for a tuple."""
+
+Steps = AnySteps[Judgement]
+"""A judgement under way."""
 
 
 @dataclass(slots=True)

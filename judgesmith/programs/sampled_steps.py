@@ -12,7 +12,7 @@ from typing import Any, Literal, TypeVar
 
 from judgesmith.programs.aggregating import aggregate
 from judgesmith.programs.answer_probabilities import AnswerProbabilities
-from judgesmith.programs.judging import Ask, Calls, ProbabilitiesOf, Reply, Steps, asked
+from judgesmith.programs.judging import AnySteps, Ask, Calls, ProbabilitiesOf, Reply, Steps, asked
 from judgesmith.programs.templates import LEFT_OUT
 from judgesmith.programs.weighing import OVERALL, joined_weighting, weighed
 from judgesmith.signatures.answer_scale import levels_of, percent_of
@@ -23,7 +23,7 @@ from judgesmith.signatures.scale import Scale
 Text = str | None
 Value = TypeVar("Value")
 
-Once = Generator[Ask, Reply, Judgement]
+Once = AnySteps[Judgement]
 """The judgement of one sample under way."""
 
 
@@ -34,6 +34,7 @@ def sampled_steps(
     source: str,
     response: str,
     context: str | None = None,
+    enough: Callable[[], bool] = lambda: False,
 ) -> Steps:
     """Judge one response as often as ``protocol`` says, and make one judgement of it.
 
@@ -45,6 +46,8 @@ def sampled_steps(
         Takes an ``Asking`` and returns the steps of one sample.
     source, response, context : str
         The item.
+    enough : callable
+        Says after a sample whether further ones could add nothing.
 
     Raises
     ------
@@ -78,6 +81,8 @@ def sampled_steps(
             judgement = weighed(judgement, asking.probabilities, protocol.answers)
         found.append(judgement)
         asks_whole = asks_whole or OVERALL in asking.asked_about
+        if enough():
+            break
     judgement = reduced(found, tuple(calls.made), protocol.reduction, asks_whole=asks_whole)
     return aggregate(protocol.aggregation, judgement, source, context, response)
 
