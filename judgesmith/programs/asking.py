@@ -224,7 +224,8 @@ class _Way:
 
 class _StackAsker(Asker):
     def __init__(self, judge: Askable, lm: dspy.LM, own: Mapping[str, dspy.LM]) -> None:
-        self._steps = judge.steps
+        self._steps: Callable[..., Steps] = judge.steps
+        self._family = family_of(judge.protocol.judge)
         protocol = judge.protocol
         templates = judge.templates()
         models = {name: own.get(name, lm) for name in templates}
@@ -239,7 +240,10 @@ class _StackAsker(Asker):
             await stack.aclose()
 
     async def judge(self, item: RatedItem) -> Judgement:
-        steps = self._steps(source=item.source, response=item.response, context=item.context)
+        texts = self._family.more_texts(item.references)
+        steps = self._steps(
+            source=item.source, response=item.response, context=item.context, **texts
+        )
         return await self.taken(steps)
 
     async def taken(self, steps: AnySteps[Found]) -> Found:
@@ -317,6 +321,7 @@ class _DspyAsker(Asker):
     def __init__(self, judge: Any, lm: dspy.LM) -> None:
         self._judge = judge.program() if hasattr(judge, "program") else judge.deepcopy()
         self._lm = lm
+        self._family = family_of(judge.protocol.judge)
         self._threads: ThreadPoolExecutor | None = None
         self._context = contextvars.copy_context()
 
@@ -342,7 +347,10 @@ class _DspyAsker(Asker):
         import dspy
 
         with dspy.context(lm=self._lm), _our_errors():
-            found = self._judge(source=item.source, response=item.response, context=item.context)
+            texts = self._family.more_texts(item.references)
+            found = self._judge(
+                source=item.source, response=item.response, context=item.context, **texts
+            )
         return Judgement(**{name: found[name] for name in Judgement.model_fields})
 
     def _taken(self, steps: AnySteps[Found]) -> Found:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import difflib
 import functools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Annotated, Any
@@ -50,6 +50,8 @@ class Family:
         Active-Critic's protocol.
     needs_logprobs, needs_model : bool
         Whether it needs log-probabilities of the model, and a model at all.
+    reads_references : bool
+        Whether its steps take the item's ``references``, too.
     calls : str
         ``module:function`` that takes the protocol and returns how many calls a text takes if
         every answer can be read; empty where each question is asked once per sample.
@@ -64,6 +66,7 @@ class Family:
     has_demonstrations: bool = False
     needs_logprobs: bool = False
     needs_model: bool = True
+    reads_references: bool = False
     calls: str = ""
 
     @property
@@ -101,11 +104,22 @@ class Family:
         return judge
 
     def steps_of(
-        self, protocol: JudgeProtocol, *, source: str, response: str, context: str | None
+        self,
+        protocol: JudgeProtocol,
+        *,
+        source: str,
+        response: str,
+        context: str | None,
+        references: Sequence[str] = (),
     ) -> Steps:
         """Return the judgement of one response, as a generator of questions."""
         take: Callable[..., Steps] = _at(self.steps)
-        return take(protocol, source=source, response=response, context=context)
+        more = self.more_texts(references)
+        return take(protocol, source=source, response=response, context=context, **more)
+
+    def more_texts(self, references: Sequence[str]) -> dict[str, tuple[str, ...]]:
+        """Return what its steps take beside source, response and context, by name."""
+        return {"references": tuple(references)} if self.reads_references else {}
 
     def forms_of(self, protocol: JudgeProtocol) -> dict[str, QuestionForm]:
         """Return what each question of a protocol must show and how it is read, in order."""

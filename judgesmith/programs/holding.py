@@ -6,7 +6,7 @@ import asyncio
 import hashlib
 import json
 from abc import abstractmethod
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import dspy
@@ -86,21 +86,31 @@ class JudgeOfJudges(dspy.Module):
         askers = {name: Asker.of(self.members[name], lm) for name in self.asked}
         return MembersAsker(askers, self.combined)
 
-    def forward(self, *, source: str, response: str, context: str | None = None) -> dspy.Prediction:
+    def forward(
+        self,
+        *,
+        source: str,
+        response: str,
+        context: str | None = None,
+        references: Sequence[str] = (),
+    ) -> dspy.Prediction:
         """Judge one response; see ``Judge.forward``."""
-        found = {
-            name: judgement_of(
-                self.members[name](source=source, response=response, context=context)
-            )
-            for name in self.asked
-        }
+        texts: dict[str, Any] = {"source": source, "response": response, "context": context}
+        texts |= {"references": references} if references else {}
+        found = {name: judgement_of(self.members[name](**texts)) for name in self.asked}
         return self._prediction(self.combined(found))
 
     async def aforward(
-        self, *, source: str, response: str, context: str | None = None
+        self,
+        *,
+        source: str,
+        response: str,
+        context: str | None = None,
+        references: Sequence[str] = (),
     ) -> dspy.Prediction:
         """Judge one response without blocking, asking all members at once."""
-        texts = {"source": source, "response": response, "context": context}
+        texts: dict[str, Any] = {"source": source, "response": response, "context": context}
+        texts |= {"references": references} if references else {}
         said = await asyncio.gather(*(self.members[name].acall(**texts) for name in self.asked))
         judgements = map(judgement_of, said)
         return self._prediction(self.combined(dict(zip(self.asked, judgements, strict=True))))

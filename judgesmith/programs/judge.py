@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Self, TypeVar, get_args
 
@@ -22,6 +22,7 @@ from judgesmith.programs.asking import (
     too_long,
     unreadable,
 )
+from judgesmith.programs.families import family_of
 from judgesmith.programs.judging import AnySteps, Ask, Reply, Steps
 from judgesmith.programs.models import ModelAnswer, sampling, stack_of
 from judgesmith.programs.models.dspy_lm import hearing
@@ -174,7 +175,14 @@ class Judge(dspy.Module):
             for name, predictor in self.named_predictors()
         }
 
-    def forward(self, *, source: str, response: str, context: str | None = None) -> dspy.Prediction:
+    def forward(
+        self,
+        *,
+        source: str,
+        response: str,
+        context: str | None = None,
+        references: Sequence[str] = (),
+    ) -> dspy.Prediction:
         """Judge one response.
 
         Parameters
@@ -183,6 +191,8 @@ class Judge(dspy.Module):
             What was answered, and the answer under judgement, verbatim.
         context : str or None
             Further material the response may draw on.
+        references : sequence of str
+            Answers known to be good; families that do not read them pass them over.
 
         Returns
         -------
@@ -192,14 +202,19 @@ class Judge(dspy.Module):
             ``raw``, ``weighting``, ``calls`` and ``protocol`` (the fingerprint of what produced
             it).
         """
-        steps = self.steps(source=source, response=response, context=context)
+        steps = self._begun(source, response, context, references)
         return self._prediction(self.taken(steps))
 
     async def aforward(
-        self, *, source: str, response: str, context: str | None = None
+        self,
+        *,
+        source: str,
+        response: str,
+        context: str | None = None,
+        references: Sequence[str] = (),
     ) -> dspy.Prediction:
         """Judge one response without blocking; see ``forward``."""
-        steps = self.steps(source=source, response=response, context=context)
+        steps = self._begun(source, response, context, references)
         with dspy.context(adapter=FencedAdapter(), lm=current_lm()):
             try:
                 asked = next(steps)
@@ -222,6 +237,13 @@ class Judge(dspy.Module):
             except StopIteration as end:
                 found: Found = end.value
                 return found
+
+    def _begun(
+        self, source: str, response: str, context: str | None, references: Sequence[str]
+    ) -> Steps:
+        steps: Callable[..., Steps] = self.steps
+        more = family_of(self._settings.judge).more_texts(references)
+        return steps(source=source, response=response, context=context, **more)
 
     def dump_state(self, json_mode: bool = True) -> dict[str, Any]:
         """Return DSPy's state of the predictors, and the protocol beside it."""

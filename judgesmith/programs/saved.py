@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
@@ -95,10 +95,22 @@ class SavedJudge(SavedRecord):
         """Return every question, rendered up to the item, as it was when the judge was made."""
         return self.questions
 
-    def steps(self, *, source: str, response: str, context: str | None = None) -> Steps:
+    def steps(
+        self,
+        *,
+        source: str,
+        response: str,
+        context: str | None = None,
+        references: Sequence[str] = (),
+    ) -> Steps:
         """Return the judgement of one response, as a generator of questions."""
-        family = family_of(self.protocol.judge)
-        return family.steps_of(self.protocol, source=source, response=response, context=context)
+        return family_of(self.protocol.judge).steps_of(
+            self.protocol,
+            source=source,
+            response=response,
+            context=context,
+            references=references,
+        )
 
     def program(self) -> Judge:
         """Return the judge as a DSPy module.
