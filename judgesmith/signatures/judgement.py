@@ -13,7 +13,9 @@ from pydantic import (
     Field,
     FiniteFloat,
     PlainSerializer,
+    SerializerFunctionWrapHandler,
     create_model,
+    model_serializer,
     model_validator,
 )
 
@@ -135,23 +137,36 @@ class Weighting(BaseModel):
 
     Parameters
     ----------
-    mode : {"probabilities", "stated"}
-        Whether the score is the mean of all that the model might have given, or the one that it
-        stated because there were no probabilities.
+    mode : {"probabilities", "samples", "stated"}
+        Whether the score is made of all that the model might have answered, by probability or as
+        often as it did in several samples, or of what it stated because there was neither.
     stated : float
         What the model stated, 0 to 100.
     mass : float
-        How much of the probability was listed, 0 to 1.
+        How much of the probability was listed, 0 to 1; of several answers the least.
     reason : str
         Why there were no probabilities; empty where there were.
+    n : int
+        Samples of each answer behind the score; 0 where none were drawn.
+    sum : float or None
+        What the score was normalised from, in judges that compare: the sum over all comparisons.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    mode: Literal["probabilities", "stated"]
+    mode: Literal["probabilities", "samples", "stated"]
     stated: FiniteFloat
     mass: FiniteFloat = 0.0
     reason: str = ""
+    n: int = Field(default=0, ge=0)
+    sum: FiniteFloat | None = None
+
+    @model_serializer(mode="wrap")
+    def _what_there_is(self, plain: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Leave out samples and a sum where there are none."""
+        found: dict[str, Any] = plain(self)
+        unsaid = {"n": 0, "sum": None}
+        return {k: v for k, v in found.items() if k not in unsaid or v != unsaid[k]}
 
 
 class Judgement(BaseModel):

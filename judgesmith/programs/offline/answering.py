@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from math import fsum
 
 from judgesmith.programs.features import FeatureVector, lexical_features
 from judgesmith.programs.models.request import Prefix
@@ -18,8 +19,26 @@ class Score:
     spread: float
 
 
-Piece = str | Score
-"""A part of an answer: text, or a score that is still to be settled on."""
+@dataclass(frozen=True, slots=True)
+class Words:
+    """One of a few words to be given, by how likely each is; the likelihoods sum to 1.
+
+    Raises
+    ------
+    ValueError
+        If there is no word, or they do not sum to 1.
+    """
+
+    chances: Mapping[str, float]
+
+    def __post_init__(self) -> None:
+        total = fsum(self.chances.values())
+        if abs(total - 1) > 1e-9:
+            raise ValueError(f"the likelihoods of words sum to 1; got {total:g}.")
+
+
+Piece = str | Score | Words
+"""A part of an answer: text, or a score or word that is still to be settled on."""
 
 Answerer = Callable[[Prefix, Question, Fields], Mapping[str, Sequence[Piece]]]
 

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from judgesmith.programs.models.errors import ModelError
 from judgesmith.programs.models.request import ModelAnswer, ModelRequest, TokenLogprob, framed
-from judgesmith.programs.offline.answering import Piece, Score, answerer_of
+from judgesmith.programs.offline.answering import Piece, Score, Words, answerer_of
 from judgesmith.programs.offline.reader import read_prefix, read_user
 from judgesmith.signatures.answer_scale import is_percent
 from judgesmith.signatures.scale import Scale
@@ -94,16 +94,22 @@ def _settled(
     rng = np.random.default_rng(_seed(request)) if draws else None
     levels = _levels(answers)
     if rng is None and settings.logprobs is None:
-        return [
-            levels.texts[levels.nearest(piece)] if isinstance(piece, Score) else piece
-            for piece in pieces
-        ], None
+        return [_likeliest(piece, levels) for piece in pieces], None
     texts: list[str] = []
     tokens: list[TokenLogprob] = []
     for piece in pieces:
         if isinstance(piece, str):
             texts.append(piece)
             tokens.append(TokenLogprob(piece, 0.0, ((piece, 0.0),) if settings.logprobs else ()))
+            continue
+        if isinstance(piece, Words):
+            words, given = list(piece.chances), np.array(list(piece.chances.values()))
+            place = int(np.argmax(given))
+            if rng is not None:
+                warm = given ** (1 / temperature)
+                place = int(rng.choice(len(words), p=warm / warm.sum()))
+            texts.append(words[place])
+            tokens.append(_token(place, words, given, settings.logprobs or 0))
             continue
         place = levels.nearest(piece)
         if rng is not None:
@@ -113,6 +119,14 @@ def _settled(
         texts.append(levels.texts[place])
         tokens.append(_token(place, levels.texts, chances, settings.logprobs or 0))
     return texts, tuple(tokens) if settings.logprobs is not None else None
+
+
+def _likeliest(piece: Piece, levels: _Levels) -> str:
+    if isinstance(piece, Score):
+        return levels.texts[levels.nearest(piece)]
+    if isinstance(piece, Words):
+        return max(piece.chances, key=piece.chances.__getitem__)
+    return piece
 
 
 @dataclass(frozen=True, slots=True, eq=False)
