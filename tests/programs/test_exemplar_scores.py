@@ -104,7 +104,7 @@ def test_turning_the_scale_round_turns_mirrored_sums_round(compared):
 @given(st.integers(2, 9), st.floats(0, 1), st.floats(0, 1), st.booleans())
 def test_a_larger_sum_never_scores_less(n, first, second, mirrored):
     most = largest_sum(n)
-    less, more = sorted((2 * most * one - most for one in (first, second)))
+    less, more = sorted(2 * most * one - most for one in (first, second))
     for how in ("affine", "level"):
         assert normalised(less, n, how, mirrored=mirrored) <= normalised(
             more, n, how, mirrored=mirrored
