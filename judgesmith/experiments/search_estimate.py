@@ -87,10 +87,13 @@ def search_calls(
     # Each other judge on a front has its aggregation fitted, too.
     several = isinstance(parse_objectives(settings.objective), SeveralObjectives)
     most += several * n_trials * dearest * n_pool
+    # Weights are learned for the judge as it was, too, to see whether the winner is still better.
+    weighed = settings.learn_weights and not several
+    most += weighed * start * n_pool
     expected = start * reported + n_trials * usual * (
         RACED_SHARE * n_selection + _share_with_runs(space) * n_pool
     )
-    expected += usual * (n_pool + n_heldout)
+    expected += usual * (n_pool + n_heldout) + weighed * start * n_pool / 2
     expected += several * min(n_trials, USUAL_FRONT - 1) * usual * n_pool
     return SearchCalls(most=most, expected=min(expected, most))
 

@@ -21,6 +21,7 @@ from judgesmith.experiments.searching import (
 )
 from judgesmith.experiments.settings import CompileSettings
 from judgesmith.experiments.text_searching import text_search
+from judgesmith.experiments.weighed_winner import weighed
 from judgesmith.optimizers import (
     FitAggregation,
     JudgedTable,
@@ -177,11 +178,32 @@ class Tuning:
         best = searched(search, student, parts)
         self.complete = self.complete and search.complete_
         self.notes += [*search_notes(search), *front_notes(search.front_)]
-        self.lm, self.front = search.lm_, search.front_
+        started_with, self.lm, self.front = self.lm, search.lm_, search.front_
         self.history += [_trial("protocol", trial) for trial in search.trials_]
         self.history += importance_entries(search)
         self.confirmation = confirmation_of(search)
+        if search.taken_ and self.settings.learn_weights:
+            return self._kept_when_weighed(best, student, parts, started_with)
         return best
+
+    def _kept_when_weighed(self, winner: Judge, start: Judge, parts: Parts, lm: Any) -> Judge:
+        """Return the winner, or the start where that is better with learned weights."""
+        found = weighed(
+            winner,
+            start,
+            parts.tuning,
+            fit_winner=self._fit(None),
+            fit_start=self._fit(None, lm=lm),
+        )
+        if found is None:
+            return winner
+        self.confirmation = {**(self.confirmation or {}), "weighed": found.to_dict()}
+        if not found.worse:
+            return winner
+        self.notes.append(found.note(str(deciding_objective(self.settings))))
+        self.confirmation |= {"better": False, "taken": 0}
+        self.lm = lm
+        return start
 
     def _noted(self) -> Callable[[RacedTrial], None]:
         """Return what is told of every trial of a search of the protocol."""
@@ -211,7 +233,7 @@ class Tuning:
         if not self.settings.learn_weights:
             return judge
         n_items = sum(len(rows) for rows in parts.tuning)
-        fit = FitAggregation(**self._common("aggregation", n_items), lexical=self._lexical)
+        fit = self._fit(n_items)
         rated = [one for rows in parts.tuning for one in examples_of(rows)]
         fitted = fit.compile(judge, trainset=rated)
         self.history += [_trial("aggregation", trial) for trial in fit.trials_]
@@ -221,6 +243,10 @@ class Tuning:
             unshown = parts.pool.without(shown_keys(judge.protocol.demonstrations))
             self.pool = unshown.judged(self.judged(judge, unshown, "aggregation"))
         return fitted
+
+    def _fit(self, n_items: int | None, *, lm: Any = None) -> FitAggregation:
+        common = self._common("aggregation", n_items)
+        return FitAggregation(**{**common, "lm": lm or self.lm}, lexical=self._lexical)
 
     def _common(self, stage: str, n_items: int | None) -> dict[str, Any]:
         return {

@@ -47,8 +47,8 @@ def test_a_space_without_costly_choices_has_a_bound_near_what_is_expected():
     fixed = ("variant", "criteria_calls", "overall", "samples")
     found = calls(fixed=fixed, n_demonstrations=0)
     # As it was on the 150 rows, 30 configurations on those to choose by and to show, and the fit
-    # and the report on the others: two questions each.
-    assert found.most == 2 * 150 + 30 * 2 * 110 + 2 * 60
+    # and the report on the others, and weights for the judge as it was: two questions each.
+    assert found.most == 2 * 150 + 30 * 2 * 110 + 2 * 60 + 2 * 10
     assert found.most > found.expected > 0.4 * found.most
 
 
@@ -57,13 +57,13 @@ def test_separate_questions_and_five_samples_make_the_bound():
     many = calls()
     n_criteria = len(Protocol().rubric.criteria)
     assert many.most > 2 * few.most
-    assert calls(n_trials=1).most == 2 * 150 + (n_criteria + 1) * 5 * (110 + 60)
+    assert calls(n_trials=1).most == 2 * 150 + (n_criteria + 1) * 5 * (110 + 60) + 2 * 10
 
 
 def test_no_more_configurations_are_counted_than_there_are():
     fixed = ("variant", "criteria_calls", "overall", "samples", "explain", "rubric")
     found = calls(fixed=fixed, n_demonstrations=0, n_trials=1000)
-    assert found.most == 2 * 150 + 8 * 2 * 110 + 2 * 60
+    assert found.most == 2 * 150 + 8 * 2 * 110 + 2 * 60 + 2 * 10
 
 
 def test_only_a_search_of_the_protocol_has_an_expectation(data):
