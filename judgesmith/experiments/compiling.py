@@ -44,6 +44,7 @@ from judgesmith.experiments.objective_report import (
 )
 from judgesmith.experiments.offline_notes import offline_notes
 from judgesmith.experiments.parts import Parts, parts_of
+from judgesmith.experiments.preparing import prepared_judges
 from judgesmith.experiments.rubric_choice import better_start
 from judgesmith.experiments.searching import SearchFiles
 from judgesmith.experiments.settings import CompileSettings
@@ -177,6 +178,8 @@ def compile_judge(
         models=models or {},
     )
     bare, start = start_of(dataset, targets, work, parts)
+    unasked = {**parts.counts(targets), "unscored": 0}
+    bare, start = prepared_judges(work, bare, start, rows=unasked, target=targets.whole.name)
     if settings.rubrics_compete and settings.optimizer != "protocol":
         start = better_start(work, parts, bare, start)
     judge = work.optimized(start, parts, bare=bare)

@@ -181,7 +181,15 @@ def _family_lines(protocol: JudgeProtocol) -> Iterator[str]:
     yield f"- judge: {protocol.judge}, which {family_of(protocol.judge).about}"
     for name in type(protocol).model_fields:
         if name not in JudgeProtocol.model_fields:
-            yield f"- {name.replace('_', ' ')}: {_on_one_line(str(getattr(protocol, name)))}"
+            said = _value_text(getattr(protocol, name))
+            yield f"- {name.replace('_', ' ')}: {_on_one_line(said)}"
+
+
+def _value_text(value: Any) -> str:
+    """Return the value of a choice; of texts by name the names, as prompts show the texts."""
+    if isinstance(value, Mapping):
+        return ", ".join(dict.fromkeys(str(key).partition(":")[0] for key in value)) or "none"
+    return str(value)
 
 
 def _choices_text(protocol: Protocol) -> str:

@@ -221,3 +221,13 @@ register_family(
         about="asks for a score and nothing else, of the whole or of each criterion",
     )
 )
+register_family(
+    Family(
+        name="g-eval",
+        judge="judgesmith.programs.g_eval:GEval",
+        protocol="judgesmith.signatures.g_eval:GEvalProtocol",
+        steps="judgesmith.programs.g_eval_steps:g_eval_steps",
+        forms="judgesmith.programs.g_eval_steps:g_eval_forms",
+        about="scores by evaluation steps that a model writes once, weighed by probabilities",
+    )
+)

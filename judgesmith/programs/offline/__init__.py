@@ -1,7 +1,8 @@
 """The offline model: classical text-quality features and hand-set reasons in place of a model."""
 
 import judgesmith.programs.offline.inferring
-import judgesmith.programs.offline.judging  # noqa: F401 - both register their answers
+import judgesmith.programs.offline.judging
+import judgesmith.programs.offline.planning  # noqa: F401 - they register their answers
 from judgesmith.programs.offline.answering import (
     Score,
     UnknownSignature,

@@ -36,7 +36,7 @@ from judgesmith.signatures.scale import PERCENT, Scale
 _ASSESSED = re.compile(r"^- (.+?): (.+?)\.(?: |$)", re.MULTILINE)
 
 
-@answers_signature(inputs="source response", outputs="score", optional="task context")
+@answers_signature(inputs="source response", outputs="score", optional="task context steps")
 def _grade(prefix: Prefix, question: Question, fields: Fields) -> Mapping[str, Sequence[Piece]]:
     """Answer ``GradeResponse``, and questions like it that name the task."""
     features = features_of(fields)
@@ -59,7 +59,7 @@ def _overall(prefix: Prefix, question: Question, fields: Fields) -> Mapping[str,
 
 
 @answers_signature(
-    inputs="criteria source response", outputs="score", optional="task context explanation"
+    inputs="criteria source response", outputs="score", optional="task context steps explanation"
 )
 def _rate(prefix: Prefix, question: Question, fields: Fields) -> Mapping[str, Sequence[Piece]]:
     """Answer ``RateByCriteria``: what the criteria would get counts, though nobody writes it."""
@@ -73,7 +73,7 @@ def _rate(prefix: Prefix, question: Question, fields: Fields) -> Mapping[str, Se
 
 
 @answers_signature(
-    inputs="criterion source response", outputs="score", optional="task context explanation"
+    inputs="criterion source response", outputs="score", optional="task context steps explanation"
 )
 def _assess_one(
     prefix: Prefix, question: Question, fields: Fields

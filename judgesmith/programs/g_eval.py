@@ -1,0 +1,151 @@
+"""G-Eval: a criterion, steps to check it by, and a score weighed by its probabilities."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Self
+
+import dspy
+
+from judgesmith.programs.aggregating import check_terms
+from judgesmith.programs.choices import answers_choice, field_choice, rubric_choice
+from judgesmith.programs.g_eval_steps import g_eval_forms, g_eval_inputs, g_eval_steps
+from judgesmith.programs.judge import Judge
+from judgesmith.programs.judging import Steps
+from judgesmith.programs.writing_steps import written_steps
+from judgesmith.signatures.answering import question_on
+from judgesmith.signatures.g_eval import (
+    ENDS,
+    FollowForOne,
+    FollowForWhole,
+    GEvalProtocol,
+    steps_key,
+)
+from judgesmith.signatures.space import Choice, Option, Space
+
+if TYPE_CHECKING:
+    from judgesmith.signatures.rubric import Rubric
+
+SAMPLES = (1, 5, 20)
+"""How many answers compete where probabilities are lacking; the paper takes 20, at 1."""
+
+
+class GEval(Judge):
+    """Score by evaluation steps, weighed by the probabilities of the scores.
+
+    The steps are written once per criterion, by ``prepared``, and are part of the protocol from
+    then on. Without them the judge shows steps that fit any criterion.
+
+    Parameters
+    ----------
+    protocol : GEvalProtocol or None
+        The whole judge as one value; None starts from the defaults.
+    **choices
+        Parts of the protocol to set, such as ``asks="overall"`` or ``steps={"wit": ["…"]}``.
+
+    Raises
+    ------
+    ValueError
+        If each criterion is to be scored and the rubric has none.
+
+    References
+    ----------
+    Liu et al. (2023), "G-Eval: NLG Evaluation using GPT-4 with Better Human Alignment", EMNLP.
+    arXiv:2303.16634. The words of all questions are our own.
+
+    Examples
+    --------
+    >>> judge, problems = GEval(asks="overall").prepared()
+    >>> list(judge.protocol.steps)[0].partition(":")[0], problems
+    ('relevance', ())
+    >>> found = judge(source="The bridge opened on Monday.", response="It opened on Monday.")
+    >>> found.weighting["overall"].mode
+    'probabilities'
+    """
+
+    _settings: GEvalProtocol
+
+    def __init__(self, protocol: GEvalProtocol | None = None, **choices: Any) -> None:
+        given = protocol or GEvalProtocol()
+        if given.judge != "g-eval":
+            raise ValueError(f"expected a g-eval protocol; got one of {given.judge}.")
+        own = GEvalProtocol.model_validate({**dict(given), **choices})
+        super().__init__(own)
+        check_terms(own.aggregation)
+        if own.scores_criteria and not own.rubric.criteria:
+            raise ValueError(
+                "a g-eval judge that asks for criteria needs some; the rubric has none. Give it at "
+                "least one under 'criteria', as name: definition, or let it ask for the whole."
+            )
+        for name in g_eval_forms(own):
+            signature = FollowForWhole if name == "follow" else FollowForOne
+            told = g_eval_inputs(own, name)
+            for field in ("task", "criteria", "criterion"):
+                if field in signature.input_fields and field not in told:
+                    signature = signature.delete(field)
+            setattr(self, name, dspy.Predict(question_on(signature, own.answers, ends=ENDS)))
+        self._adopt(own)
+
+    def steps(self, *, source: str, response: str, context: str | None = None) -> Steps:
+        """Return the judgement of one response, as a generator of questions."""
+        return g_eval_steps(self._settings, source=source, response=response, context=context)
+
+    def fixed_inputs(self, predictor: str) -> Mapping[str, str]:
+        """Return task, criteria and steps as far as the question has them."""
+        return g_eval_inputs(self._settings, predictor)
+
+    def prepared(
+        self, lm: dspy.LM | None = None, *, rubrics: Sequence[Rubric] = ()
+    ) -> tuple[Self, tuple[str, ...]]:
+        """Return the judge with steps for its criteria and those of other rubrics; see ``Judge``.
+
+        What a criterion has steps for already is not asked again, so that steps can be edited.
+        """
+        own = self.protocol
+        assert isinstance(own, GEvalProtocol)
+        steps = dict(own.steps)
+        problems = []
+        for rubric in (own.rubric, *rubrics):
+            for criterion in rubric.criteria:
+                key = steps_key(criterion)
+                if steps.get(key) or own.steps.get(criterion.name):
+                    continue
+                found = written_steps(lm, task=rubric.task, criterion=key)
+                if isinstance(found, str):
+                    problems.append(f"{criterion.name} is judged by general steps: {found}")
+                else:
+                    steps[key] = found
+        if steps == own.steps:
+            return self, tuple(dict.fromkeys(problems))
+        update = {"steps": steps}
+        return self.with_protocol(own.model_copy(update=update)), tuple(dict.fromkeys(problems))
+
+    def space(self, rubrics: Mapping[str, Rubric] | None = None) -> Space:
+        """Return what may be chosen about this judge; as it is comes first everywhere."""
+        own = self._settings
+        choices = []
+        if own.rubric.criteria:
+            choices += [
+                field_choice(own, "asks", ("criteria", "overall")),
+                rubric_choice(own, rubrics),
+            ]
+        choices += [
+            field_choice(own, "plan", ("own", "general")),
+            answers_choice(own),
+            field_choice(own, "weighting", ("probabilities", "none")),
+            _samples(own),
+        ]
+        several = tuple(one for one in choices[-1].ids if one != "1")
+        reduction = field_choice(own, "reduction", ("mean", "median", "mode"), samples=several)
+        return Space(choices=(*choices, reduction))
+
+
+def _samples(own: GEvalProtocol) -> Choice:
+    """Return the choice of how many answers stand in for probabilities, several at 1 as usual."""
+    as_it_is = {"samples": own.samples, "temperature": own.temperature}
+    options = [Option(id=str(own.samples), sets=as_it_is)]
+    for n in SAMPLES:
+        if n != own.samples:
+            warm = {"samples": n, "temperature": 0.0 if n == 1 else own.temperature or 1.0}
+            options.append(Option(id=str(n), sets=warm))
+    return Choice(name="samples", options=tuple(options))
