@@ -231,3 +231,13 @@ register_family(
         about="scores by evaluation steps that a model writes once, weighed by probabilities",
     )
 )
+register_family(
+    Family(
+        name="explain-eval",
+        judge="judgesmith.programs.explain_eval:ExplainEval",
+        protocol="judgesmith.signatures.explain_eval:ExplainEvalProtocol",
+        steps="judgesmith.programs.explain_eval_steps:explain_eval_steps",
+        forms="judgesmith.programs.explain_eval_steps:explain_eval_forms",
+        about="analyses and rates each criterion, or the whole, in words and a score",
+    )
+)

@@ -36,12 +36,17 @@ from judgesmith.signatures.scale import PERCENT, Scale
 _ASSESSED = re.compile(r"^- (.+?): (.+?)\.(?: |$)", re.MULTILINE)
 
 
-@answers_signature(inputs="source response", outputs="score", optional="task context steps")
+@answers_signature(
+    inputs="source response", outputs="score", optional="task context steps explanation"
+)
 def _grade(prefix: Prefix, question: Question, fields: Fields) -> Mapping[str, Sequence[Piece]]:
     """Answer ``GradeResponse``, and questions like it that name the task."""
     features = features_of(fields)
     terms = overall_terms(features, facet_values(features), None)
-    return {"score": [_scored(fields, _overall_after(prefix), terms)]}
+    answer: dict[str, Sequence[Piece]] = {"score": [_scored(fields, _overall_after(prefix), terms)]}
+    if "explanation" in question.outputs:
+        answer["explanation"] = [_said(fields, _verdict(features, {}))]
+    return answer
 
 
 @answers_signature(

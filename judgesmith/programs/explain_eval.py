@@ -1,0 +1,111 @@
+"""Analyse, then rate; rate, then explain; or the score alone: what the words are worth."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import dspy
+
+from judgesmith.programs.aggregating import check_terms
+from judgesmith.programs.choices import (
+    answers_choice,
+    field_choice,
+    reduction_choices,
+    rubric_choice,
+    samples_choice,
+)
+from judgesmith.programs.explain_eval_steps import (
+    explain_eval_forms,
+    explain_eval_inputs,
+    explain_eval_steps,
+)
+from judgesmith.programs.judge import Judge
+from judgesmith.programs.judging import Steps
+from judgesmith.signatures.answering import question_on
+from judgesmith.signatures.explain_eval import (
+    ENDS,
+    AnalyseOne,
+    AnalyseWhole,
+    ExplainEvalProtocol,
+)
+from judgesmith.signatures.rubric import Rubric
+from judgesmith.signatures.space import Space
+
+
+class ExplainEval(Judge):
+    """Ask for an analysis and a score, in either order, or for the score alone.
+
+    Parameters
+    ----------
+    protocol : ExplainEvalProtocol or None
+        The whole judge as one value; None starts from the defaults.
+    **choices
+        Parts of the protocol to set, such as ``explain="after"``.
+
+    Raises
+    ------
+    ValueError
+        If each criterion is to be scored and the rubric has none.
+
+    References
+    ----------
+    Chiang and Lee (2023), "A Closer Look into Using Large Language Models for Automatic
+    Evaluation", Findings of EMNLP, section 3. The words of all questions are our own.
+
+    Examples
+    --------
+    >>> judge = ExplainEval(asks="overall")
+    >>> found = judge(source="The bridge opened on Monday.", response="It opened on Monday.")
+    >>> found.score, found.explanation != ""
+    (75.0, True)
+    """
+
+    _settings: ExplainEvalProtocol
+
+    def __init__(self, protocol: ExplainEvalProtocol | None = None, **choices: Any) -> None:
+        given = protocol or ExplainEvalProtocol()
+        if given.judge != "explain-eval":
+            raise ValueError(f"expected an explain-eval protocol; got one of {given.judge}.")
+        own = ExplainEvalProtocol.model_validate({**dict(given), **choices})
+        super().__init__(own)
+        check_terms(own.aggregation)
+        if own.scores_criteria and not own.rubric.criteria:
+            raise ValueError(
+                "an explain-eval judge that asks for criteria needs some; the rubric has none. "
+                "Give it at least one under 'criteria', as name: definition, or let it ask for the "
+                "whole."
+            )
+        for name in explain_eval_forms(own):
+            signature = AnalyseWhole if name == "analyse" else AnalyseOne
+            told = explain_eval_inputs(own, name)
+            for field in ("task", "criteria", "criterion"):
+                if field in signature.input_fields and field not in told:
+                    signature = signature.delete(field)
+            question = question_on(signature, own.answers, own.explain, ends=ENDS)
+            setattr(self, name, dspy.Predict(question))
+        self._adopt(own)
+
+    def steps(self, *, source: str, response: str, context: str | None = None) -> Steps:
+        """Return the judgement of one response, as a generator of questions."""
+        return explain_eval_steps(self._settings, source=source, response=response, context=context)
+
+    def fixed_inputs(self, predictor: str) -> Mapping[str, str]:
+        """Return task and criteria as far as the question has them."""
+        return explain_eval_inputs(self._settings, predictor)
+
+    def space(self, rubrics: Mapping[str, Rubric] | None = None) -> Space:
+        """Return what may be chosen about this judge; as it is comes first everywhere."""
+        own = self._settings
+        choices = []
+        if own.rubric.criteria:
+            choices += [
+                field_choice(own, "asks", ("criteria", "overall")),
+                rubric_choice(own, rubrics),
+            ]
+        choices += [
+            field_choice(own, "explain", ("before", "after", "none")),
+            answers_choice(own),
+            samples_choice(own),
+        ]
+        return Space(choices=(*choices, *reduction_choices(own)))
