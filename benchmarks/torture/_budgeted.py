@@ -11,7 +11,7 @@ import sys
 
 from judgesmith import ActiveCritic, RatedItem, judge_each, model
 from judgesmith.programs.models import stack_of
-from judgesmith.programs.running import NOT_ASKED
+from judgesmith.programs.running import was_not_asked
 
 PRICE = (1000.0, 4000.0)
 
@@ -23,7 +23,7 @@ def main(ledger: str, url: str, n_items: str, max_tokens: str, ceiling: str, val
     judge = ActiveCritic(variant="vanilla", max_tokens=int(max_tokens) or None)
     items = (RatedItem(source="Judge it.", response=f"item-{n} 文") for n in range(int(n_items)))
     judged = [judgement for _, judgement in judge_each(judge, items, lm=lm, concurrency=32)]
-    unasked = [one for one in judged if (one.problem or "").startswith(NOT_ASKED)]
+    unasked = [one for one in judged if was_not_asked(one)]
     stack = stack_of(lm)
     told = {
         "scored": sum(one.score is not None for one in judged),

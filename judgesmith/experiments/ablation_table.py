@@ -25,7 +25,7 @@ from judgesmith.experiments.tuning import Progress
 from judgesmith.optimizers import JudgedTable
 from judgesmith.optimizers.rows import Rows
 from judgesmith.programs import judge_items
-from judgesmith.programs.running import NOT_ASKED
+from judgesmith.programs.running import was_not_asked
 from judgesmith.signatures import Judgement
 
 if TYPE_CHECKING:
@@ -197,7 +197,7 @@ class _Maker:
         judged = judge_items(
             found.saved, self.heldout.items, lm=self.lm, concurrency=self.concurrency
         )
-        if not found.complete or any((one.problem or "").startswith(NOT_ASKED) for one in judged):
+        if not found.complete or any(map(was_not_asked, judged)):
             return None
         made = FinishedRow(
             saved=found.saved,

@@ -17,7 +17,7 @@ from judgesmith.optimizers.calibrating import FEWEST_ROWS
 from judgesmith.optimizers.rows import Rows
 from judgesmith.programs import judge_items
 from judgesmith.programs.calibrated import CalibratedJudgement, calibrated
-from judgesmith.programs.running import NOT_ASKED
+from judgesmith.programs.running import was_not_asked
 from judgesmith.programs.saved_kinds import AnySaved, SavedCalibrated
 from judgesmith.signatures.calibration import Calibration
 from judgesmith.signatures.judgement import Judgement
@@ -182,7 +182,7 @@ class _Asking:
         found = judge_items(
             self.judge, rows.items, lm=self.lm, concurrency=self.concurrency, progress=tell
         )
-        if any((one.problem or "").startswith(NOT_ASKED) for one in found):
+        if any(map(was_not_asked, found)):
             self.complete = False
         return found
 

@@ -25,7 +25,7 @@ from judgesmith.optimizers.aggregation import FEWEST_ROWS
 from judgesmith.optimizers.rows import Rows
 from judgesmith.programs import judge_items
 from judgesmith.programs.panel import PanelJudgement
-from judgesmith.programs.running import NOT_ASKED
+from judgesmith.programs.running import was_not_asked
 from judgesmith.programs.saved_kinds import AnySaved, SavedPanel
 from judgesmith.programs.saved_record import GoldenItem
 from judgesmith.signatures.judgement import Judgement
@@ -215,11 +215,7 @@ class _Asking:
         found = judge_items(
             self.panel, rows.items, lm=self.lm, concurrency=self.concurrency, progress=tell
         )
-        reached = [
-            place
-            for place, one in enumerate(found)
-            if not (one.problem or "").startswith(NOT_ASKED)
-        ]
+        reached = [place for place, one in enumerate(found) if not was_not_asked(one)]
         self.complete = self.complete and len(reached) == len(found)
         answers = [found[place] for place in reached]
         said = [one.members if isinstance(one, PanelJudgement) else {} for one in answers]

@@ -35,7 +35,7 @@ from judgesmith.optimizers.racing_search import RacedTrial
 from judgesmith.optimizers.rows import Rows
 from judgesmith.programs import Judge, judge_items
 from judgesmith.programs.costs import usd_of
-from judgesmith.programs.running import NOT_ASKED
+from judgesmith.programs.running import was_not_asked
 from judgesmith.signatures import Judgement
 
 Progress = Callable[[str, int, int | None], None]
@@ -94,7 +94,7 @@ class Tuning:
         found = judge_items(
             judge, rows.items, lm=lm or self.lm, concurrency=self.concurrency, progress=tell
         )
-        if any((one.problem or "").startswith(NOT_ASKED) for one in found):
+        if any(map(was_not_asked, found)):
             self.complete = False
         return found
 

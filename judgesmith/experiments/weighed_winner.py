@@ -16,7 +16,7 @@ from judgesmith.optimizers import FitAggregation
 from judgesmith.optimizers.drawing import shown_keys
 from judgesmith.optimizers.rows import Rows, rows_of
 from judgesmith.programs import Judge
-from judgesmith.programs.running import NOT_ASKED
+from judgesmith.programs.running import was_not_asked
 from judgesmith.signatures.protocol import Aggregation
 
 
@@ -95,7 +95,7 @@ def weighed(
     for fit, judge in ((fit_winner, winner), (fit_start, start)):
         raw = judge.with_protocol(judge.protocol.model_copy(update={"aggregation": Aggregation()}))
         said = fit.judged(raw, rows)
-        if any((one.problem or "").startswith(NOT_ASKED) for one in said):
+        if any(map(was_not_asked, said)):
             return None
         fit.choose(rows, said, own=judge.protocol.aggregation)
         chosen = [trial.value for trial in fit.trials_ if trial.name == fit.chosen_]

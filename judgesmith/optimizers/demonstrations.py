@@ -24,7 +24,7 @@ from judgesmith.optimizers.rows import Rows, rows_of
 from judgesmith.optimizers.splitting import pool_and_selection
 from judgesmith.optimizers.table import SCORE, JudgedTable
 from judgesmith.programs.judge import Judge, check_judge
-from judgesmith.programs.running import CONCURRENCY, NOT_ASKED
+from judgesmith.programs.running import CONCURRENCY, was_not_asked
 from judgesmith.signatures.judge_protocol import JudgeProtocol
 from judgesmith.signatures.judgement import Judgement
 from judgesmith.signatures.protocol import Protocol
@@ -196,7 +196,7 @@ class RandomDemonstrationSearch(JudgeOptimizer):
             known = candidate.protocol.fingerprint
             if known not in tables:
                 judgements = self.judged(candidate, selection)
-                if any((one.problem or "").startswith(NOT_ASKED) for one in judgements):
+                if any(map(was_not_asked, judgements)):
                     break
                 tables[known] = selection.judged(judgements, self.targets)
             elif self.progress is not None:

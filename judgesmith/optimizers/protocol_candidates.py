@@ -26,7 +26,7 @@ from judgesmith.optimizers.table import SCORE, JudgedTable
 from judgesmith.programs.costs import usd_of
 from judgesmith.programs.families import family_of
 from judgesmith.programs.judge import Judge
-from judgesmith.programs.running import NOT_ASKED, judge_items
+from judgesmith.programs.running import judge_items, was_not_asked
 from judgesmith.signatures.judgement import Judgement
 from judgesmith.signatures.rubric import Rubric, folded
 from judgesmith.signatures.space import Space
@@ -65,7 +65,7 @@ class Asking:
             concurrency=self.concurrency,
             progress=self.progress,
         )
-        if any((one.problem or "").startswith(NOT_ASKED) for one in found):
+        if any(map(was_not_asked, found)):
             raise OutOfBudget
         return found
 

@@ -37,6 +37,19 @@ _AHEAD = 4  # how many times the concurrency may be finished but not yet handed 
 _BATCH = 64  # results handed from the event loop to the caller at a time
 
 
+def was_not_asked(judgement: Judgement) -> bool:
+    """Say whether the budget did not reach an item: nothing is known of it, good or bad.
+
+    Examples
+    --------
+    >>> was_not_asked(Judgement.unscored(f"{NOT_ASKED}max_calls is reached"))
+    True
+    >>> was_not_asked(Judgement.unscored("the answer could not be read"))
+    False
+    """
+    return (judgement.problem or "").startswith(NOT_ASKED)
+
+
 def judge_items(
     judge: Askable | Bindable | Asker,
     items: Iterable[RatedItem],
