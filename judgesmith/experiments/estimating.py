@@ -150,7 +150,7 @@ def estimate_run(
         most = math.ceil(found.most)
     if most is not None:
         # In judgements by the judge as it is, of which most show demonstrations.
-        n_bare, n_shown = n_selection + n_held, round(most / per_row) - n_selection - n_held
+        n_bare, n_shown = n_selection + n_held, round(most / max(per_row, 1)) - n_selection - n_held
     samples = settings.protocol.samples
     texts = sum(len(item.source) + len(item.context or "") + len(item.response) for item in dataset)
     item = texts / len(dataset) * len(templates)

@@ -51,6 +51,7 @@ def rated_example(
         group=group,
         system_id=item.system_id,
         criteria=dict(criteria or {}),
+        references=item.references,
     )
     return example.with_inputs("source", "context", "response")
 
@@ -190,8 +191,8 @@ def rows_of(
     ----------
     examples : sequence of dspy.Example
         With ``response`` and ``score``, and where there are any ``source``, ``context``,
-        ``group`` (else ``source_id``, else the source's text), ``system_id``, ``scale`` and
-        ``criteria`` (what people said of single criteria, from 0 to 100, by name).
+        ``group`` (else ``source_id``, else the source's text), ``system_id``, ``scale``,
+        ``references`` and ``criteria`` (what people said of single criteria, 0 to 100, by name).
     scale : Scale or None
         What the scores are measured in; None reads it from the examples.
     percent_of_max : bool
@@ -221,6 +222,7 @@ def rows_of(
                 source=source,
                 context=example.get("context"),
                 response=example["response"],
+                references=tuple(example.get("references") or ()),
             )
         )
         human.append(float(example["score"]))

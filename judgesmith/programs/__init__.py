@@ -7,6 +7,7 @@ from judgesmith.programs.direct import Direct
 from judgesmith.programs.families import Family, family_of, known_families, register_family
 from judgesmith.programs.judge import Judge
 from judgesmith.programs.panel import Panel
+from judgesmith.programs.reference import Reference
 from judgesmith.programs.running import judge_each, judge_items
 from judgesmith.programs.saved import SavedJudge, SavedJudgeError, load_judge
 from judgesmith.programs.saved_kinds import SavedCalibrated, SavedPanel, load_saved
@@ -20,6 +21,7 @@ __all__ = [
     "FencedAdapter",
     "Judge",
     "Panel",
+    "Reference",
     "SavedCalibrated",
     "SavedJudge",
     "SavedJudgeError",

@@ -241,3 +241,16 @@ register_family(
         about="analyses and rates each criterion, or the whole, in words and a score",
     )
 )
+register_family(
+    Family(
+        name="reference",
+        judge="judgesmith.programs.reference:Reference",
+        protocol="judgesmith.signatures.reference:ReferenceProtocol",
+        steps="judgesmith.programs.reference_steps:reference_steps",
+        forms="judgesmith.programs.reference_steps:reference_forms",
+        about="measures overlap with the item's references, by ROUGE, BLEU, chrF or METEOR",
+        needs_model=False,
+        reads_references=True,
+        calls="judgesmith.programs.reference_steps:no_calls",
+    )
+)

@@ -1,0 +1,93 @@
+"""The reference judge: how much a response has in common with answers known to be good."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, get_args
+
+from judgesmith.programs.aggregating import check_terms
+from judgesmith.programs.choices import field_choice
+from judgesmith.programs.judge import Judge
+from judgesmith.programs.judging import Steps
+from judgesmith.programs.reference_metrics import measure_of
+from judgesmith.programs.reference_steps import reference_steps
+from judgesmith.signatures.reference import Metric, ReferenceProtocol
+from judgesmith.signatures.rubric import Rubric
+from judgesmith.signatures.space import Space
+
+
+class Reference(Judge):
+    """Compute a metric of the response and the item's references; no model is asked.
+
+    Parameters
+    ----------
+    protocol : ReferenceProtocol or None
+        The whole judge as one value; None starts from the defaults.
+    **choices
+        Parts of the protocol to set, such as ``metric="chrf"``.
+
+    Raises
+    ------
+    ImportError
+        If the library behind the metric is not installed; the message names the extra.
+    ValueError
+        If METEOR is to know synonyms and WordNet is not there.
+
+    Examples
+    --------
+    >>> judge = Reference(metric="rouge1")
+    >>> known = ["The bridge was opened on Monday."]
+    >>> round(judge(source="", response="It opened on Monday.", references=known).score, 1)
+    60.0
+    >>> judge(source="", response="It opened on Monday.").problem[:12]
+    'no reference'
+    """
+
+    _settings: ReferenceProtocol
+
+    def __init__(self, protocol: ReferenceProtocol | None = None, **choices: Any) -> None:
+        given = protocol or ReferenceProtocol()
+        if given.judge != "reference":
+            raise ValueError(f"expected a reference protocol; got one of {given.judge}.")
+        own = ReferenceProtocol.model_validate({**dict(given), **choices})
+        super().__init__(own)
+        check_terms(own.aggregation)
+        measure_of(own)
+        self._adopt(own)
+
+    def steps(
+        self,
+        *,
+        source: str,
+        response: str,
+        context: str | None = None,
+        references: Sequence[str] = (),
+    ) -> Steps:
+        """Return the judgement of one response, which asks nothing."""
+        return reference_steps(
+            self._settings,
+            source=source,
+            response=response,
+            context=context,
+            references=references,
+        )
+
+    def fixed_inputs(self, predictor: str) -> Mapping[str, str]:
+        """Return nothing: there are no questions."""
+        return {}
+
+    def space(self, rubrics: Mapping[str, Rubric] | None = None) -> Space:
+        """Return what may be chosen about this judge; as it is comes first everywhere."""
+        own = self._settings
+        rouge = tuple(name for name in get_args(Metric) if name.startswith("rouge"))
+        choices = [
+            field_choice(own, "metric", get_args(Metric)),
+            field_choice(own, "against", ("references", "source", "context")),
+            field_choice(own, "several", ("max", "mean"), against=("references",)),
+            field_choice(own, "stem", ("none", "porter"), metric=rouge),
+            field_choice(own, "tokens", ("13a", "intl", "zh", "char"), metric=("bleu",)),
+        ]
+        # What is not installed everywhere competes only where it was asked for.
+        synonyms = ("none", "wordnet") if own.synonyms == "wordnet" else ("none",)
+        choices.append(field_choice(own, "synonyms", synonyms, metric=("meteor",)))
+        return Space(choices=tuple(choices))

@@ -1,0 +1,74 @@
+"""What can be chosen about a judge that compares a response with references and asks no model."""
+
+from __future__ import annotations
+
+from typing import Literal, Self
+
+from pydantic import model_validator
+
+from judgesmith.signatures.judge_protocol import JudgeProtocol
+
+Metric = Literal["rougeL", "rouge1", "rouge2", "bleu", "chrf", "meteor"]
+
+
+class ReferenceProtocol(JudgeProtocol):
+    """The whole of a reference metric.
+
+    Parameters
+    ----------
+    judge : str
+        Always ``reference``.
+    metric : {"rougeL", "rouge1", "rouge2", "bleu", "chrf", "meteor"}
+        What is computed of a response and one reference, 0 to 100.
+    against : {"references", "source", "context"}
+        What the response is compared with: the item's references, or a text of it.
+    several : {"max", "mean"}
+        What the numbers against several references come to.
+    stem : {"none", "porter"}
+        Whether ROUGE takes inflected English words for the same.
+    tokens : {"13a", "intl", "zh", "char"}
+        What BLEU takes for a token, by sacreBLEU's names.
+    synonyms : {"none", "wordnet"}
+        Whether METEOR takes synonyms for the same; needs WordNet where NLTK looks for it.
+    rubric, aggregation
+        See ``JudgeProtocol``; nobody is told the rubric.
+
+    Raises
+    ------
+    ValueError
+        If something is set that only a model could follow.
+
+    Examples
+    --------
+    >>> ReferenceProtocol(metric="chrf").own_score
+    'chrf against references'
+    """
+
+    judge: Literal["reference"] = "reference"
+    metric: Metric = "rougeL"
+    against: Literal["references", "source", "context"] = "references"
+    several: Literal["max", "mean"] = "max"
+    stem: Literal["none", "porter"] = "none"
+    tokens: Literal["13a", "intl", "zh", "char"] = "13a"
+    synonyms: Literal["none", "wordnet"] = "none"
+
+    @model_validator(mode="after")
+    def _asks_nobody(self) -> Self:
+        for name in ("samples", "weighting", "temperature"):
+            usual = type(self).model_fields[name].default
+            if getattr(self, name) != usual:
+                raise ValueError(
+                    f"a reference metric asks no model: {name} must be {usual}; got "
+                    f"{getattr(self, name)}."
+                )
+        return self
+
+    @property
+    def tells_rubric(self) -> bool:
+        """Nobody is told anything."""
+        return False
+
+    @property
+    def own_score(self) -> str:
+        """What the score is where nothing was learned."""
+        return f"{self.metric} against {self.against}"
