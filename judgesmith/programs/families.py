@@ -55,6 +55,9 @@ class Family:
     calls : str
         ``module:function`` that takes the protocol and returns how many calls a text takes if
         every answer can be read; empty where each question is asked once per sample.
+    roles : tuple of (str, tuple of str)
+        Work that another model than the judge's own may do: its name, and the questions that are
+        asked for it.
     """
 
     name: str
@@ -68,6 +71,7 @@ class Family:
     needs_model: bool = True
     reads_references: bool = False
     calls: str = ""
+    roles: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
     @property
     def protocol_class(self) -> type[JudgeProtocol]:
@@ -219,6 +223,18 @@ register_family(
         steps="judgesmith.programs.direct_steps:direct_steps",
         forms="judgesmith.programs.direct_steps:direct_forms",
         about="asks for a score and nothing else, of the whole or of each criterion",
+    )
+)
+register_family(
+    Family(
+        name="exemplar",
+        judge="judgesmith.programs.exemplar:ExemplarJudge",
+        protocol="judgesmith.signatures.exemplars:ExemplarProtocol",
+        steps="judgesmith.programs.exemplar_steps:exemplar_steps",
+        forms="judgesmith.programs.exemplar_steps:exemplar_forms",
+        about="compares with texts that a model wrote to be the worst, the best, and between",
+        calls="judgesmith.programs.exemplar_steps:exemplar_calls",
+        roles=(("writer", ("end", "between")),),
     )
 )
 register_family(

@@ -28,10 +28,14 @@ class QuestionForm:
         Inputs that stand in it, each once and between fences.
     outputs : tuple of (dict of str to str)
         The fields its answer may have, by name, with how each is read; any one of these.
+    told : tuple of str
+        Inputs that stand in it once in words of the judge's own, without fences: those that
+        differ from one time that it is asked to the next.
     answers : Scale or None
         What scores in its answer are on; None is what the protocol says.
     """
 
     texts: tuple[str, ...] = TEXTS
     outputs: tuple[Mapping[str, Kind], ...] = ONE_SCORE
+    told: tuple[str, ...] = ()
     answers: Scale | None = None

@@ -35,9 +35,10 @@ def check_questions(protocol: JudgeProtocol, questions: Mapping[str, Template]) 
     for name, question in questions.items():
         form = wanted[name]
         slots = [piece for piece in question.question if isinstance(piece, Slot)]
-        if sorted(slot.name for slot in slots) != sorted(form.texts):
-            raise ValueError(f"the question {name} must show {', '.join(form.texts)}, each once.")
-        if not all(slot.fenced for slot in slots):
+        shown_in_it = (*form.texts, *form.told)
+        if sorted(slot.name for slot in slots) != sorted(shown_in_it):
+            raise ValueError(f"the question {name} must show {', '.join(shown_in_it)}, each once.")
+        if not all(slot.fenced for slot in slots if slot.name in form.texts):
             raise ValueError(f"the question {name} must show every text between fences.")
         if question.predictor != name:
             raise ValueError(f"the question {name} is called {question.predictor!r} in itself.")

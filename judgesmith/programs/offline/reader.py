@@ -19,7 +19,9 @@ _END_OF_FIELDS = "All interactions will be structured"
 _FIELD = re.compile(r"^\d+\. `(\w+)` \(", re.MULTILINE)
 _FENCE = re.compile(r"<verbatim-([0-9a-f]{12})>\n")
 _SCHEMA = re.compile(r"^\{(\w+)\} +# note: .*?JSON schema: (\{.*\})\s*$", re.MULTILINE)
-_SCORE_FIELD = re.compile(r"^\d+\. `score` \((?:Literal(\[.*\])|\w+)\): (.*)$", re.MULTILINE)
+_SCORE_FIELD = re.compile(
+    r"^\d+\. `(?:score|better|verdict)` \((?:Literal(\[.*\])|\w+)\): (.*)$", re.MULTILINE
+)
 _ENDS = re.compile(r"a whole number from (-?\d+) \(.*?\) to (-?\d+) \(")
 _ABSENT = "(none)"
 _CLOSING = "\n\nRespond with the corresponding output fields"
