@@ -45,7 +45,7 @@ from judgesmith.cli.options import (
     model_options,
     targets_option,
 )
-from judgesmith.cli.places import OUTPUT, check_place
+from judgesmith.cli.places import OUTPUT, judge_place, made_before
 from judgesmith.cli.printing import print_json, say, say_notes, stage_progress
 
 if TYPE_CHECKING:
@@ -170,7 +170,7 @@ def command(
     from judgesmith.programs.models import stack_of
     from judgesmith.programs.saved import SavedJudge
 
-    folder = _place(output)
+    folder = judge_place(output)
     names = set(ModelChoice.__dataclass_fields__)
     choice = ModelChoice(**{name: rest.pop(name) for name in names})
     before = SavedJudge.load(earlier) if earlier else None
@@ -225,7 +225,7 @@ def command(
         print_estimate(calibration.added(estimated, aside, settings), as_json=as_json)
         return
     with blaming(OUTPUT):
-        made = _made_before(folder, run, force=force)
+        made = made_before(folder, run, force=force)
     if made is not None and made.settings.get("complete"):
         print_again(made, folder, as_json=as_json)
         return
@@ -385,28 +385,3 @@ def _search_files(ledger: str, run: str, storage: str | None) -> SearchFiles:
     if storage is not None:
         check_storage(storage)
     return SearchFiles(storage=storage or folder / f"{run}.journal", log=folder / f"{run}.jsonl")
-
-
-def _place(output: str) -> Path:
-    """Return the folder for the judge, refusing one that holds something else."""
-    folder = check_place(output)
-    if folder.exists() and not (folder / "judge.json").is_file():
-        raise OptionError(
-            f"{folder} is there and holds no judge; name another folder.", option=OUTPUT
-        )
-    return folder
-
-
-def _made_before(folder: Path, run: str, *, force: bool) -> AnySaved | None:
-    """Return the judge that this very run has made before, and refuse to replace another."""
-    from judgesmith.programs.saved_kinds import load_saved
-
-    if not folder.exists() or force:
-        return None
-    saved = load_saved(folder)
-    if saved.settings.get("run") == run:
-        return saved
-    raise FileExistsError(
-        f"{folder} holds a judge from another run ({saved.settings.get('run')}, this is {run}); "
-        "name another folder, or replace it with --force."
-    )

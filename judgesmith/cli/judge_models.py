@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def models_of_all(
-    judges: Iterable[AnySaved], choice: ModelChoice, *, run_id: str
+    judges: Iterable[AnySaved], choice: ModelChoice, *, run_id: str | None
 ) -> dict[str, dspy.LM]:
     """Return the models of several saved judges by name, or the one that is named for all.
 

@@ -20,7 +20,7 @@ from judgesmith.cli.options import (
     model_options,
     target_options,
 )
-from judgesmith.cli.places import OUTPUT, check_place
+from judgesmith.cli.places import OUTPUT, judge_place, made_before
 from judgesmith.cli.printing import (
     basis_text,
     print_agreement,
@@ -33,7 +33,6 @@ from judgesmith.cli.printing import (
 
 if TYPE_CHECKING:
     from judgesmith.experiments import DataSet
-    from judgesmith.experiments.panel_rows import PanelSettings
     from judgesmith.experiments.panelling import LearnedPanel
     from judgesmith.programs.models import Usage
     from judgesmith.programs.saved_kinds import AnySaved
@@ -86,13 +85,13 @@ def command(
     from judgesmith.experiments.panel_estimate import estimate_panel
     from judgesmith.experiments.panel_rows import PanelSettings, panel_parts
     from judgesmith.experiments.panelling import TooFewJudgedError, learn_panel
-    from judgesmith.optimizers import parse_objective
+    from judgesmith.optimizers import PanelSelection
     from judgesmith.programs.costs import usage_of
 
-    folder = _place(output)
-    members = _members(judges)
+    folder = judge_place(output)
     with blaming("--objective"):
-        parse_objective(objective)
+        PanelSelection(objective)
+    members = _members(judges)
     dataset = load_data(data, columns, scales)
     settings = PanelSettings.model_validate(
         {
@@ -107,14 +106,15 @@ def command(
     with blaming("--target" if settings.target else data):
         parts = panel_parts(members, dataset, settings)
     asked = ModelChoice(**choice)
-    run = _run(settings, members, dataset, asked)
+    named = "" if asked.model_name is None and asked.api_base is None else _asked(members, asked)
+    run = settings.fingerprint(members, dataset, named)
     models = models_of_all(members.values(), asked, run_id=f"panel {run}")
     lm, *others = models.values()
     if dry_run:
         print_estimate(estimate_panel(members, parts, models, lm), as_json=as_json)
         return
     with blaming(OUTPUT):
-        made = _made_before(folder, run, force=force)
+        made = made_before(folder, run, force=force)
     if made is not None and made.settings.get("complete"):
         _print_again(made, folder, as_json=as_json)
         return
@@ -186,36 +186,12 @@ def _members(judges: tuple[str, ...]) -> dict[str, AnySaved]:
     return found
 
 
-def _run(
-    settings: PanelSettings, members: dict[str, AnySaved], dataset: DataSet, choice: ModelChoice
-) -> str:
-    """Return the fingerprint of a run: members, data, settings, and the model if one is named."""
-    own = settings.fingerprint(members, dataset)
-    named = [one for one in (choice.model_name, choice.api_base) if one]
-    return "-".join([own, *(re.sub(r"\W+", "-", one) for one in named)])
+def _asked(members: dict[str, AnySaved], choice: ModelChoice) -> str:
+    """Return which models are asked and where, without secrets: what is saved tells neither."""
+    from judgesmith.programs.asking import endpoint_of
 
-
-def _place(output: str) -> Path:
-    folder = check_place(output)
-    if folder.exists() and not (folder / "judge.json").is_file():
-        raise OptionError(
-            f"{folder} is there and holds no judge; name another folder.", option=OUTPUT
-        )
-    return folder
-
-
-def _made_before(folder: Path, run: str, *, force: bool) -> AnySaved | None:
-    """Return the panel that this very run has made before, and refuse to replace another."""
-    from judgesmith.programs.saved_kinds import load_saved
-
-    if not folder.exists() or force:
-        return None
-    saved = load_saved(folder)
-    if saved.settings.get("run") == run:
-        return saved
-    raise FileExistsError(
-        f"{folder} holds a judge from another run; name another folder, or replace it with --force."
-    )
+    models = models_of_all(members.values(), choice, run_id=None)
+    return " ".join(f"{name} {endpoint_of(one)}" for name, one in models.items())
 
 
 def _summary(saved: AnySaved, folder: Path, usage: Usage | None) -> dict[str, Any]:

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from judgesmith.cli.faults import OptionError
 from judgesmith.drafts import draft_beside
+
+if TYPE_CHECKING:
+    from judgesmith.programs.saved_kinds import AnySaved
 
 OUTPUT = "--output"
 
@@ -37,6 +41,52 @@ def check_place(output: str) -> Path:
             f"nothing can be written in {folder}: {why}; name another place.", option=OUTPUT
         ) from None
     return path
+
+
+def judge_place(output: str) -> Path:
+    """Return ``output`` as :func:`check_place` does, refusing a folder that holds no judge.
+
+    Raises
+    ------
+    OptionError
+        If nothing can be written there, or it would replace something else.
+    """
+    folder = check_place(output)
+    if folder.exists() and not (folder / "judge.json").is_file():
+        raise OptionError(
+            f"{folder} is there and holds no judge; name another folder.", option=OUTPUT
+        )
+    return folder
+
+
+def made_before(folder: Path, run: str, *, force: bool) -> AnySaved | None:
+    """Return the judge that this very run has made before, and refuse to replace another.
+
+    Parameters
+    ----------
+    folder : Path
+        Where the judge is to be saved.
+    run : str
+        What tells this run from others.
+    force : bool
+        Whether any judge may be replaced.
+
+    Raises
+    ------
+    FileExistsError
+        If another run's judge is there.
+    """
+    from judgesmith.programs.saved_kinds import load_saved
+
+    if not folder.exists() or force:
+        return None
+    saved = load_saved(folder)
+    if saved.settings.get("run") == run:
+        return saved
+    raise FileExistsError(
+        f"{folder} holds a judge from another run ({saved.settings.get('run')}, this is {run}); "
+        "name another folder, or replace it with --force."
+    )
 
 
 def file_place(output: str, *read: str | None, like: str) -> Path:

@@ -53,10 +53,16 @@ class PanelSettings(BaseModel):
     seed: int = 0
     texts: bool = True
 
-    def fingerprint(self, members: Mapping[str, AnySaved], dataset: DataSet) -> str:
-        """Return twelve hex digits that change when members, data or any setting does."""
+    def fingerprint(
+        self, members: Mapping[str, AnySaved], dataset: DataSet, asked: str = ""
+    ) -> str:
+        """Return twelve hex digits that change when members, data or any setting does.
+
+        ``asked`` says which models are asked and where, if not those that members were made with.
+        """
         held = {name: one.fingerprint for name, one in members.items()}
         whole = [self.model_dump(mode="json"), held, dataset.digest, version("judgesmith")]
+        whole += [asked] if asked else []
         return hashlib.sha256(json.dumps(whole, sort_keys=True).encode()).hexdigest()[:12]
 
 

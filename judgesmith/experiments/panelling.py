@@ -20,7 +20,7 @@ from judgesmith.experiments.agreeing import (
 from judgesmith.experiments.dataset import DataSet
 from judgesmith.experiments.good_and_bad import good_and_bad
 from judgesmith.experiments.panel_rows import PanelParts, PanelSettings, panel_parts
-from judgesmith.optimizers import PanelSelection, parse_objective
+from judgesmith.optimizers import PanelSelection
 from judgesmith.optimizers.aggregation import FEWEST_ROWS
 from judgesmith.optimizers.rows import Rows
 from judgesmith.programs import judge_items
@@ -51,7 +51,8 @@ class LearnedPanel:
     saved : SavedPanel
         The panel as plain data; ``saved.program()`` is the module.
     best : str
-        The member that agrees best on the rows that weights were learned from.
+        The member that agrees best on the rows that weights were learned from, of those with
+        enough scores to be weighed.
     best_member, heldout : Report or None
         Agreement of that member, and of the panel, on the rows held out.
     gain : Gain or None
@@ -106,7 +107,7 @@ def learn_panel(
     Raises
     ------
     ValueError
-        As ``panel_parts``, or if no row got a score.
+        As ``panel_parts``, if the objective looks at calls or dollars, or if no row got a score.
 
     Examples
     --------
@@ -122,7 +123,8 @@ def learn_panel(
     """
     settings = settings or PanelSettings()
     parts = panel_parts(members, dataset, settings)
-    objective = parse_objective(settings.objective)
+    learner = PanelSelection(settings.objective, n_rounds=settings.n_rounds, seed=settings.seed)
+    objective = learner.objective
     equal = PanelWeights.equal({name: one.scale for name, one in members.items()})
     facts = {"target": parts.targets.name, "human_scale": parts.targets.scale}
     panel = SavedPanel(members=members, weights=equal, **facts).with_models(lms or {})
@@ -133,10 +135,12 @@ def learn_panel(
             f"the budget ended when {len(learned_from)} of {len(parts.selection)} rows to learn "
             f"from were judged, and weights need {FEWEST_ROWS}; a larger budget goes on from here."
         )
-    learner = PanelSelection(objective, n_rounds=settings.n_rounds, seed=settings.seed)
     weights = learner.choose(learned_from, scores)
+    # With few scores, on the easy rows perhaps, anybody may look best.
     values = {
-        name: objective.value(learned_from.judged(_judgements(one))) for name, one in scores.items()
+        name: objective.value(learned_from.judged(_judgements(one)))
+        for name, one in scores.items()
+        if name not in learner.unweighed_
     }
     best = max(values, key=lambda name: -math.inf if math.isnan(values[name]) else values[name])
 

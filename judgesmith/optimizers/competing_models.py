@@ -9,7 +9,7 @@ from judgesmith.optimizers.combined import WeightedSum
 from judgesmith.optimizers.constrained import Constrained
 from judgesmith.optimizers.effort_objectives import DollarsPerItem
 from judgesmith.optimizers.objectives import Agreement, Objective
-from judgesmith.optimizers.several_objectives import SeveralObjectives
+from judgesmith.optimizers.several_objectives import atoms_of
 from judgesmith.programs.costs import knows_costs
 from judgesmith.signatures.space import Choice, Option, Space
 
@@ -75,13 +75,7 @@ def minds_dollars(objective: object) -> bool:
     >>> [minds_dollars(parse_objectives(one)) for one in ("q", "q, -usd", "q; usd <= .01")]
     [False, True, True]
     """
-    if isinstance(objective, SeveralObjectives):
-        return any(map(minds_dollars, objective.each))
-    if isinstance(objective, Constrained):
-        return any(minds_dollars(one) for one in (objective.aim, *_lefts(objective)))
-    if isinstance(objective, WeightedSum):
-        return any(minds_dollars(atom) for _, atom in objective.terms)
-    return isinstance(objective, DollarsPerItem)
+    return any(isinstance(one, DollarsPerItem) for one in atoms_of(objective))
 
 
 def without_dollars(objective: Objective) -> Objective:
@@ -109,7 +103,3 @@ def without_dollars(objective: Objective) -> Objective:
         terms = tuple(one for one in objective.terms if not minds_dollars(one[1]))
         return WeightedSum(terms) if terms else Agreement("q")
     return Agreement("q")
-
-
-def _lefts(objective: Constrained) -> list[WeightedSum]:
-    return [one.left for one in objective.constraints]

@@ -16,6 +16,7 @@ from judgesmith.optimizers.judge_optimizer import JudgeOptimizer
 from judgesmith.optimizers.objectives import Objective, as_objective
 from judgesmith.optimizers.panel_ways import PanelName, PanelWay, columns_of, unpredicted
 from judgesmith.optimizers.rows import Rows, rows_of
+from judgesmith.optimizers.several_objectives import atoms_of, is_effort
 from judgesmith.optimizers.table import FloatArray
 from judgesmith.programs.holding import leaves_of
 from judgesmith.programs.panel import Panel
@@ -69,7 +70,7 @@ class PanelSelection(JudgeOptimizer):
     Parameters
     ----------
     objective : Objective or str
-        What is made as large as it can be, on whole lists of scores.
+        What is made as large as it can be, on whole lists of scores: nothing of calls or dollars.
     n_rounds : int
         Most members that selection adds, repetitions counted.
     n_folds, n_repeats : int
@@ -113,6 +114,12 @@ class PanelSelection(JudgeOptimizer):
         if n_folds < 2 or n_repeats < 1:
             raise ValueError(f"need 2 folds and 1 repeat or more; got {n_folds} and {n_repeats}.")
         self.objective = as_objective(objective)
+        effort = [str(one) for one in atoms_of(self.objective) if is_effort(one)]
+        if effort:
+            raise ValueError(
+                "weights are learned from scores, which do not tell how much judging takes; leave "
+                f"{' and '.join(dict.fromkeys(effort))} out of the objective."
+            )
         self.n_rounds = n_rounds
         self.n_folds = n_folds
         self.n_repeats = n_repeats

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -108,6 +108,34 @@ class SeveralObjectives:
         return Constrained(whole, self.constraints)
 
 
+def atoms_of(objective: object) -> Iterator[object]:
+    """Yield what an objective is put together from, conditions included.
+
+    Examples
+    --------
+    >>> from judgesmith.optimizers.grammar import parse_objectives
+    >>> [str(one) for one in atoms_of(parse_objectives("q, .5*scored - calls; usd <= .01"))]
+    ['q', 'scored', 'calls', 'usd']
+    """
+    match objective:
+        case SeveralObjectives():
+            parts: Iterable[object] = (*objective.aims, *(c.left for c in objective.constraints))
+        case Constrained():
+            parts = (objective.aim, *(c.left for c in objective.constraints))
+        case WeightedSum():
+            parts = (atom for _, atom in objective.terms)
+        case _:
+            yield objective
+            return
+    for part in parts:
+        yield from atoms_of(part)
+
+
+def is_effort(atom: object) -> bool:
+    """Say whether something is counted rather than estimated: what judging takes."""
+    return bool(getattr(atom, "is_effort", False))
+
+
 def is_exact(objective: Objective) -> bool:
     """Say whether an objective is counted rather than estimated: effort, whatever the scores.
 
@@ -117,9 +145,4 @@ def is_exact(objective: Objective) -> bool:
     >>> is_exact(parse_objective("-calls")), is_exact(parse_objective("q - .1*calls"))
     (True, False)
     """
-    if isinstance(objective, Constrained):
-        parts = (objective.aim, *(one.left for one in objective.constraints))
-        return all(map(is_exact, parts))
-    if isinstance(objective, WeightedSum):
-        return all(is_exact(atom) for _, atom in objective.terms)
-    return bool(getattr(objective, "is_effort", False))
+    return all(map(is_effort, atoms_of(objective)))

@@ -119,3 +119,17 @@ def test_every_judge_asks_the_model_it_was_made_with(run, judges, folder, server
     assert server.counts()["requests"] <= n_rows
     assert found.json["weights"]["critic"] > 0
     assert load_saved(folder / "panel").members["served"].models == ("openai/m",)
+
+
+@pytest.mark.no_cover
+def test_a_saved_panel_does_not_tell_where_its_models_are(run, judges, folder, server):
+    options = ["--model", "openai/m", "--api-base", server.url]
+    first = made(run, judges, *options)
+    held = "".join(one.read_text() for one in (folder / "panel").rglob("*") if one.is_file())
+    host = server.url.split("://")[1].split(":")[0]
+    assert not any(one in held for one in (host, host.replace(".", "-")))
+    run_id = load_saved(folder / "panel").settings["run"]
+    assert len(run_id) == 12
+    assert made(run, judges, *options).json == first.json | {"calls": 0}
+    refused = run("panel", *judges, "rated.jsonl", "-o", "panel", "--model", "openai/other")
+    assert f"holds a judge from another run ({run_id}, this is " in refused.err

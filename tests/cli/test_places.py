@@ -1,7 +1,7 @@
 import pytest
 
 from judgesmith.cli.faults import OptionError
-from judgesmith.cli.places import check_place, file_place
+from judgesmith.cli.places import check_place, file_place, judge_place
 
 
 def test_a_place_in_a_folder_that_is_there_is_returned_and_left_alone(tmp_path):
@@ -35,3 +35,13 @@ def test_a_file_is_neither_a_folder_nor_what_is_read(tmp_path):
         file_place(str(read), "-", str(read), like="out.csv")
     with pytest.raises(OptionError, match=r"is a folder; name a file, such as out\.csv"):
         file_place(str(tmp_path), like="out.csv")
+
+
+def test_a_judge_replaces_nothing_but_a_judge(tmp_path):
+    place = tmp_path / "judge"
+    assert judge_place(str(place)) == place
+    place.mkdir()
+    with pytest.raises(OptionError, match="is there and holds no judge; name another folder"):
+        judge_place(str(place))
+    (place / "judge.json").touch()
+    assert judge_place(str(place)) == place

@@ -3,11 +3,13 @@
 import numpy as np
 import pytest
 
-from judgesmith.experiments import read_items
+from judgesmith.experiments import panelling, read_items
 from judgesmith.experiments.evaluating import evaluate_judge
 from judgesmith.experiments.panel_rows import PanelSettings, panel_parts
 from judgesmith.experiments.panelling import learn_panel
 from judgesmith.programs import ActiveCritic, Direct, SavedJudge
+from judgesmith.programs.models import model, stack_of
+from judgesmith.programs.panel import PanelJudgement
 from judgesmith.signatures import Scale
 
 
@@ -93,6 +95,32 @@ def test_the_best_judge_is_told_beside_the_panel(data, members):
     assert q.second == found.best_member["dataset"]["q"].value
     assert [one["stage"] for one in found.saved.history] == ["panel"] * 3
     assert found.saved.golden == ()
+
+
+def test_a_judge_that_scores_few_rows_is_not_told_as_the_best(data, members, monkeypatch):
+    people = {item.key: item.human["overall"] for item in data}
+
+    def said(panel, items, **_):
+        sure = [float(np.mean(people[one.key])) for one in items]
+        return [
+            PanelJudgement(
+                score=50,
+                members={"grades": 50 + 9 * x + 5 * (n % 3), "direct": x if n % 4 == 0 else None},
+            )
+            for n, x in enumerate(sure)
+        ]
+
+    monkeypatch.setattr(panelling, "judge_items", said)
+    found = learn_panel(members, data, PanelSettings(texts=False))
+    assert found.best == "grades"
+    assert "direct gave too few scores to be weighed" in " ".join(found.notes)
+
+
+def test_effort_is_refused_before_anything_is_asked(data, members):
+    lm = model(ledger=None)
+    with pytest.raises(ValueError, match="leave calls out of the objective"):
+        learn_panel(members, data, PanelSettings(objective="q - .1*calls"), lm=lm)
+    assert stack_of(lm).usage.calls == 0
 
 
 def test_a_panel_is_evaluated_with_and_without_its_folder(data, members):

@@ -158,3 +158,12 @@ def test_refuses_a_teacher_a_valset_and_impossible_settings():
 def test_what_a_panel_is_chosen_by_knows_the_scale_people_rated_on():
     rows, _ = recorded(n=8)
     assert unpredicted(rows).scale == LIKERT
+
+
+@pytest.mark.parametrize(
+    ("objective", "named"),
+    [("q - .1*calls", "calls"), ("q; calls <= 3", "calls"), ("q - usd - calls", "usd and calls")],
+)
+def test_an_objective_that_looks_at_effort_is_refused(objective, named):
+    with pytest.raises(ValueError, match=f"leave {named} out of the objective"):
+        PanelSelection(objective)
