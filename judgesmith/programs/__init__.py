@@ -6,7 +6,10 @@ from judgesmith.programs.calibrated import Calibrated
 from judgesmith.programs.direct import Direct
 from judgesmith.programs.families import Family, family_of, known_families, register_family
 from judgesmith.programs.judge import Judge
+from judgesmith.programs.pairs import Pairs, PreferenceJudge
 from judgesmith.programs.panel import Panel
+from judgesmith.programs.preference import Preference
+from judgesmith.programs.preferring import ResponsePair, prefer_each
 from judgesmith.programs.reference import Reference
 from judgesmith.programs.running import judge_each, judge_items
 from judgesmith.programs.saved import SavedJudge, SavedJudgeError, load_judge
@@ -20,8 +23,12 @@ __all__ = [
     "Family",
     "FencedAdapter",
     "Judge",
+    "Pairs",
     "Panel",
+    "Preference",
+    "PreferenceJudge",
     "Reference",
+    "ResponsePair",
     "SavedCalibrated",
     "SavedJudge",
     "SavedJudgeError",
@@ -33,5 +40,6 @@ __all__ = [
     "known_families",
     "load_judge",
     "load_saved",
+    "prefer_each",
     "register_family",
 ]

@@ -20,7 +20,8 @@ from judgesmith.signatures.judge_protocol import JudgeProtocol
 
 if TYPE_CHECKING:
     from judgesmith.programs.judge import Judge
-    from judgesmith.programs.judging import Steps
+    from judgesmith.programs.judging import AnySteps, Steps
+    from judgesmith.signatures.judgement import Judgement
     from judgesmith.signatures.rubric import Rubric
 
 ACTIVE_CRITIC = "active-critic"
@@ -58,6 +59,13 @@ class Family:
     roles : tuple of (str, tuple of str)
         Work that another model than the judge's own may do: its name, and the questions that are
         asked for it.
+    source_steps : str
+        ``module:function`` of a family that judges all responses to a source together: takes the
+        protocol and, by name, source, context and responses, and returns the steps to their
+        judgements. Empty where each response is judged by itself.
+    most_calls : str
+        Of such a family, ``module:function`` that takes the protocol and the number of responses
+        to a source and returns how many calls they take at most, if every answer can be read.
     """
 
     name: str
@@ -72,6 +80,13 @@ class Family:
     reads_references: bool = False
     calls: str = ""
     roles: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    source_steps: str = ""
+    most_calls: str = ""
+
+    @property
+    def ranks(self) -> bool:
+        """Whether scores are ranks within a source, which say nothing about another source."""
+        return bool(self.source_steps)
 
     @property
     def protocol_class(self) -> type[JudgeProtocol]:
@@ -129,6 +144,23 @@ class Family:
         """Return what each question of a protocol must show and how it is read, in order."""
         found: dict[str, QuestionForm] = _at(self.forms)(protocol)
         return found
+
+    def source_steps_of(
+        self,
+        protocol: JudgeProtocol,
+        *,
+        source: str,
+        context: str | None,
+        responses: Sequence[str],
+    ) -> AnySteps[list[Judgement]]:
+        """Return the judgements of all responses to one source, as a generator of questions."""
+        take: Callable[..., AnySteps[list[Judgement]]] = _at(self.source_steps)
+        return take(protocol, source=source, context=context, responses=responses)
+
+    def most_calls_of(self, protocol: JudgeProtocol, n_responses: int) -> int:
+        """Return how many calls the responses to one source take at most."""
+        count: Callable[[JudgeProtocol, int], int] = _at(self.most_calls)
+        return count(protocol, n_responses)
 
     def calls_of(self, protocol: JudgeProtocol) -> int:
         """Return how many model calls one text takes, if every answer can be read."""
@@ -268,5 +300,18 @@ register_family(
         needs_model=False,
         reads_references=True,
         calls="judgesmith.programs.reference_steps:no_calls",
+    )
+)
+register_family(
+    Family(
+        name="pairs",
+        judge="judgesmith.programs.pairs:Pairs",
+        protocol="judgesmith.signatures.pairs:PairsProtocol",
+        steps="judgesmith.programs.pair_steps:lone_steps",
+        forms="judgesmith.programs.pair_steps:pair_forms",
+        about="ranks the responses to a source by comparing two at a time, in both orders",
+        calls="judgesmith.programs.pair_steps:usual_calls",
+        source_steps="judgesmith.programs.pair_steps:source_steps",
+        most_calls="judgesmith.programs.pair_steps:most_calls",
     )
 )

@@ -8,16 +8,19 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
+from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Coroutine, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, Self, TypeVar
+from typing import TYPE_CHECKING, Generic, Self, TypeVar
 
 from judgesmith.programs.asking import Askable, Asker, Bindable, calls_per_item, current_lm
+from judgesmith.programs.families import family_of
 from judgesmith.programs.models import BudgetSpent, ModelError, TransientModelError
 from judgesmith.programs.models.errors import speaks_of_one_item
 from judgesmith.programs.models.stopping import STOPPING
 from judgesmith.programs.readable import Readable, readable_of
+from judgesmith.signatures.judge_protocol import JudgeProtocol
 from judgesmith.signatures.judgement import Judgement
 from judgesmith.signatures.rated import RatedItem
 
@@ -25,6 +28,7 @@ if TYPE_CHECKING:
     import dspy
 
 Result = TypeVar("Result")
+Unit = TypeVar("Unit")
 
 CONCURRENCY = 32
 """Items judged at the same time by default."""
@@ -109,24 +113,36 @@ def judge_each(
     See ``judge_items``. The judge and the model are those of the moment of the call. May be
     called, and iterated, where an event loop is already running. Under a ceiling on calls no
     item is begun that would take the calls from those under way.
+
+    A judge that compares the responses to a source needs them together: then all ``items`` are
+    read first, and what is judged at the same time are sources; see ``judge_sources``.
     """
     if concurrency < 1:
         raise ValueError(f"concurrency must be 1 or more; got {concurrency}.")
     if isinstance(judge, Asker):
-        run = _Run(judge, iter(items), concurrency)
-    else:
-        lm = lm or current_lm()
-        run = _Run(Asker.of(judge, lm), iter(items), concurrency)
-        run.readable = readable_of(lm)
-        run.may_begin = _beginning(judge, lm)
+        return _each(_Run(OneByOne(judge), iter(items), concurrency), progress)
+    lm = lm or current_lm()
+    if judges_sources(judge):
+        from judgesmith.programs.by_source import judge_sources
+
+        return judge_sources(judge, items, lm=lm, concurrency=concurrency, progress=progress)
+    work = OneByOne(Asker.of(judge, lm), readable_of(lm))
+    run = _Run(work, iter(items), concurrency, beginning(calls_per_item(judge), lm))
     return _each(run, progress)
 
 
-def _beginning(judge: Askable | Bindable, lm: dspy.LM) -> Callable[[int], bool]:
+def judges_sources(judge: object) -> bool:
+    """Say whether a judge judges all responses to a source together, as those that compare do."""
+    protocol = getattr(judge, "protocol", None)
+    return isinstance(protocol, JudgeProtocol) and family_of(protocol.judge).ranks
+
+
+def beginning(n_calls: int, lm: dspy.LM) -> Callable[[int], bool]:
     """Return what says, of the number of items under way, whether one more may begin.
 
-    All items ask their first question before any asks its second, so that a budget smaller than
-    what is under way would otherwise be spent on items of which none is finished.
+    Each takes ``n_calls`` at most. All items ask their first question before any asks its second,
+    so that a budget smaller than what is under way would otherwise be spent on items of which none
+    is finished.
     """
     from judgesmith.programs.models import stack_of
 
@@ -134,7 +150,6 @@ def _beginning(judge: Askable | Bindable, lm: dspy.LM) -> Callable[[int], bool]:
     ceiling = None if stack is None else stack.budget.max_calls
     if stack is None or ceiling is None:
         return lambda n_busy: True
-    n_calls = calls_per_item(judge)
 
     def may_begin(n_busy: int) -> bool:
         left = ceiling - stack.spent.calls
@@ -144,9 +159,61 @@ def _beginning(judge: Askable | Bindable, lm: dspy.LM) -> Callable[[int], bool]:
     return may_begin
 
 
+class Work(ABC, Generic[Unit, Result]):
+    """What is done with each of many units that are under way at the same time.
+
+    Parameters
+    ----------
+    asker : Asker
+        Who asks.
+    readable : Readable or None
+        Told of every judgement; None tells nobody.
+    """
+
+    def __init__(self, asker: Asker, readable: Readable | None = None) -> None:
+        self.asker = asker
+        self.readable = Readable() if readable is None else readable
+
+    @abstractmethod
+    async def done(self, unit: Unit) -> Result:
+        """Return what a unit comes to."""
+
+    @abstractmethod
+    def undone(self, unit: Unit, problem: str) -> Result:
+        """Return the result of a unit that the model could not be asked about, and why."""
+
+
+class OneByOne(Work[RatedItem, Judgement]):
+    """Items, each judged by itself."""
+
+    async def done(self, unit: RatedItem) -> Judgement:
+        """Return the judgement of one item."""
+        judgement = await self.asker.judge(unit)
+        self.readable.add(judgement)
+        return judgement
+
+    def undone(self, unit: RatedItem, problem: str) -> Judgement:
+        """Return a judgement without a score."""
+        return Judgement.unscored(problem)
+
+
+def work_each(
+    work: Work[Unit, Result],
+    units: Iterable[Unit],
+    *,
+    concurrency: int,
+    may_begin: Callable[[int], bool],
+    progress: Callable[[int], None] | None = None,
+) -> Iterator[tuple[Unit, Result]]:
+    """Yield units with what they come to, in order; see ``judge_each``."""
+    if concurrency < 1:
+        raise ValueError(f"concurrency must be 1 or more; got {concurrency}.")
+    return _each(_Run(work, iter(units), concurrency, may_begin), progress)
+
+
 def _each(
-    run: _Run, progress: Callable[[int], None] | None
-) -> Iterator[tuple[RatedItem, Judgement]]:
+    run: _Run[Unit, Result], progress: Callable[[int], None] | None
+) -> Iterator[tuple[Unit, Result]]:
     with STOPPING.attended(), _Loop() as loop:
         try:
             while batch := loop(run.batch()):
@@ -157,32 +224,37 @@ def _each(
             loop(run.stop())
 
 
-class _Run:
-    """The items under way in one event loop: started in order, handed out in order."""
+class _Run(Generic[Unit, Result]):
+    """The units under way in one event loop: started in order, handed out in order."""
 
-    def __init__(self, asker: Asker, items: Iterator[RatedItem], concurrency: int) -> None:
-        self.asker = asker
-        self.items = items
+    def __init__(
+        self,
+        work: Work[Unit, Result],
+        units: Iterator[Unit],
+        concurrency: int,
+        may_begin: Callable[[int], bool] = lambda n_busy: True,
+    ) -> None:
+        self.work = work
+        self.units = units
         self.concurrency = concurrency
-        self.under_way: deque[tuple[RatedItem, asyncio.Task[Judgement]]] = deque()
+        self.may_begin = may_begin
+        self.under_way: deque[tuple[Unit, asyncio.Task[Result]]] = deque()
         self.busy = 0
         self.exhausted = False
         self.n_answered = 0
         self.n_refused = 0
-        self.readable = Readable()
-        self.may_begin: Callable[[int], bool] = lambda n_busy: True
         self.moved: asyncio.Event | None = None
 
-    async def batch(self) -> list[tuple[RatedItem, Judgement]]:
-        """Return the next finished items, at least one; none when all are done."""
-        done: list[tuple[RatedItem, Judgement]] = []
+    async def batch(self) -> list[tuple[Unit, Result]]:
+        """Return the next finished units, at least one; none when all are done."""
+        done: list[tuple[Unit, Result]] = []
         while len(done) < _BATCH:
             self._start()
             if not self.under_way:
                 if not (done or self.exhausted):
                     STOPPING.check()
                 break
-            item, task = self.under_way[0]
+            unit, task = self.under_way[0]
             if not task.done():
                 if done:
                     break
@@ -191,7 +263,7 @@ class _Run:
             if done and (task.cancelled() or task.exception() is not None):
                 break  # a fault ends the run after everything before it was handed out
             self.under_way.popleft()
-            done.append((item, task.result()))
+            done.append((unit, task.result()))
         return done
 
     async def stop(self) -> None:
@@ -201,7 +273,7 @@ class _Run:
             if not STOPPING.waits:
                 task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
-        await self.asker.aclose()
+        await self.work.asker.aclose()
 
     def _start(self) -> None:
         while (
@@ -210,16 +282,16 @@ class _Run:
             and len(self.under_way) < _AHEAD * self.concurrency
             and self.may_begin(self.busy)
         ):
-            item = next(self.items, None)
-            if item is None:
+            unit = next(self.units, None)
+            if unit is None:
                 self.exhausted = True
                 return
             self.busy += 1
-            task = asyncio.ensure_future(self._judged(item))
+            task = asyncio.ensure_future(self._done(unit))
             task.add_done_callback(self._finished)
-            self.under_way.append((item, task))
+            self.under_way.append((unit, task))
 
-    def _finished(self, task: asyncio.Task[Judgement]) -> None:
+    def _finished(self, task: asyncio.Task[Result]) -> None:
         self.busy -= 1
         if self.moved is not None:
             self.moved.set()
@@ -229,26 +301,25 @@ class _Run:
         await self.moved.wait()
         self.moved = None
 
-    async def _judged(self, item: RatedItem) -> Judgement:
+    async def _done(self, unit: Unit) -> Result:
         try:
-            judgement = await self.asker.judge(item)
+            result = await self.work.done(unit)
         except BudgetSpent as spent:
-            return Judgement.unscored(f"{NOT_ASKED}{spent}")
+            return self.work.undone(unit, f"{NOT_ASKED}{spent}")
         except TransientModelError as fault:
-            return self._without_answer("the model could not be reached", fault)
+            return self._without_answer(unit, "the model could not be reached", fault)
         except ModelError as fault:
             if not speaks_of_one_item(fault):
                 raise
-            return self._without_answer("the model refused the request", fault)
+            return self._without_answer(unit, "the model refused the request", fault)
         self.n_answered += 1
-        self.readable.add(judgement)
-        return judgement
+        return result
 
-    def _without_answer(self, what: str, fault: ModelError) -> Judgement:
+    def _without_answer(self, unit: Unit, what: str, fault: ModelError) -> Result:
         self.n_refused += 1
         if self.n_answered == 0 and self.n_refused >= _ENOUGH_REFUSED:
             raise fault
-        return Judgement.unscored(f"{what}: {fault}")
+        return self.work.undone(unit, f"{what}: {fault}")
 
 
 class _Loop:
