@@ -18,6 +18,7 @@ from judgesmith.experiments.problems import DataError, Problem
 from judgesmith.experiments.stated_scores import stated_reason
 from judgesmith.programs import judge_each
 from judgesmith.programs.asking import current_lm, endpoint_of
+from judgesmith.programs.saved import SavedJudge
 from judgesmith.programs.saved_kinds import AnySaved
 from judgesmith.signatures import Judgement, RatedItem
 
@@ -175,6 +176,8 @@ def _run(judge: AnySaved, lm: dspy.LM, first: RatedItem) -> str:
     Of the input only the first text counts: a file that has grown since is still the same run.
     """
     asked = [judge.fingerprint, str(lm.model), endpoint_of(lm)]
+    others = judge.own_models() if isinstance(judge, SavedJudge) and judge.roles else {}
+    asked += [f"{name} {one.model} {endpoint_of(one)}" for name, one in others.items()]
     whole = json.dumps([*asked, first.source_id, first.system_id, first.key])
     return hashlib.sha256(whole.encode()).hexdigest()[:12]
 

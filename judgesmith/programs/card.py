@@ -114,6 +114,8 @@ def protocol_lines(judge: SavedJudge) -> Iterator[str]:
     """Yield what a judge asks, and how its score is made."""
     protocol = judge.protocol
     yield from _family_lines(protocol)
+    for role, model in judge.roles.items():
+        yield f"- {role}: `{model}`"
     yield f"- score: {_score_text(protocol)}"
     if protocol.weighting == "probabilities":
         yield "- its numbers are means of all that the model might have answered, by probability"

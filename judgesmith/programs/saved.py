@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
-from pydantic import field_validator, model_validator
+from pydantic import Field, PrivateAttr, field_validator, model_validator
 
 from judgesmith.programs.aggregating import check_terms
 from judgesmith.programs.families import AnyProtocol, family_of
 from judgesmith.programs.front import FrontMember
 from judgesmith.programs.judging import Steps
 from judgesmith.programs.plain_data import PredictorName
+from judgesmith.programs.roles import by_question, check_roles, with_roles
 from judgesmith.programs.saved_checks import check_agreement, check_questions
 from judgesmith.programs.saved_record import (
     JUDGE_FILE,
@@ -27,6 +28,8 @@ from judgesmith.signatures.judge_protocol import JudgeProtocol
 from judgesmith.signatures.scale import Scale
 
 if TYPE_CHECKING:
+    import dspy
+
     from judgesmith.programs.holding import AnyJudge
     from judgesmith.programs.judge import Judge
 
@@ -52,6 +55,8 @@ class SavedJudge(SavedRecord):
         Every model call as it is rendered, up to the item, by predictor.
     model : str
         The model it was compiled with, as ``provider/model``.
+    roles : dict of str to str
+        Models that do other work than judging, by role; empty where the one model does it all.
     target, human_scale, agreement, rows, seen, golden, history, settings
         See ``SavedRecord``.
     front : tuple of FrontMember
@@ -62,7 +67,9 @@ class SavedJudge(SavedRecord):
     protocol: AnyProtocol
     questions: Mapping[PredictorName, Template]
     model: str
+    roles: Mapping[str, str] = Field(default_factory=dict)
     front: tuple[FrontMember, ...] = ()
+    _lms: dict[str, Any] = PrivateAttr(default_factory=dict)
 
     @field_validator("protocol")
     @classmethod
@@ -74,13 +81,45 @@ class SavedJudge(SavedRecord):
     @model_validator(mode="after")
     def _asks_what_it_reads(self) -> Self:
         check_questions(self.protocol, self.questions)
+        check_roles(family_of(self.protocol.judge), self.roles)
         check_agreement(self.agreement)
         return self
 
     @property
     def models(self) -> tuple[str, ...]:
-        """The model that it was compiled with."""
-        return (self.model,)
+        """The model that it was compiled with, and those of other roles."""
+        return tuple(dict.fromkeys((self.model, *self.roles.values())))
+
+    def with_models(self, lms: Mapping[str, dspy.LM]) -> Self:
+        """Return the same judge, whose roles ask the models that they were compiled with.
+
+        Parameters
+        ----------
+        lms : dict of str to dspy.LM
+            By the name in ``roles``; others are passed over.
+        """
+        if not self.roles:
+            return self
+        other = self.model_copy()
+        other._lms = dict(lms)
+        return other
+
+    def own_models(self) -> dict[str, dspy.LM]:
+        """Return the models of single questions, as far as roles have models of their own.
+
+        Raises
+        ------
+        ValueError
+            If a role has one that was not given: another model would do other work.
+        """
+        for role, name in self.roles.items():
+            if name not in self._lms:
+                raise ValueError(
+                    f"the judge was compiled with {name} as its {role}; give that model, too: "
+                    f"with_models({{{name!r}: …}})."
+                )
+        lms = {role: self._lms[name] for role, name in self.roles.items()}
+        return by_question(family_of(self.protocol.judge), lms)
 
     @property
     def scale(self) -> Scale:
@@ -115,6 +154,9 @@ class SavedJudge(SavedRecord):
     def program(self) -> Judge:
         """Return the judge as a DSPy module.
 
+        Its roles ask models of their own as far as ``with_models`` gave them; give those of others
+        with ``programs.roles.with_roles``.
+
         Raises
         ------
         SavedJudgeError
@@ -130,7 +172,11 @@ class SavedJudge(SavedRecord):
                 "this version of judgesmith words the judge's questions differently from the one "
                 "that compiled it. Score with the saved judge, or compile it again."
             )
-        return judge
+        return with_roles(judge, self._known_roles()) if self._lms else judge
+
+    def _known_roles(self) -> dict[str, dspy.LM]:
+        known = {role: self._lms.get(name) for role, name in self.roles.items()}
+        return {role: lm for role, lm in known.items() if lm is not None}
 
 
 def load_judge(folder: str | Path) -> AnyJudge:

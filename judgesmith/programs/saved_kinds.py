@@ -107,7 +107,8 @@ class SavedHolder(SavedRecord):
             if isinstance(member, SavedHolder):
                 askers[name] = member.with_models(self._lms).bound_to(lm)
             else:
-                askers[name] = Asker.of(member, self._lms.get(member.models[0], lm))
+                lm_of_member = self._lms.get(member.models[0], lm)
+                askers[name] = Asker.of(member.with_models(self._lms), lm_of_member)
         return MembersAsker(askers, self.combined)
 
     def asked_questions(self) -> Iterator[tuple[str, Template]]:

@@ -110,10 +110,11 @@ class SavedRecord(BaseModel):
 
     @model_serializer(mode="wrap")
     def _own_first(self, plain: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Write what is particular to the kind first; leave out a front that there is not."""
+        """Write what is the kind's own first; leave out fronts and roles where there are none."""
         found: dict[str, Any] = plain(self)
-        if not found.get("front", True):
-            del found["front"]
+        for name in ("front", "roles"):
+            if not found.get(name, True):
+                del found[name]
         own = [name for name in found if name not in SavedRecord.model_fields and name != "front"]
         return {name: found[name] for name in (*own, *(one for one in found if one not in own))}
 
