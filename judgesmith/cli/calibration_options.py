@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -93,6 +92,7 @@ class CalibrationChoice:
             If those kept are too few, or the judge would not tell how unsure it is.
         """
         from judgesmith.experiments.calibrating import CALIBRATION_SHARE
+        from judgesmith.experiments.targets import targets_of
         from judgesmith.experiments.unseen import set_aside
         from judgesmith.optimizers.calibrating import FEWEST_ROWS
 
@@ -105,11 +105,12 @@ class CalibrationChoice:
                 option="--within",
             )
         rest, aside = set_aside(dataset, targets, share=CALIBRATION_SHARE, seed=settings.seed)
-        n_sources = len(set(aside.groups.tolist()))
-        if len(aside) < 2 * FEWEST_ROWS or n_sources < 2:
+        kept = targets_of(aside, targets.name, settings.aggregate).rated
+        n_sources = len(set(aside.groups[kept].tolist()))
+        if len(kept) < 2 * FEWEST_ROWS or n_sources < 2:
             raise ValueError(
                 f"a calibration keeps {CALIBRATION_SHARE:.0%} of the sources and needs "
-                f"{2 * FEWEST_ROWS} rated rows of several among them; there would be {len(aside)} "
+                f"{2 * FEWEST_ROWS} rated rows of several among them; there would be {len(kept)} "
                 f"of {n_sources}. Give more rated rows, or drop --calibrate."
             )
         return rest, aside
@@ -118,7 +119,8 @@ class CalibrationChoice:
         self, estimate: RunEstimate, aside: DataSet | None, settings: CompileSettings
     ) -> RunEstimate:
         """Return an estimate with the calls that the calibration takes."""
-        from judgesmith.experiments.search_estimate import search_calls
+        from judgesmith.experiments.estimating import ATTEMPTS_TO_READ
+        from judgesmith.experiments.search_estimate import dearest_calls
         from judgesmith.programs.asking import calls_per_item
         from judgesmith.programs.families import family_of
 
@@ -126,17 +128,14 @@ class CalibrationChoice:
             return estimate
         judge = family_of(settings.protocol.judge).judge_of(settings.protocol)
         calls = usual = len(aside) * calls_per_item(judge)
-        if settings.optimizer not in ("random", "none"):
-            most = search_calls(
-                settings, n_pool=0, n_selection=0, n_heldout=len(aside), competing=False
-            )
-            calls = math.ceil(most.most)
+        if settings.optimizer == "protocol":
+            calls = len(aside) * dearest_calls(settings)
         factor = 1 + calls / max(estimate.calls, 1)
         expected, cost = estimate.expected_calls, estimate.cost_usd
         return replace(
             estimate,
             calls=estimate.calls + calls,
-            max_calls=estimate.max_calls + 2 * calls,
+            max_calls=estimate.max_calls + ATTEMPTS_TO_READ * calls,
             input_tokens=round(estimate.input_tokens * factor),
             output_tokens=round(estimate.output_tokens * factor),
             cost_usd=None if cost is None else cost * factor,

@@ -61,41 +61,71 @@ def search_calls(
     competing : bool
         Whether a second rubric competes.
     """
-    student = family_of(settings.protocol.judge).judge_of(settings.protocol)
-    n_criteria = len(settings.protocol.rubric.criteria)
-    if settings.criteria_from == "inferred":
-        n_criteria = max(n_criteria, settings.inference.most)
-    rubrics = {"inferred": settings.protocol.rubric.model_copy(update={"task": "another"})}
-    targets = settings.target if len(settings.target) > 1 else ("score",)
-    own = judge_space(student, rubrics if competing else None, ("score",))
-    if len(targets) > 1:
-        own = own.without("variant")
-    own = own.without(*settings.fixed)
+    student = _student(settings)
+    own = _space(settings, student, competing=competing)
     space = with_demonstrations(
         own, student, n_pool, most=settings.n_demonstrations, n_draws=settings.n_draws
     )
-    costs = _costs(student, own)
-    dearest = max(cost for _, cost in _costs(_with_criteria(student, n_criteria), own))
-    usual = sum(share * cost for share, cost in costs)
+    dearest = _dearest(settings, student, own)
+    usual = sum(share * cost for share, cost in _costs(student, own))
     start = _calls(student)
+    # Without a rubric that competes with it, the inferred one is that of the start.
+    first = start if competing else _calls(_with_criteria(student, _most_criteria(settings)))
     n_trials = min(settings.n_trials, space.size * (1 + len(settings.models)))
     reported = n_selection + n_heldout
     # Each configuration may show runs of its own of every row of the pool; the fit of the
     # aggregation judges the pool by the judge that was found.
-    most = start * reported + n_trials * dearest * (n_selection + n_pool)
+    most = first * reported + n_trials * dearest * (n_selection + n_pool)
     most += dearest * (n_pool + n_heldout)
     # Each other judge on a front has its aggregation fitted, too.
     several = isinstance(parse_objectives(settings.objective), SeveralObjectives)
     most += several * n_trials * dearest * n_pool
     # Weights are learned for the judge as it was, too, to see whether the winner is still better.
     weighed = settings.learn_weights and not several
-    most += weighed * start * n_pool
+    most += weighed * first * n_pool
     expected = start * reported + n_trials * usual * (
         RACED_SHARE * n_selection + _share_with_runs(space) * n_pool
     )
     expected += usual * (n_pool + n_heldout) + weighed * start * n_pool / 2
     expected += several * min(n_trials, USUAL_FRONT - 1) * usual * n_pool
     return SearchCalls(most=most, expected=min(expected, most))
+
+
+def dearest_calls(settings: CompileSettings) -> int:
+    """Return the calls of one judgement by the costliest judge that a search may find.
+
+    Examples
+    --------
+    >>> dearest_calls(CompileSettings(criteria="given", fixed=("criteria_calls", "samples")))
+    2
+    """
+    student = _student(settings)
+    return _dearest(settings, student, _space(settings, student, competing=False))
+
+
+def _student(settings: CompileSettings) -> Judge:
+    return family_of(settings.protocol.judge).judge_of(settings.protocol)
+
+
+def _space(settings: CompileSettings, student: Judge, *, competing: bool) -> Space:
+    """Return what may be chosen, demonstrations left aside."""
+    rubrics = {"inferred": settings.protocol.rubric.model_copy(update={"task": "another"})}
+    own = judge_space(student, rubrics if competing else None, ("score",))
+    if len(settings.target) > 1:
+        own = own.without("variant")
+    return own.without(*settings.fixed)
+
+
+def _most_criteria(settings: CompileSettings) -> int:
+    """Return how many criteria a judge has at most: what is inferred is not known yet."""
+    given = len(settings.protocol.rubric.criteria)
+    inferred = settings.inference.most if settings.criteria_from == "inferred" else 0
+    return max(given, inferred)
+
+
+def _dearest(settings: CompileSettings, student: Judge, space: Space) -> int:
+    largest = _with_criteria(student, _most_criteria(settings))
+    return max(cost for _, cost in _costs(largest, space))
 
 
 def _calls(judge: Judge) -> int:

@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from judgesmith.experiments.samples import sample_path
 from judgesmith.programs import SavedCalibrated, SavedJudge, load_saved
 
 QUICK = ["--optimizer", "none", "--criteria", "general", "--holdout", ".3"]
@@ -60,6 +61,32 @@ def test_the_same_command_again_asks_nothing(run, folder):
 def test_what_it_would_cost_counts_the_calibration(run, folder):
     planned = compiled(run, "--calibrate", "--dry-run").json["calls"]
     assert compiled(run, "--calibrate").json["calls"] <= planned <= 320
+
+
+def test_only_a_search_of_the_protocol_can_make_the_calibration_dearer(run, folder):
+    def added(*options):
+        plain, whole = (
+            run("compile", "sample", "-o", "judge", *options, *more, "--dry-run", "--json").json
+            for more in ([], ["--calibrate"])
+        )
+        return whole["calls"] - plain["calls"] * 112 / 160  # rows that are compiled from
+
+    options = ["--criteria", "general", "--demonstrations", "0", "--rounds", "1"]
+    assert added(*options, "--holdout", "0") == pytest.approx(48 * 2)
+    search = ["--criteria", "general", "--holdout", "0", "--trials", "1"]
+    rewriting, protocol = (added("--optimizer", one, *search) for one in ("reflective", "protocol"))
+    assert rewriting < 48 * 2.5 < 48 * 6 < protocol
+
+
+def test_rows_that_nobody_rated_are_too_few_before_anything_is_asked(run, folder):
+    rows = [json.loads(line) for line in sample_path().read_text(encoding="utf-8").splitlines()]
+    for row in rows[::2]:
+        row["human"] = {}
+    (folder / "half.jsonl").write_text("".join(json.dumps(one) + "\n" for one in rows))
+    done = run("compile", "half.jsonl", "-o", "judge", *QUICK, "--calibrate")
+    assert done.status == 2
+    assert "needs 40 rated rows of several among them; there would be 24 of 12" in done.err
+    assert not (folder / "judge").exists()
 
 
 @pytest.mark.parametrize("calls", [200, 300])

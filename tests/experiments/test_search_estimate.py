@@ -60,6 +60,15 @@ def test_separate_questions_and_five_samples_make_the_bound():
     assert calls(n_trials=1).most == 2 * 150 + (n_criteria + 1) * 5 * (110 + 60) + 2 * 10
 
 
+def test_a_start_whose_criteria_are_inferred_may_have_as_many_as_are_inferred():
+    separate = {"protocol": Protocol(criteria_calls="separate"), "n_demonstrations": 0}
+    fixed = ("variant", "criteria_calls", "overall", "samples", "explain")
+    found = calls(**separate, fixed=fixed, criteria="inferred", n_trials=1)
+    most = CompileSettings().inference.most + 1
+    assert found.most == most * (150 + 110 + 60 + 10)
+    assert found.expected < found.most
+
+
 def test_no_more_configurations_are_counted_than_there_are():
     fixed = ("variant", "criteria_calls", "overall", "samples", "explain", "rubric")
     found = calls(fixed=fixed, n_demonstrations=0, n_trials=1000)
