@@ -34,6 +34,7 @@ from judgesmith.programs.reply_probabilities import (
     without_probabilities,
 )
 from judgesmith.programs.templates import Template
+from judgesmith.programs.text_likelihood import text_reply, text_request
 from judgesmith.signatures.judge_protocol import JudgeProtocol
 from judgesmith.signatures.judgement import Judgement
 from judgesmith.signatures.rated import RatedItem
@@ -265,6 +266,8 @@ class _StackAsker(Asker):
             prefix = self._nearest[ask.predictor].of(ask.inputs)
         way = self._ways[ask.predictor]
         stack = way.stack
+        if ask.continuation is not None:
+            return await text_reply(stack, text_request(str(way.lm.model), template, ask))
         settings = way.settings(ask.temperature)
         if ask.probabilities is not None:
             if stack.refused_logprobs:

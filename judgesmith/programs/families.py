@@ -291,6 +291,17 @@ register_family(
 )
 register_family(
     Family(
+        name="gptscore",
+        judge="judgesmith.programs.gptscore:GPTScore",
+        protocol="judgesmith.signatures.gptscore:GPTScoreProtocol",
+        steps="judgesmith.programs.gptscore_steps:gptscore_steps",
+        forms="judgesmith.programs.gptscore_steps:gptscore_forms",
+        about="scores by how likely the model finds the response, token by token",
+        needs_logprobs=True,
+    )
+)
+register_family(
+    Family(
         name="reference",
         judge="judgesmith.programs.reference:Reference",
         protocol="judgesmith.signatures.reference:ReferenceProtocol",

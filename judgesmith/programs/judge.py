@@ -24,12 +24,14 @@ from judgesmith.programs.asking import (
 )
 from judgesmith.programs.families import family_of
 from judgesmith.programs.judging import AnySteps, Ask, Reply, Steps
-from judgesmith.programs.models import ModelAnswer, sampling, stack_of
+from judgesmith.programs.models import ModelAnswer, ModelRequest, Stack, sampling, stack_of
 from judgesmith.programs.models.dspy_lm import hearing
+from judgesmith.programs.models.errors import unscoring
 from judgesmith.programs.nearest import Indexes, is_shown
 from judgesmith.programs.reply_probabilities import answer_by_dspy, refusal_of
 from judgesmith.programs.templates import LEFT_OUT, Template
 from judgesmith.programs.templating import template_of
+from judgesmith.programs.text_likelihood import text_reply, text_reply_sync, text_request
 from judgesmith.signatures.aggregation import Aggregation
 from judgesmith.signatures.demonstration import Demonstration
 from judgesmith.signatures.judge_protocol import JudgeProtocol
@@ -299,6 +301,8 @@ class Judge(dspy.Module):
             named[name].demos = [_example(one, name, signature) for one in shown]
 
     def _asked(self, ask: Ask) -> Reply:
+        if ask.continuation is not None:
+            return text_reply_sync(*self._likelihood(ask))
         predictor = getattr(self, ask.predictor)
         refused = self._refused(ask, predictor)
         if refused is None:
@@ -327,6 +331,8 @@ class Judge(dspy.Module):
         return all_or_fault(said)
 
     async def _aasked(self, ask: Ask) -> Reply:
+        if ask.continuation is not None:
+            return await text_reply(*self._likelihood(ask))
         predictor = getattr(self, ask.predictor)
         refused = self._refused(ask, predictor)
         if refused is None:
@@ -346,6 +352,14 @@ class Judge(dspy.Module):
             else:
                 return _replied(answer, heard, ask)
         return lacking(await self._aasked(replace(ask, probabilities=None)), ask, refused)
+
+    def _likelihood(self, ask: Ask) -> tuple[Stack, ModelRequest]:
+        """Return what asks how likely a text is, and how: DSPy has no such call."""
+        lm = dspy.settings.lm
+        stack = stack_of(lm)
+        if stack is None:
+            raise unscoring(str(getattr(lm, "model", lm)), "it was not made by judgesmith.model")
+        return stack, text_request(str(lm.model), self.templates()[ask.predictor], ask)
 
     def _refused(
         self, ask: Ask, predictor: dspy.Predict, fault: LMError | None = None

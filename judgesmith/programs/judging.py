@@ -59,6 +59,9 @@ class Ask:
         Of which answers the probabilities are wanted, too.
     temperature : float or None
         Of this call; None takes the protocol's. Models that were made without one are sent none.
+    continuation : str or None
+        A text whose tokens' log-probabilities are wanted after the question, instead of an answer:
+        the reply has them as ``logprobs``, a tuple of numbers.
     """
 
     predictor: str
@@ -66,6 +69,7 @@ class Ask:
     sample: int = 0
     probabilities: ProbabilitiesOf | None = None
     temperature: float | None = None
+    continuation: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,6 +12,8 @@ class Engine(Protocol):
     ----------
     endpoint : str
         Where the answers come from, without any secret; part of every request's identity.
+
+    An engine that answers requests with a ``continuation`` has ``scores_texts = True``, too.
     """
 
     endpoint: str

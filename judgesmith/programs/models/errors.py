@@ -46,6 +46,15 @@ class ContextWindowExceeded(ModelError):  # noqa: N818 - the name says what happ
     """The request is longer than the model can read; the item stays unscored for that reason."""
 
 
+def unscoring(model: str, why: str) -> ModelError:
+    """Return the fault of a model that cannot say how likely a given text is: of the set-up."""
+    return ModelError(
+        f"{model} gives no log-probabilities of a text that it is shown: {why}. A judge that rests "
+        "on them needs an endpoint with completions that echo the prompt, such as vLLM's, or the "
+        "offline model; any other judge (--judge) does without."
+    )
+
+
 class LedgerError(RuntimeError):
     """The ledger file cannot be used; the message names the file and the way out."""
 

@@ -75,6 +75,8 @@ def request_identity(request: ModelRequest, endpoint: str) -> bytes:
     state = request.prefix.hasher()
     # Content that only the client can read must not meet plain text that looks like its JSON.
     state.update(framed("user" if request.original is None else "original", request.user))
+    if request.continuation is not None:
+        state.update(framed("continuation", request.continuation))
     state.update(_circumstances(request.model, endpoint, request.settings))
     state.update(b"sample %d" % request.sample)
     return state.digest()

@@ -26,11 +26,14 @@ from judgesmith.programs.models.conversion import (
 from judgesmith.programs.models.errors import ModelError
 from judgesmith.programs.models.redaction import public_address
 from judgesmith.programs.models.request import ModelAnswer, ModelRequest
+from judgesmith.programs.models.text_scoring import TextScoring
 
 # Enough for the largest number in flight that pays off; the client's own default is 100.
 _CONNECTIONS = 512
 # What a server at an address of the user's own is called towards the client.
 _DECLARED = "judgesmith-server"
+# Providers whose servers may have OpenAI's older protocol, which goes on with a given text.
+_WITH_COMPLETIONS = ("openai", "hosted_vllm")
 # OpenAI's reasoning models refuse any temperature but their own.
 _FIXED_TEMPERATURE = re.compile(r"(?:o\d|gpt-5(?!.*-chat))")
 _UNTEMPERED = (
@@ -64,6 +67,8 @@ class NativeEngine:
         Address without user, password or query.
     route : str
         How requests travel, for display.
+    scores_texts : bool
+        Whether it can be asked how likely a given text is; not every server knows an answer.
     """
 
     def __init__(self, model: str, *, api_base: str | None = None, timeout: float = 600.0) -> None:
@@ -87,6 +92,8 @@ class NativeEngine:
         self.endpoint = public_address(address) if address else _own_address(provider)
         self.route = f"native client, {self.endpoint}"
         self._has_secrets = address is not None and _holds_secrets(address)
+        self.scores_texts = head in _WITH_COMPLETIONS
+        self._texts = TextScoring(model, self.endpoint, os.environ.get(self._key_variable))
         self._lock = threading.Lock()
         self._threads: tuple[Any, Any] | None = None
         self._loops: dict[asyncio.AbstractEventLoop, tuple[Any, Any]] = {}
@@ -102,6 +109,8 @@ class NativeEngine:
                 with self._lock:
                     alive = {old: one for old, one in self._loops.items() if not old.is_closed()}
                     self._loops = {**alive, loop: opened}
+            if request.continuation is not None:
+                return await self._texts.scored(opened[0], request)
             sent, changed = self._request(request)
         except (lm15.LM15Error, ValueError, TypeError) as fault:
             # Not chained: the client's message may quote the key.
@@ -118,7 +127,9 @@ class NativeEngine:
                 if self._threads is None:
                     self._threads = self._open(lm15.LMRouter, StdlibTransport)
                     weakref.finalize(self, self._threads[0].close)
-            client = self._threads[1]
+            connections, client = self._threads
+            if request.continuation is not None:
+                return self._texts.scored_sync(connections, request)
             sent, changed = self._request(request)
         except (lm15.LM15Error, ValueError, TypeError) as fault:
             raise error_from_lm15(fault, self.model, self.endpoint) from None

@@ -151,6 +151,9 @@ class ModelRequest:
     original : object or None
         The request in the client's own type, only for what the fields above cannot hold (tools,
         images); ``user`` is then its canonical JSON.
+    continuation : str or None
+        A text that is given after the prompt: the answer is this text with the log-probability of
+        each of its tokens, and nothing is written. None asks for an answer, as usual.
     """
 
     model: str
@@ -159,16 +162,22 @@ class ModelRequest:
     settings: Settings = Settings()
     sample: int = 0
     original: Any = None
+    continuation: str | None = None
 
     @property
     def n_characters(self) -> int:
         """How long the whole prompt is, in characters."""
-        return self.prefix.n_characters + len(self.user)
+        return self.prefix.n_characters + len(self.user) + len(self.continuation or "")
 
     @property
     def n_bytes(self) -> int:
         """How long the whole prompt is in UTF-8, which no tokenizer cuts finer than into bytes."""
-        return self.prefix.n_bytes + _n_bytes(self.user)
+        return self.prefix.n_bytes + _n_bytes(self.user) + _n_bytes(self.continuation or "")
+
+    @property
+    def as_prompt(self) -> str:
+        """All messages as one text, for models that go on with a text; without a continuation."""
+        return "\n\n".join([*(message.text for message in self.prefix.messages), self.user])
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,12 @@ from dataclasses import replace
 
 from judgesmith.programs.models.budget import Budget, Meter, Spent, Usage, check
 from judgesmith.programs.models.engines import Engine, PureEngine
-from judgesmith.programs.models.errors import BudgetSpent, ModelError, TransientModelError
+from judgesmith.programs.models.errors import (
+    BudgetSpent,
+    ModelError,
+    TransientModelError,
+    unscoring,
+)
 from judgesmith.programs.models.identity import request_identity
 from judgesmith.programs.models.ledger import Ledger
 from judgesmith.programs.models.ledger_writes import Claim, Granted, Held, Record, Settle
@@ -212,6 +217,8 @@ class Stack:
         return answer
 
     async def _answered(self, request: ModelRequest, waiting: Waiting) -> ModelAnswer:
+        if request.continuation is not None and not getattr(self.engine, "scores_texts", False):
+            raise unscoring(request.model, "there is no such call for models of this kind")
         identity = request_identity(request, self.engine.endpoint)
         answer = self._store.lookup(identity)
         if answer is not None:

@@ -14,6 +14,7 @@ import numpy.typing as npt
 from judgesmith.programs.models.errors import ModelError
 from judgesmith.programs.models.request import ModelAnswer, ModelRequest, TokenLogprob, framed
 from judgesmith.programs.offline.answering import Piece, Score, Words, answerer_of
+from judgesmith.programs.offline.likelihood import likely_text
 from judgesmith.programs.offline.reader import read_prefix, read_user
 from judgesmith.signatures.answer_scale import is_percent
 from judgesmith.signatures.scale import Scale
@@ -48,6 +49,7 @@ class OfflineEngine:
     """
 
     endpoint = "offline"
+    scores_texts = True
 
     def answer(self, request: ModelRequest) -> ModelAnswer:
         """Return the answer, a function of the request alone.
@@ -58,6 +60,8 @@ class OfflineEngine:
             If the request is not in judgesmith's layout, or asks a signature that the offline
             model does not know.
         """
+        if request.continuation is not None:
+            return likely_text(request)
         try:
             question = read_prefix(request.prefix)
             fields = read_user(request.user, question.inputs)
