@@ -47,6 +47,7 @@ from judgesmith.cli.options import (
 )
 from judgesmith.cli.places import OUTPUT, judge_place, made_before
 from judgesmith.cli.printing import print_json, say, say_notes, stage_progress
+from judgesmith.cli.role_options import role_option, roles_of, run_models
 
 if TYPE_CHECKING:
     import dspy
@@ -105,6 +106,7 @@ if TYPE_CHECKING:
     help="What is made as large as possible: q, pearson@sample, 'q + .5*kappa - .01*calls', "
     "'q; kappa >= .4'. Several with --optimizer protocol: 'q, -calls'.",
 )
+@role_option
 @demonstration_options
 @search_options
 @calibration_options
@@ -146,6 +148,7 @@ def command(
     force: bool,
     storage: str | None,
     models: str | None,
+    roles: tuple[str, ...],
     calibrate: bool,
     confidence: float,
     within: float | None,
@@ -164,6 +167,7 @@ def command(
     from judgesmith.experiments.estimating import estimate_run
     from judgesmith.experiments.fronts import check_searched, endpoints_of
     from judgesmith.experiments.parts import parts_of
+    from judgesmith.experiments.role_models import check_role_models
     from judgesmith.experiments.starting import starting_from
     from judgesmith.optimizers.competing_models import check_models
     from judgesmith.optimizers.grammar import parse_objectives
@@ -194,6 +198,7 @@ def command(
         without,
         texts=not no_texts,
         models=_others(models, choice.model_name or "offline"),
+        roles=roles_of(roles),
         **rest,
     )
     with blaming("--from"):
@@ -212,16 +217,18 @@ def command(
     known = frozenset() if before is None else before.seen_keys
     with blaming(data):
         parts_of(dataset, targets, settings, known)
-    lm, *rivals = choice.lms(*settings.models)
-    competing = dict(zip(settings.models, rivals, strict=True))
+    asked = run_models(choice, settings)
+    with blaming("--role"):
+        check_role_models(settings, asked.roles)
     with blaming("--objective"):
-        check_models(lm, competing, objective)
-    endpoints = endpoints_of(lm, competing)
+        check_models(asked.lm, asked.competing, objective)
+    endpoints = endpoints_of(asked.lm, {**asked.competing, **asked.roles})
     own_run = settings.fingerprint(dataset, choice.model_name or "offline", endpoints)
     run = calibration.run(own_run, aside)
-    lm, *rivals = choice.lms(*settings.models, run_id=f"compile {run}")
+    asked = run_models(choice, settings, run_id=f"compile {run}")
+    lm, others = asked.lm, asked.others
     if dry_run:
-        estimated = estimate_run(dataset, settings, lm, others=rivals, known=known)
+        estimated = estimate_run(dataset, settings, lm, others=others, known=known)
         print_estimate(calibration.added(estimated, aside, settings), as_json=as_json)
         return
     with blaming(OUTPUT):
@@ -229,12 +236,10 @@ def command(
     if made is not None and made.settings.get("complete"):
         print_again(made, folder, as_json=as_json)
         return
-    choice.check_key(lm)
-    for one in rivals:
-        choice.check_key(one, option="--models")
+    asked.check_keys(choice)
     files = estimate = None
     if settings.optimizer not in ("random", "none"):
-        estimate = estimate_run(dataset, settings, lm, others=rivals, known=known)
+        estimate = estimate_run(dataset, settings, lm, others=others, known=known)
         with blaming("--storage", given=storage is not None):
             files = _search_files(choice.ledger, run, storage)
     with blaming(data):
@@ -245,7 +250,8 @@ def command(
                     settings,
                     earlier=before,
                     lm=lm,
-                    models=dict(zip(settings.models, rivals, strict=True)),
+                    models=asked.competing,
+                    roles=asked.roles,
                     concurrency=concurrency,
                     progress=progress,
                     files=files,
@@ -253,32 +259,32 @@ def command(
         except NothingScoredError as fault:
             if not fault.spent:
                 raise
-            print_nothing(fault, dataset, _used(lm, rivals), as_json=as_json)
+            print_nothing(fault, dataset, _used(lm, others), as_json=as_json)
             return
     saved: AnySaved = found.saved
     told: list[str] = []
     if aside is not None:
         with stage_progress(quiet=as_json) as progress:
             saved, told = calibration.learned(
-                found.saved,
+                found.saved.with_models({str(one.model): one for one in (lm, *others)}),
                 dataset,
                 aside,
                 settings,
                 run=run,
-                lm=_of_name(found.saved.model, lm, rivals),
+                lm=_of_name(found.saved.model, lm, others),
                 concurrency=concurrency,
                 progress=progress,
             )
     with blaming(OUTPUT):
         saved.save(folder, overwrite=True)
-    usage = _used(lm, rivals)
+    usage = _used(lm, others)
     if as_json:
         print_json(summary(saved, folder, usage))
     else:
         print_compiled(found, dataset, usage)
     notes = (*dataset.notes, *found.notes, *told, *estimate_note(estimate, usage))
     adapted = (
-        text for one in (lm, *rivals) if (stack := stack_of(one)) for text in stack.adaptations
+        text for one in (lm, *others) if (stack := stack_of(one)) for text in stack.adaptations
     )
     say_notes((*notes, *dict.fromkeys(adapted)), as_json=as_json)
     if not as_json:

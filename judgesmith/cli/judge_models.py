@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
+from judgesmith.cli.faults import OptionError, blaming
 from judgesmith.cli.options import ModelChoice
+from judgesmith.cli.role_options import ROLE, roles_of
 
 if TYPE_CHECKING:
     import dspy
 
+    from judgesmith.programs.saved import SavedJudge
     from judgesmith.programs.saved_kinds import AnySaved
 
 
@@ -33,7 +36,7 @@ def models_of_all(
 
 
 def asked_models(
-    saved: AnySaved, choice: ModelChoice, *, run_id: str
+    saved: AnySaved, choice: ModelChoice, *, run_id: str, roles: Sequence[str] = ()
 ) -> tuple[AnySaved, list[dspy.LM]]:
     """Return the judge bound to its models, and these; one ledger and one budget hold for all.
 
@@ -41,22 +44,56 @@ def asked_models(
     ----------
     saved : saved judge
         Of any kind. Members of a panel ask the model that each was compiled with, unless
-        ``--model`` names one for all.
+        ``--model`` names one for all. Roles of a judge ask the model that it was compiled with
+        unless ``--role`` names another; in a panel under ``--model`` that one, too.
     choice : ModelChoice
         What the command line says of models.
     run_id : str
         What the budget is kept under.
+    roles : sequence of str
+        ``ROLE=MODEL``, as the command line says.
 
     Raises
     ------
     OptionError
-        If a model cannot be asked.
+        If a model cannot be asked, or the judge has no such role.
     """
+    from judgesmith.programs.saved import SavedJudge
     from judgesmith.programs.saved_kinds import SavedHolder
 
+    if isinstance(saved, SavedJudge) and (roles or saved.roles):
+        return _with_roles(saved, choice, run_id=run_id, roles=roles)
+    if roles:
+        raise OptionError(
+            "roles are of one judge, and this one holds others; name models for all with --model.",
+            option=ROLE,
+        )
     models = models_of_all([saved], choice, run_id=run_id)
     for lm in models.values():
         choice.check_key(lm)
-    if isinstance(saved, SavedHolder) and choice.model_name is None:
-        saved = saved.with_models(models)
+    if isinstance(saved, SavedHolder):
+        if choice.model_name is None:
+            saved = saved.with_models(models)
+        else:
+            (lm,) = models.values()
+            saved = saved.with_models(dict.fromkeys(saved.models, lm))
     return saved, list(models.values())
+
+
+def _with_roles(
+    saved: SavedJudge, choice: ModelChoice, *, run_id: str, roles: Sequence[str]
+) -> tuple[SavedJudge, list[dspy.LM]]:
+    """Return a judge whose roles ask the models that are named, or those it was compiled with."""
+    from judgesmith.programs.families import family_of
+    from judgesmith.programs.roles import check_roles
+
+    given = roles_of(roles)
+    with blaming(ROLE):
+        check_roles(family_of(saved.protocol.judge), given)
+    asked = {**saved.roles, **given}
+    main = choice.model_name or saved.model
+    names = list(dict.fromkeys((main, *asked.values())))
+    lms = dict(zip(names, choice.lms(*names[1:], default=main, run_id=run_id), strict=True))
+    for name, lm in lms.items():
+        choice.check_key(lm, option="--model" if name == main else ROLE)
+    return saved.asking(asked, lms), list(lms.values())

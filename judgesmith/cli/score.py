@@ -12,6 +12,7 @@ from judgesmith.cli.numbers import Number
 from judgesmith.cli.options import ModelChoice, json_option, model_options
 from judgesmith.cli.places import OUTPUT, file_place
 from judgesmith.cli.printing import print_json, say, say_notes, stage_progress, usage_text
+from judgesmith.cli.role_options import role_option
 
 
 @click.command("score")
@@ -24,6 +25,7 @@ from judgesmith.cli.printing import print_json, say, say_notes, stage_progress, 
     type=Number(0, 1),
     help="Exit with status 1 if a larger share of rows has no score.",
 )
+@role_option
 @model_options
 @click.option("--force", is_flag=True, help="Replace whatever OUT.jsonl holds.")
 @json_option
@@ -33,6 +35,7 @@ def command(
     output: str,
     columns: str | None,
     max_unscored: float | None,
+    roles: tuple[str, ...],
     concurrency: int,
     force: bool,
     as_json: bool,
@@ -64,7 +67,7 @@ def command(
         items = stream_items(data, columns=columns)
     asked = ModelChoice(**choice)
     run_id = f"score {saved.fingerprint} {data}"
-    saved, (lm, *others) = asked_models(saved, asked, run_id=run_id)
+    saved, (lm, *others) = asked_models(saved, asked, run_id=run_id, roles=roles)
     with stage_progress(quiet=as_json) as progress, blaming(OUTPUT):
         tell = None if progress is None else (lambda n: progress("rows", n, None))
         found = score_file(

@@ -45,6 +45,7 @@ from judgesmith.experiments.objective_report import (
 from judgesmith.experiments.offline_notes import offline_notes
 from judgesmith.experiments.parts import Parts, parts_of
 from judgesmith.experiments.preparing import prepared_judges
+from judgesmith.experiments.role_models import check_role_models
 from judgesmith.experiments.rubric_choice import better_start
 from judgesmith.experiments.searching import SearchFiles
 from judgesmith.experiments.settings import CompileSettings
@@ -54,6 +55,7 @@ from judgesmith.optimizers import Agreement
 from judgesmith.optimizers.drawing import shown_keys
 from judgesmith.optimizers.rows import Rows
 from judgesmith.optimizers.table import SCORE
+from judgesmith.programs.roles import with_roles
 from judgesmith.programs.saved import GoldenItem, SavedJudge
 from judgesmith.programs.taught import rows_that_taught
 from judgesmith.signatures import Judgement, RatedItem
@@ -113,6 +115,7 @@ def compile_judge(
     earlier: SavedJudge | None = None,
     lm: dspy.LM | None = None,
     models: Mapping[str, dspy.LM] | None = None,
+    roles: Mapping[str, dspy.LM] | None = None,
     concurrency: int = 32,
     progress: Progress | None = None,
     files: SearchFiles | None = None,
@@ -133,6 +136,8 @@ def compile_judge(
     models : dict of str to dspy.LM, or None
         The models that compete with it, by the names in ``settings.models``. One budget holds for
         all where they share a ledger and a ``run_id``.
+    roles : dict of str to dspy.LM, or None
+        The models that do other work than judging, by the roles in ``settings.roles``.
     concurrency : int
         Items judged at the same time.
     progress : callable or None
@@ -165,6 +170,8 @@ def compile_judge(
     known: frozenset[str] = frozenset()
     if earlier is not None:
         settings, known = starting_from(earlier, settings), earlier.seen_keys
+    roles = roles or {}
+    check_role_models(settings, roles)
     lm = lm or current_lm()
     targets = chosen_targets(dataset, settings)
     parts = parts_of(dataset, targets, settings, known)
@@ -180,6 +187,8 @@ def compile_judge(
     bare, start = start_of(dataset, targets, work, parts)
     unasked = {**parts.counts(targets), "unscored": 0}
     bare, start = prepared_judges(work, bare, start, rows=unasked, target=targets.whole.name)
+    if roles:
+        bare, start = with_roles(bare, roles), with_roles(start, roles)
     if settings.rubrics_compete and settings.optimizer != "protocol":
         start = better_start(work, parts, bare, start)
     judge = work.optimized(start, parts, bare=bare)
@@ -264,6 +273,7 @@ def compile_judge(
         protocol=judge.protocol,
         questions=judge.templates(),
         model=str(work.lm.model),
+        roles=settings.roles,
         target=targets.whole.name,
         human_scale=targets.whole.scale,
         agreement={
@@ -292,7 +302,9 @@ def compile_judge(
         history=tuple(work.history),
         settings={
             **settings.model_dump(mode="json", exclude={"protocol"}),
-            "run": settings.fingerprint(dataset, str(lm.model), endpoints_of(lm, work.models)),
+            "run": settings.fingerprint(
+                dataset, str(lm.model), endpoints_of(lm, {**work.models, **roles})
+            ),
             "compared": targets.compared,
             "complete": work.complete,
         },

@@ -176,7 +176,7 @@ def _run(judge: AnySaved, lm: dspy.LM, first: RatedItem) -> str:
     Of the input only the first text counts: a file that has grown since is still the same run.
     """
     asked = [judge.fingerprint, str(lm.model), endpoint_of(lm)]
-    others = judge.own_models() if isinstance(judge, SavedJudge) and judge.roles else {}
+    others = judge.own_models() if isinstance(judge, SavedJudge) else {}
     asked += [f"{name} {one.model} {endpoint_of(one)}" for name, one in others.items()]
     whole = json.dumps([*asked, first.source_id, first.system_id, first.key])
     return hashlib.sha256(whole.encode()).hexdigest()[:12]

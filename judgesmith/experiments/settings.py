@@ -87,6 +87,8 @@ class CompileSettings(BaseModel):
         Fingerprint of the judge that this run starts from; empty where there is none.
     models : tuple of str
         Models that compete with the first in a search of the protocol.
+    roles : dict of str to str
+        Models that do other work than judging, by the role that the family has for it.
 
     Raises
     ------
@@ -119,6 +121,7 @@ class CompileSettings(BaseModel):
     split_rows: bool = False
     earlier: str = ""
     models: tuple[str, ...] = ()
+    roles: Mapping[str, str] = Field(default_factory=dict)
 
     @model_validator(mode="before")
     @classmethod
@@ -172,7 +175,8 @@ class CompileSettings(BaseModel):
         found: dict[str, Any] = plain(self)
         of_protocol = () if self.optimizer == "protocol" else ("n_draws", "fixed")
         tried = () if self.optimizer in ("protocol", "reflective") else ("n_trials",)
-        unread = (*of_protocol, *tried, *(() if self.models else ("models",)))
+        unread = (*of_protocol, *tried)
+        unread += tuple(name for name in ("models", "roles") if not getattr(self, name))
         return {name: value for name, value in found.items() if name not in unread}
 
     @property

@@ -48,6 +48,7 @@ def starting_from(earlier: SavedJudge, settings: CompileSettings) -> CompileSett
             "criteria": "given",
             "target": settings.target or before,
             "earlier": earlier.fingerprint,
+            "roles": {**earlier.roles, **settings.roles},
         }
     )
 

@@ -70,6 +70,7 @@ class SavedJudge(SavedRecord):
     roles: Mapping[str, str] = Field(default_factory=dict)
     front: tuple[FrontMember, ...] = ()
     _lms: dict[str, Any] = PrivateAttr(default_factory=dict)
+    _asked_roles: dict[str, str] = PrivateAttr(default_factory=dict)
 
     @field_validator("protocol")
     @classmethod
@@ -104,6 +105,23 @@ class SavedJudge(SavedRecord):
         other._lms = dict(lms)
         return other
 
+    def asking(self, roles: Mapping[str, str], lms: Mapping[str, dspy.LM]) -> Self:
+        """Return the same judge, whose roles ask other models than those it was compiled with.
+
+        It is still known by the names that it was compiled with.
+
+        Parameters
+        ----------
+        roles : dict of str to str
+            Names of models, by role.
+        lms : dict of str to dspy.LM
+            The models, by name.
+        """
+        other = self.model_copy()
+        other._asked_roles = dict(roles)
+        other._lms = dict(lms)
+        return other
+
     def own_models(self) -> dict[str, dspy.LM]:
         """Return the models of single questions, as far as roles have models of their own.
 
@@ -112,13 +130,14 @@ class SavedJudge(SavedRecord):
         ValueError
             If a role has one that was not given: another model would do other work.
         """
-        for role, name in self.roles.items():
+        roles = self._asked_roles or self.roles
+        for role, name in roles.items():
             if name not in self._lms:
                 raise ValueError(
                     f"the judge was compiled with {name} as its {role}; give that model, too: "
                     f"with_models({{{name!r}: …}})."
                 )
-        lms = {role: self._lms[name] for role, name in self.roles.items()}
+        lms = {role: self._lms[name] for role, name in roles.items()}
         return by_question(family_of(self.protocol.judge), lms)
 
     @property
@@ -175,7 +194,8 @@ class SavedJudge(SavedRecord):
         return with_roles(judge, self._known_roles()) if self._lms else judge
 
     def _known_roles(self) -> dict[str, dspy.LM]:
-        known = {role: self._lms.get(name) for role, name in self.roles.items()}
+        roles = self._asked_roles or self.roles
+        known = {role: self._lms.get(name) for role, name in roles.items()}
         return {role: lm for role, lm in known.items() if lm is not None}
 
 
