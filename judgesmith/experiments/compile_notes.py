@@ -11,9 +11,11 @@ from judgesmith.experiments.parts import Parts
 from judgesmith.experiments.settings import CompileSettings
 from judgesmith.experiments.stated_scores import stated_notes
 from judgesmith.experiments.tuning import Tuning
+from judgesmith.experiments.within_source import RANKS_NOTE
 from judgesmith.optimizers import JudgedTable
 from judgesmith.optimizers.rows import Rows
 from judgesmith.programs import Judge
+from judgesmith.programs.families import family_of
 from judgesmith.programs.readable import readable_of
 from judgesmith.signatures import Judgement
 
@@ -51,6 +53,8 @@ def notes_on(
     complete: bool,
 ) -> Iterator[str]:
     """Yield what a reader of the report should know, beside its numbers."""
+    if family_of(judge.protocol.judge).ranks:
+        yield RANKS_NOTE
     n_without = sum(table.n_unscored for table in tables)
     for table, where in zip(tables, ("to choose by", "held out"), strict=False):
         if table.n_unscored:

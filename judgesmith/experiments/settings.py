@@ -20,6 +20,7 @@ from pydantic import (
 
 from judgesmith.experiments.dataset import DataSet
 from judgesmith.experiments.ratings import Aggregate
+from judgesmith.experiments.within_source import check_within_source
 from judgesmith.programs.families import AnyProtocol, family_of
 from judgesmith.programs.inference_settings import InferenceSettings
 from judgesmith.signatures import Protocol
@@ -140,6 +141,8 @@ class CompileSettings(BaseModel):
         name = getattr(own, "judge", own)
         if isinstance(name, str) and not family_of(name).has_demonstrations:
             found.setdefault("n_demonstrations", 0)
+        if isinstance(name, str) and family_of(name).ranks:
+            found["learn_weights"] = False  # ranks within a source become no points by weights
         return found
 
     @field_validator("target", mode="before")
@@ -160,6 +163,13 @@ class CompileSettings(BaseModel):
                 f"a {self.protocol.judge} judge shows no graded examples; leave "
                 f"{'n_demonstrations' if self.n_demonstrations else 'partial_demos'} out."
             )
+        if family_of(self.protocol.judge).ranks:
+            check_within_source(self.objective, judge=self.protocol.judge)
+            if self.split_rows:
+                raise ValueError(
+                    f"{self.protocol.judge} ranks all responses to a source, which stay together; "
+                    "leave split_rows out."
+                )
         if "criteria" in self.inference.without:
             raise ValueError(
                 "criteria that are not inferred are those of people (criteria='human') or of a "

@@ -12,8 +12,10 @@ from typing import Any
 import dspy
 
 from judgesmith.programs.asking import Asker, calls_per_item, current_lm
+from judgesmith.programs.families import family_of
 from judgesmith.programs.judge import Judge
 from judgesmith.programs.models.errors import speaks_of_one_item
+from judgesmith.signatures.judge_protocol import JudgeProtocol
 from judgesmith.signatures.judgement import Judgement
 from judgesmith.signatures.rated import RatedItem
 from judgesmith.signatures.scale import Scale
@@ -44,6 +46,7 @@ class JudgeOfJudges(dspy.Module):
         for name, member in members.items():
             if not isinstance(member, Judge | JudgeOfJudges):
                 raise TypeError(f"{name} is no judge; got {type(member).__name__}.")
+            refuse_ranks(name, member)
         self.members = dict(members)
 
     @property
@@ -146,6 +149,22 @@ class JudgeOfJudges(dspy.Module):
 
 AnyJudge = Judge | JudgeOfJudges
 """A judge, or one that holds judges."""
+
+
+def refuse_ranks(name: str, member: object) -> None:
+    """Refuse to hold a judge that ranks the responses to a source: members are asked one by one.
+
+    Raises
+    ------
+    ValueError
+        If it is such a judge.
+    """
+    protocol = getattr(member, "protocol", None)
+    if isinstance(protocol, JudgeProtocol) and family_of(protocol.judge).ranks:
+        raise ValueError(
+            f"{name} is a {protocol.judge} judge: it ranks the responses to a source, and no panel "
+            "or calibration makes points of ranks; leave it out."
+        )
 
 
 def leaves_of(judge: AnyJudge) -> Iterable[Judge]:

@@ -68,36 +68,44 @@ def _ordered(pair: tuple[int, int]) -> tuple[int, int]:
 
 @dataclass(frozen=True, slots=True)
 class _Path:
-    """A merge under way: what it has put in order, what is left of both runs, how likely it is."""
+    """A merge under way: what it has put in order, what is left of both runs, what it followed."""
 
     merged: tuple[int, ...]
     first: tuple[int, ...]
     second: tuple[int, ...]
-    likelihood: float = 0.0
+    total: float = 0.0
+    n: int = 0
 
     @property
     def heads(self) -> tuple[int, int] | None:
         """The two texts to compare next; None where one run is used up."""
         return (self.first[0], self.second[0]) if self.first and self.second else None
 
+    @property
+    def likelihood(self) -> float:
+        """The mean logarithm of the probabilities of the answers that it follows.
+
+        Not their sum: a path that goes wrong may use up one run early, and would be preferred for
+        having followed fewer.
+        """
+        return self.total / self.n if self.n else 0.0
+
     def further(self, comparisons: Comparisons, doubt: float) -> list[_Path]:
         """Return the path with its next text; both ways where the comparison is uncertain."""
         if self.heads is None:
             rest = self.first or self.second
-            if not rest:
-                return [self]
             merged = (*self.merged, rest[0])
-            return [_Path(merged, self.first[1:], self.second[1:], self.likelihood)]
+            return [_Path(merged, self.first[1:], self.second[1:], self.total, self.n)]
         chance = comparisons.chance(*self.heads)
         ways = []
         if chance >= 0.5 - doubt:
             merged = (*self.merged, self.first[0])
-            likelihood = self.likelihood + log(max(chance, _LEAST))
-            ways.append(_Path(merged, self.first[1:], self.second, likelihood))
+            total = self.total + log(max(chance, _LEAST))
+            ways.append(_Path(merged, self.first[1:], self.second, total, self.n + 1))
         if chance <= 0.5 + doubt:
             merged = (*self.merged, self.second[0])
-            likelihood = self.likelihood + log(max(1 - chance, _LEAST))
-            ways.append(_Path(merged, self.first, self.second[1:], likelihood))
+            total = self.total + log(max(1 - chance, _LEAST))
+            ways.append(_Path(merged, self.first, self.second[1:], total, self.n + 1))
         return ways
 
 
@@ -108,7 +116,7 @@ def merge_ranked(
 
     A comparison whose probability is at most ``doubt`` from one half is followed both ways; of the
     rankings under way the ``beam`` likeliest are kept, and the likeliest one at the end. How likely
-    one is: the product of the probabilities of the comparisons that it follows.
+    one is: the geometric mean of the probabilities of the answers that it follows (ours).
 
     Parameters
     ----------
@@ -144,7 +152,7 @@ def merge_ranked(
         yield from comparisons.all_of({path.heads for path in paths if path.heads is not None})
         further = [way for path in paths for way in path.further(comparisons, uncertain)]
         # Equally likely ones stand in the order of the texts, which is that of their contents.
-        further.sort(key=lambda path: (-path.likelihood, path.merged))
+        further.sort(key=lambda path: (-round(path.likelihood, 12), path.merged))
         paths = further[:beam]
     return paths[0].merged
 

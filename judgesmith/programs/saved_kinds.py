@@ -11,7 +11,7 @@ from pydantic import BeforeValidator, Field, PrivateAttr, SerializeAsAny, model_
 
 from judgesmith.programs.asking import Asker
 from judgesmith.programs.calibrated import Calibrated, CalibratedJudgement, calibrated
-from judgesmith.programs.holding import MembersAsker
+from judgesmith.programs.holding import MembersAsker, refuse_ranks
 from judgesmith.programs.panel import Panel, PanelJudgement, panel_judgement
 from judgesmith.programs.saved import SavedJudge
 from judgesmith.programs.saved_checks import check_agreement
@@ -51,6 +51,8 @@ class SavedHolder(SavedRecord):
 
     @model_validator(mode="after")
     def _reports_estimates(self) -> Self:
+        for name, member in self.members.items():
+            refuse_ranks(name, member)
         check_agreement(self.agreement)
         return self
 

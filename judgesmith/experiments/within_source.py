@@ -1,0 +1,66 @@
+"""What a judge whose scores are ranks within a source can be chosen by, and what it cannot."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from judgesmith.optimizers.grammar import parse_objectives
+
+RANKS_NOTE = (
+    "scores are ranks within a source: only figures within sources (sample) mean anything; those "
+    "over all rows or systems compare ranks of different sources."
+)
+"""What a reader of reports should know of such a judge."""
+
+
+def check_within_source(objective: str, *, judge: str) -> None:
+    """Refuse an objective that compares scores of different sources.
+
+    Parameters
+    ----------
+    objective : str
+        As ``--objective`` has it.
+    judge : str
+        The family of judges.
+
+    Raises
+    ------
+    ValueError
+        If a part of it does; the message names the part and what may stand in its place.
+
+    Examples
+    --------
+    >>> check_within_source("spearman@sample - .01*calls; scored >= .9", judge="pairs")
+    >>> check_within_source("q", judge="pairs")
+    Traceback (most recent call last):
+    ...
+    ValueError: scores of pairs are ranks within a source, and q compares sources; say q@sample.
+    """
+    for atom in _atoms(parse_objectives(objective)):
+        level = getattr(atom, "level", None)
+        if level == "sample" or getattr(atom, "is_effort", False) or str(atom) == "scored":
+            continue
+        name = str(atom).partition("@")[0]
+        instead = f"say {name}@sample" if level else "leave it out"
+        raise ValueError(
+            f"scores of {judge} are ranks within a source, and {atom} compares sources; {instead}."
+        )
+
+
+def _atoms(objective: Any) -> Iterator[Any]:
+    """Yield the single quantities of an objective, those of its conditions included."""
+    if hasattr(objective, "aims"):
+        for one in objective.aims:
+            yield from _atoms(one)
+    elif hasattr(objective, "aim"):
+        yield from _atoms(objective.aim)
+    elif hasattr(objective, "left"):
+        yield from _atoms(objective.left)
+    elif hasattr(objective, "terms"):
+        for _, atom in objective.terms:
+            yield atom
+    else:
+        yield objective
+    for condition in getattr(objective, "constraints", ()):
+        yield from _atoms(condition)
