@@ -49,7 +49,7 @@ def command(
     from judgesmith.experiments import stream_items
     from judgesmith.experiments.columns import column_map
     from judgesmith.experiments.scoring import score_file
-    from judgesmith.experiments.stated_scores import stated_text
+    from judgesmith.experiments.stated_scores import sampled_text, stated_text
     from judgesmith.programs.costs import usage_of
     from judgesmith.programs.models import stack_of
     from judgesmith.programs.saved_kinds import load_saved
@@ -86,6 +86,7 @@ def command(
                 "unscored": found.n_unscored,
                 "problems": dict(found.reasons),
                 **({"stated": dict(found.stated)} if found.stated else {}),
+                **({"sampled": dict(found.sampled)} if found.sampled else {}),
                 "calls": usage.calls,
                 "cost_usd": usage.cost_usd,
             }
@@ -95,7 +96,7 @@ def command(
         for problem, n in list(found.reasons.items())[:5]:
             say(f"  {n} × {problem}")
         say(usage_text(usage))
-    stated = stated_text(found.stated, found.n_rows)
+    stated = [*stated_text(found.stated, found.n_rows), *sampled_text(found.sampled, found.n_rows)]
     say_notes((*items.notes, *stated, *stack.adaptations), as_json=as_json)
     too_many = max_unscored is not None and found.n_unscored > max_unscored * found.n_rows
     return 1 if too_many else 0

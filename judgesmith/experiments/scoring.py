@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from judgesmith.drafts import draft_beside, put
 from judgesmith.experiments.earlier_rows import beside, refuse_loss
 from judgesmith.experiments.problems import DataError, Problem
-from judgesmith.experiments.stated_scores import stated_reason
+from judgesmith.experiments.stated_scores import sampled_reason, stated_reason
 from judgesmith.programs import judge_each
 from judgesmith.programs.asking import current_lm, endpoint_of
 from judgesmith.programs.saved import SavedJudge
@@ -39,12 +39,15 @@ class Scored:
     stated : dict of str to int
         Why scores are the ones that the model stated although probabilities were to weigh them,
         with the number of such rows, most frequent first.
+    sampled : dict of str to int
+        How many samples verdicts rest on that were to be probabilities, and why, likewise.
     """
 
     n_rows: int
     n_unscored: int
     reasons: Mapping[str, int]
     stated: Mapping[str, int] = field(default_factory=dict)
+    sampled: Mapping[str, int] = field(default_factory=dict)
 
 
 def score_file(
@@ -113,7 +116,8 @@ def score_file(
     if output.exists() and not overwrite:
         _refuse_others(output, marks)
         rows = beside(rows, output, marks["run"])
-    n_rows, reasons, stated = 0, Counter[str](), Counter[str]()
+    n_rows, reasons = 0, Counter[str]()
+    stated, sampled = Counter[str](), Counter[str]()
     with draft_beside(output) as draft:
         with draft.open("w", encoding="utf-8", newline="\n") as file:
             for item, judgement in judge_each(
@@ -126,6 +130,8 @@ def score_file(
                     reasons[judgement.problem] += 1
                 if (reason := stated_reason(judgement)) is not None:
                     stated[reason] += 1
+                if (reason := sampled_reason(judgement)) is not None:
+                    sampled[reason] += 1
             file.flush()
             os.fsync(file.fileno())
         if output.exists() and not overwrite:
@@ -136,6 +142,7 @@ def score_file(
         n_unscored=reasons.total(),
         reasons=dict(reasons.most_common()),
         stated=dict(stated.most_common()),
+        sampled=dict(sampled.most_common()),
     )
 
 

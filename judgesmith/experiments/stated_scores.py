@@ -1,4 +1,4 @@
-"""Scores that probabilities were to weigh and did not: how many, and why."""
+"""Scores that probabilities were to weigh and did not: how many, why, and what they rest on."""
 
 from __future__ import annotations
 
@@ -26,14 +26,54 @@ def stated_reason(judgement: Judgement) -> str | None:
 
 
 def stated_notes(judgements: Iterable[Judgement]) -> Iterator[str]:
-    """Yield a sentence about scores that are not weighed, if there are any."""
-    n, reasons = 0, Counter[str]()
+    """Yield a sentence about scores that are not weighed, and one about those by samples."""
+    n, reasons, drawn = 0, Counter[str](), Counter[str]()
     for one in judgements:
         n += 1
-        reason = stated_reason(one)
-        if reason is not None:
+        if (reason := stated_reason(one)) is not None:
             reasons[reason] += 1
+        if (reason := sampled_reason(one)) is not None:
+            drawn[reason] += 1
     yield from stated_text(reasons, n)
+    yield from sampled_text(drawn, n)
+
+
+def sampled_reason(judgement: Judgement) -> str | None:
+    """Return how many samples a score of a judgement rests on, and why; None where none does.
+
+    Examples
+    --------
+    >>> how = {"mode": "samples", "stated": 70, "n": 5, "reason": "the endpoint gave none"}
+    >>> sampled_reason(Judgement(score=70, weighting={"overall": how}))
+    'n = 5: the endpoint gave none'
+    """
+    drawn = (one for one in judgement.weighting.values() if one.mode == "samples")
+    return next((f"n = {one.n}: {one.reason}" for one in drawn), None)
+
+
+def sampled_text(reasons: Mapping[str, int], n_rows: int) -> Iterator[str]:
+    """Yield a sentence about rows whose verdicts are frequencies, if there are any.
+
+    Parameters
+    ----------
+    reasons : dict of str to int
+        How many samples and why (``sampled_reason``), with the number of rows.
+    n_rows : int
+        Of all rows.
+
+    Examples
+    --------
+    >>> print(next(sampled_text({"n = 5: the endpoint gave none": 3}, 4)).partition(";")[0])
+    on 3 of 4 rows verdicts are frequencies among samples, not probabilities
+    """
+    n = sum(reasons.values())
+    if n:
+        most = max(reasons, key=lambda reason: reasons[reason])
+        yield (
+            f"on {n} of {n_rows} rows verdicts are frequencies among samples, not probabilities; "
+            f"on {reasons[most]} of them with {most}. Some 1000 samples are said to come within a "
+            "point of what probabilities give: few are a coarse stand-in."
+        )
 
 
 def stated_text(reasons: Mapping[str, int], n_rows: int) -> Iterator[str]:

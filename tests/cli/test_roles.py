@@ -93,3 +93,18 @@ def test_roles_are_read_by_name():
     assert roles_of(["writer = offline"]) == {"writer": "offline"}
     with pytest.raises(OptionError):
         roles_of(["=offline"])
+
+
+def test_verdicts_by_samples_are_warned_of(data, server, capsys):
+    server.script({"contains": "exemplar ## ]]", "answer": WRITER})
+    server.script({"answer": "[[ ## verdict ## ]]\nBetter\n\n[[ ## completed ## ]]"})
+    asked = ["--api-base", server.url, "--model", "openai/m"]
+    assert compiled(data, *asked) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert "verdicts are frequencies among samples, not probabilities" in said
+    assert main(["score", "judge", data, "-o", "one.jsonl", *asked, "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    ((reason, n),) = told["sampled"].items()
+    assert reason.startswith("n = 5: the endpoint gave no log-probabilities")
+    assert n == len(ROWS)
+    assert json.loads(first_row("one.jsonl"))["weighting"]["overall"]["n"] == 5
