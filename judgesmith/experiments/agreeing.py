@@ -18,6 +18,7 @@ from judgesmith.metrics import (
     agreement_interval,
     paired_interval,
 )
+from judgesmith.metrics.record import plain as as_plain
 from judgesmith.optimizers import JudgedTable
 from judgesmith.optimizers.table import FloatArray
 
@@ -129,12 +130,8 @@ def gain_report(
 
 def plain(report: Report | Gain | None) -> dict[str, dict[str, Any]] | None:
     """Return a report ready for JSON: undefined is null."""
-    if report is None:
-        return None
-    return {
-        level: {statistic: estimate.to_dict() for statistic, estimate in row.items()}
-        for level, row in report.items()
-    }
+    found: dict[str, dict[str, Any]] | None = as_plain(report)
+    return found
 
 
 def optimism(selection: Report, heldout: Report | None) -> dict[str, dict[str, Any]] | None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import dspy
 
-from judgesmith.optimizers.demonstrations import ENOUGH_SCORED
+from judgesmith.optimizers.demonstrations import rank_of
 from judgesmith.optimizers.drawing import shown_keys
 from judgesmith.optimizers.judge_texts import problem_with
 from judgesmith.optimizers.objectives import Objective
@@ -56,8 +56,7 @@ class BridgedTrial:
     @property
     def rank(self) -> tuple[bool, float, int]:
         """Larger is better: scores enough rows, the objective, then fewer demonstrations."""
-        value = -math.inf if math.isnan(self.value) else self.value
-        return (self.share_scored >= ENOUGH_SCORED, value, -self.n_demonstrations)
+        return (*rank_of(self.value, self.share_scored), -self.n_demonstrations)
 
 
 @dataclass(kw_only=True, eq=False)
@@ -129,7 +128,7 @@ class Compared:
             values = {
                 "value": self.objective.value(table),
                 "n_rows": len(self.selection),
-                "share_scored": min(part.share_scored for part in table.parts),
+                "share_scored": table.least_scored,
             }
             self.judges[protocol.fingerprint] = made
         texts = {**protocol.instructions}

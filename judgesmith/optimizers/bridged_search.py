@@ -253,7 +253,7 @@ class BridgedSearch(JudgeOptimizer):
             judgement_of(answer) or Judgement.unscored("no answer came") for _, answer in answers
         ]
         table = sets[SELECT].rows.take(rows).judged(said, self.targets)
-        if min(part.share_scored for part in table.parts) < ENOUGH_SCORED:
+        if table.least_scored < ENOUGH_SCORED:
             return math.nan
         return self.objective.value(table) - _LEAST
 
@@ -320,7 +320,9 @@ class _Watch(BaseCallback):
 
     def judges(self) -> Iterator[Judge]:
         """Yield the judges that answered about every row that any judge answered about."""
-        most = max(map(len, self.answers.values()), default=0)
-        for judge, answers in self.answers.items():
-            if len(answers) == most and judge in self.protocols:
+        # Rows that were under way when the search was ended may still be answered meanwhile.
+        n_answers = {judge: len(answers) for judge, answers in tuple(self.answers.items())}
+        most = max(n_answers.values(), default=0)
+        for judge, n in n_answers.items():
+            if n == most and judge in self.protocols:
                 yield self.student.with_protocol(self.protocols[judge])

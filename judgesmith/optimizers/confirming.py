@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from judgesmith.optimizers.crossing import FEWEST_COMPARED, CrossedAgreement, Halves
-from judgesmith.optimizers.demonstrations import ENOUGH_SCORED
+from judgesmith.optimizers.demonstrations import ENOUGH_SCORED, rank_of
 from judgesmith.optimizers.objectives import Objective
 from judgesmith.optimizers.splitting import FloatArray, IntArray, split_by_source
 from judgesmith.optimizers.table import JudgedTable, Labels
@@ -258,11 +258,7 @@ def is_scored(chosen: JudgedTable, start: JudgedTable) -> bool:
     >>> is_scored(whole.predicting(np.array([0, 1, 2, np.nan])), whole)
     False
     """
-    return _enough(chosen) or not _enough(start)
-
-
-def _enough(table: JudgedTable) -> bool:
-    return all(part.share_scored >= ENOUGH_SCORED for part in table.parts)
+    return chosen.least_scored >= ENOUGH_SCORED or start.least_scored < ENOUGH_SCORED
 
 
 def _can_compare(table: JudgedTable, rows: IntArray) -> bool:
@@ -291,6 +287,5 @@ def _best(objective: Objective, tables: Sequence[JudgedTable], rows: IntArray) -
     ranks = []
     for table in tables:
         part = table.take(rows)
-        value = objective.value(part) if part.n else math.nan
-        ranks.append((_enough(part), -math.inf if math.isnan(value) else value))
+        ranks.append(rank_of(objective.value(part) if part.n else math.nan, part.least_scored))
     return max(range(len(ranks)), key=lambda place: ranks[place])

@@ -35,6 +35,24 @@ ENOUGH_SCORED = 0.95
 """A candidate that scores a smaller share of the rows ranks below all that reach it."""
 
 
+def rank_of(value: float, share_scored: float) -> tuple[bool, float]:
+    """Return what is larger for the better of two: scores enough rows, then the objective.
+
+    Parameters
+    ----------
+    value : float
+        The objective; undefined (nan) ranks below everything defined.
+    share_scored : float
+        Fraction of the rows with a score, on the target with the smallest.
+
+    Examples
+    --------
+    >>> max([(math.nan, 1.0), (0.3, 1.0), (0.9, 0.5)], key=lambda one: rank_of(*one))
+    (0.3, 1.0)
+    """
+    return (share_scored >= ENOUGH_SCORED, -math.inf if math.isnan(value) else value)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trial:
     """One set of demonstrations and how well it did.
@@ -63,8 +81,7 @@ class Trial:
 
         An undefined objective ranks below every defined one. Of equals, the first wins.
         """
-        value = -math.inf if math.isnan(self.value) else self.value
-        return (self.share_scored >= ENOUGH_SCORED, value, -self.n_demonstrations)
+        return (*rank_of(self.value, self.share_scored), -self.n_demonstrations)
 
 
 class RandomDemonstrationSearch(JudgeOptimizer):
@@ -208,7 +225,7 @@ class RandomDemonstrationSearch(JudgeOptimizer):
                 n_bootstrapped=_n_bootstrapped(shown),
                 keys=shown_keys(shown),
                 value=self.objective.value(table),
-                share_scored=min(part.share_scored for part in table.parts),
+                share_scored=table.least_scored,
             )
             trials.append(trial)
             if best is None or trial.rank > best[0].rank:

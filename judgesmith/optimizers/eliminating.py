@@ -13,7 +13,7 @@ from typing import Protocol
 
 import numpy as np
 
-from judgesmith.optimizers.demonstrations import ENOUGH_SCORED
+from judgesmith.optimizers.demonstrations import rank_of
 from judgesmith.optimizers.objectives import Objective
 from judgesmith.optimizers.table import JudgedTable
 
@@ -48,10 +48,7 @@ class Look:
         """
         values = [self.objective.value(table) for table in self.tables]
         ranks = [
-            (
-                min(part.share_scored for part in table.parts) >= ENOUGH_SCORED,
-                -math.inf if math.isnan(value) else value,
-            )
+            rank_of(value, table.least_scored)
             for table, value in zip(self.tables, values, strict=True)
         ]
         return sorted(range(len(ranks)), key=lambda place: ranks[place], reverse=True)

@@ -27,14 +27,10 @@ from judgesmith.optimizers.ordinal_objectives import AbsoluteError, Kappa
 from judgesmith.optimizers.pair_objectives import NeighbourAccuracy, TieAccuracy
 from judgesmith.optimizers.several_objectives import SeveralObjectives
 
-CORRELATIONS: tuple[Statistic, ...] = (
-    "q",
-    "pearson",
-    "spearman",
-    "kendall",
-    "kendall_c",
-    "concordance",
+CORRELATIONS: tuple[Statistic, ...] = tuple(
+    sorted(get_args(Statistic), key=lambda name: name != "q")
 )
+"""What is aimed at most often comes first where they are listed."""
 
 PLAIN: Mapping[str, Callable[[], TargetMean]] = {
     "kappa": Kappa,

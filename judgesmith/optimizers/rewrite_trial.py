@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from judgesmith.optimizers.demonstrations import ENOUGH_SCORED
+from judgesmith.optimizers.demonstrations import rank_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,5 +47,4 @@ class RewriteTrial:
     @property
     def rank(self) -> tuple[bool, float]:
         """Larger is better, among trials that were judged on the rows to choose by."""
-        value = -math.inf if math.isnan(self.value) else self.value
-        return (self.share_scored >= ENOUGH_SCORED, value)
+        return rank_of(self.value, self.share_scored)

@@ -95,6 +95,11 @@ class JudgedTable:
         """Fraction of rows with a score; 1 for a table without rows."""
         return 1.0 - self.n_unscored / self.n if self.n else 1.0
 
+    @property
+    def least_scored(self) -> float:
+        """Fraction of rows with a score, on the target with the smallest."""
+        return min(part.share_scored for part in self.parts)
+
     def predicting(self, predicted: FloatArray) -> JudgedTable:
         """Return the same rows with other predictions, on whatever scale."""
         return replace(self, predicted=predicted, problems=(), judge_scale=None)

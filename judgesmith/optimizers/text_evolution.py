@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from judgesmith.optimizers.demonstrations import ENOUGH_SCORED
+from judgesmith.optimizers.demonstrations import rank_of
 from judgesmith.optimizers.judge_texts import (
     Texts,
     judge_texts,
@@ -151,7 +151,7 @@ class TextEvolution:
         values = self.objective.value(before), self.objective.value(after)
         self.trials[number] = replace(self.trials[number], before=values[0], after=values[1])
         ranks = [
-            (_share_scored(table) >= ENOUGH_SCORED, -math.inf if math.isnan(value) else value)
+            rank_of(value, table.least_scored)
             for table, value in zip((before, after), values, strict=True)
         ]
         if ranks[1] > ranks[0]:
@@ -280,7 +280,7 @@ class TextEvolution:
             self.trials[number],
             value=self.objective.value(table),
             n_rows=len(self.rows[TO_CHOOSE]),
-            share_scored=_share_scored(table),
+            share_scored=table.least_scored,
         )
         self._note(number)
 
@@ -294,10 +294,6 @@ class TextEvolution:
 
 def _others(texts: Texts, name: str) -> str:
     return "\n\n".join(f"{one}\n{text}" for one, text in texts.items() if one != name) or "nothing"
-
-
-def _share_scored(table: JudgedTable) -> float:
-    return min(part.share_scored for part in table.parts)
 
 
 def _key(texts: Texts) -> tuple[str, ...]:

@@ -34,6 +34,12 @@ def test_a_table_without_rows_lacks_no_score():
     assert table([]).share_scored == 1.0
 
 
+def test_of_several_targets_the_one_with_fewest_scores_is_what_counts():
+    both = JudgedTable.of_parts({"a": table([1.0, 2.0]), "b": table([1.0, np.nan])})
+    assert (both.share_scored, both.least_scored) == (0.75, 0.5)
+    assert table([1.0, np.nan]).least_scored == 0.5
+
+
 def test_taken_rows_keep_all_their_columns_together():
     found = table([5.0, np.nan, 7.0]).take(np.array([2, 1]))
     assert found.human.tolist() == [2.0, 1.0]
