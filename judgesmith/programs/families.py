@@ -326,3 +326,13 @@ register_family(
         most_calls="judgesmith.programs.pair_steps:most_calls",
     )
 )
+register_family(
+    Family(
+        name="prometheus",
+        judge="judgesmith.programs.formed:Formed",
+        protocol="judgesmith.signatures.formed:PrometheusProtocol",
+        steps="judgesmith.programs.form_steps:form_steps",
+        forms="judgesmith.programs.form_steps:form_questions",
+        about="asks a Prometheus model in its own form, for feedback and a score from 1 to 5",
+    )
+)

@@ -170,6 +170,10 @@ class Judge(dspy.Module):
         """Return the models that single predictors have, by predictor."""
         return {name: one.lm for name, one in self.named_predictors() if one.lm is not None}
 
+    def adapter(self) -> FencedAdapter:
+        """Return what lays out the questions for DSPy and reads the answers."""
+        return FencedAdapter()
+
     def templates(self) -> dict[str, Template]:
         """Return every question of the judge, by predictor, rendered up to the item."""
         return {
@@ -217,7 +221,7 @@ class Judge(dspy.Module):
     ) -> dspy.Prediction:
         """Judge one response without blocking; see ``forward``."""
         steps = self._begun(source, response, context, references)
-        with dspy.context(adapter=FencedAdapter(), lm=current_lm()):
+        with dspy.context(adapter=self.adapter(), lm=current_lm()):
             try:
                 asked = next(steps)
                 while True:
@@ -227,7 +231,7 @@ class Judge(dspy.Module):
 
     def taken(self, steps: AnySteps[Found]) -> Found:
         """Return what steps come to whose questions this judge asks, one after the other."""
-        with dspy.context(adapter=FencedAdapter(), lm=current_lm()):
+        with dspy.context(adapter=self.adapter(), lm=current_lm()):
             try:
                 asked = next(steps)
                 while True:

@@ -31,6 +31,8 @@ class QuestionForm:
     told : tuple of str
         Inputs that stand in it once in words of the judge's own, without fences: those that
         differ from one time that it is asked to the next.
+    form : str
+        Name of the ``ModelForm`` that the question is laid out in; empty for our own layout.
     answers : Scale or None
         What scores in its answer are on; None is what the protocol says.
     """
@@ -38,4 +40,5 @@ class QuestionForm:
     texts: tuple[str, ...] = TEXTS
     outputs: tuple[Mapping[str, Kind], ...] = ONE_SCORE
     told: tuple[str, ...] = ()
+    form: str = ""
     answers: Scale | None = None

@@ -42,7 +42,7 @@ def check_questions(protocol: JudgeProtocol, questions: Mapping[str, Template]) 
             raise ValueError(f"the question {name} must show every text between fences.")
         if question.predictor != name:
             raise ValueError(f"the question {name} is called {question.predictor!r} in itself.")
-        if dict(question.outputs) not in form.outputs:
+        if dict(question.outputs) not in form.outputs or question.form != form.form:
             raise ValueError(f"the judge cannot read the answers to the question {name}.")
         answers = form.answers or protocol.answers
         if question.answers != answers:

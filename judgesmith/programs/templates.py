@@ -10,7 +10,7 @@ import functools
 from collections.abc import Iterator, Mapping
 from typing import Any, Literal, get_args
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, SerializerFunctionWrapHandler, model_serializer
 
 from judgesmith.programs.answers import read_answer
 from judgesmith.programs.models.request import Message, Prefix
@@ -95,6 +95,8 @@ class Template(BaseModel):
         How each field of the answer is read: one of ``KINDS``.
     answers : Scale
         What scores in the answer are on.
+    form : str
+        Name of the ``ModelForm`` that reads the answer; empty where it has fields with headers.
 
     Examples
     --------
@@ -113,6 +115,16 @@ class Template(BaseModel):
     question: tuple[str | Slot, ...]
     outputs: Mapping[str, Kind]
     answers: Scale = PERCENT
+    form: str = ""
+
+    @model_serializer(mode="wrap")
+    def _without_a_form_that_there_is_not(
+        self, plain: SerializerFunctionWrapHandler
+    ) -> dict[str, Any]:
+        found: dict[str, Any] = plain(self)
+        if not self.form:
+            del found["form"]
+        return found
 
     def render(self, inputs: Mapping[str, str | None]) -> str:
         """Return the last user message for one item.
@@ -144,6 +156,10 @@ class Template(BaseModel):
         ValueError
             If a field is missing, given twice, or unreadable; the message says which.
         """
+        if self.form:
+            from judgesmith.programs.forms import form_named
+
+            return form_named(self.form).read(answer)
         annotations = {
             name: annotation_of(kind, self.answers) for name, kind in self.outputs.items()
         }

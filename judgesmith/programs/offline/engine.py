@@ -14,6 +14,7 @@ import numpy.typing as npt
 from judgesmith.programs.models.errors import ModelError
 from judgesmith.programs.models.request import ModelAnswer, ModelRequest, TokenLogprob, framed
 from judgesmith.programs.offline.answering import Piece, Score, Words, answerer_of
+from judgesmith.programs.offline.formed import answered_in, in_a_form
 from judgesmith.programs.offline.likelihood import likely_text
 from judgesmith.programs.offline.reader import read_prefix, read_user
 from judgesmith.signatures.answer_scale import is_percent
@@ -63,14 +64,22 @@ class OfflineEngine:
         if request.continuation is not None:
             return likely_text(request)
         try:
-            question = read_prefix(request.prefix)
-            fields = read_user(request.user, question.inputs)
-            answer = answerer_of(question)(request.prefix, question, fields)
+            pieces, answers = _answered(request)
         except ValueError as fault:
             raise ModelError(str(fault)) from None
-        pieces = _laid_out(question.outputs, answer)
-        texts, logprobs = _settled(pieces, request, question.answers)
+        texts, logprobs = _settled(pieces, request, answers)
         return _finished(texts, logprobs, request)
+
+
+def _answered(request: ModelRequest) -> tuple[list[Piece], Scale]:
+    """Return the pieces of the answer to a request, and what its scores are on."""
+    if (formed := in_a_form(request)) is not None:
+        form, fields = formed
+        return answered_in(form, fields), form.answers
+    question = read_prefix(request.prefix)
+    fields = read_user(request.user, question.inputs)
+    answer = answerer_of(question)(request.prefix, question, fields)
+    return _laid_out(question.outputs, answer), question.answers
 
 
 def _laid_out(names: Sequence[str], answer: Mapping[str, Sequence[Piece]]) -> list[Piece]:

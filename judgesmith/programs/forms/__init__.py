@@ -1,0 +1,18 @@
+"""Models that were trained to judge, each with a form of its own: what it is sent and answers."""
+
+from judgesmith.programs.forms.model_form import (
+    ModelForm,
+    form_named,
+    known_forms,
+    register_form,
+)
+from judgesmith.programs.forms.prometheus import ABSOLUTE, RELATIVE
+
+__all__ = [
+    "ABSOLUTE",
+    "RELATIVE",
+    "ModelForm",
+    "form_named",
+    "known_forms",
+    "register_form",
+]

@@ -1,0 +1,84 @@
+"""Reading answers that end on a marked result: words, then ``[RESULT]``, then the verdict.
+
+Only what the model wrote is read, never the prompt, and only what stands at its very end: a
+marker that is quoted in the words before it decides nothing.
+"""
+
+from __future__ import annotations
+
+import re
+
+from judgesmith.signatures.points import read_points
+from judgesmith.signatures.scale import Scale
+
+_MARK = re.compile(r"\[\s*+RESULT\s*+\]", re.IGNORECASE)
+_OPENING = re.compile(r"\A[\s#*_]*+feedback\s*+:[*_]*+\s*", re.IGNORECASE)
+_ENDING = re.compile(r"(?:\s|</s>|<\|\w+\|>)+\Z")
+_HEADING = re.compile(r"^\s*#{2,}", re.MULTILINE)
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_AROUND = " \t\r\n*_`\"'()[]<>.:"
+
+
+def read_scored(answer: str, scale: Scale) -> tuple[str, int]:
+    """Return the words of an answer and its score, in whole points of ``scale``.
+
+    Raises
+    ------
+    ValueError
+        If there is no marker, or anything but one whole number on the scale after the last one.
+
+    Examples
+    --------
+    >>> read_scored("Feedback: It says '[RESULT] 5' of itself. [RESULT] 2", Scale(low=1, high=5))
+    ("It says '[RESULT] 5' of itself.", 2)
+    >>> read_scored("Feedback: Good. [RESULT] 4.5", Scale(low=1, high=5))
+    Traceback (most recent call last):
+    ...
+    ValueError: expected a whole number from 1 to 5 after [RESULT]; got '4.5'.
+    """
+    words, said = _parted(answer)
+    try:
+        points = read_points(said, scale)
+    except ValueError:
+        points = None
+    if points is None or not points.is_integer():
+        raise ValueError(
+            f"expected a whole number from {scale.low:g} to {scale.high:g} after [RESULT]; got "
+            f"{said[:80]!r}."
+        )
+    if not scale.low <= points <= scale.high:
+        raise ValueError(f"the model answered {points:g}, outside {scale}.")
+    return words, int(points)
+
+
+def read_chosen(answer: str, names: tuple[str, ...]) -> tuple[str, str]:
+    """Return the words of an answer and which of a few names it ends on.
+
+    Raises
+    ------
+    ValueError
+        If there is no marker, or anything but one of the names after the last one.
+
+    Examples
+    --------
+    >>> read_chosen("Feedback: A is shorter. [RESULT] (a).", ("A", "B"))
+    ('A is shorter.', 'A')
+    """
+    words, said = _parted(answer)
+    plain = said.strip(_AROUND).casefold()
+    for name in names:
+        if plain in (name.casefold(), f"response {name.casefold()}"):
+            return words, name
+    raise ValueError(f"expected {' or '.join(names)} after [RESULT]; got {said[:80]!r}.")
+
+
+def _parted(answer: str) -> tuple[str, str]:
+    """Return what stands before the last marker, and what stands after it."""
+    text = _OPENING.sub("", _SURROGATE.sub("\ufffd", answer))
+    text = _ENDING.sub("", text)
+    marks = list(_MARK.finditer(text))
+    if not marks:
+        raise ValueError(f"there is no [RESULT] in it: {text[:80]!r}.")
+    if len(marks) > 1 and _HEADING.search(text, marks[0].end()):
+        raise ValueError("it goes on with another question after its result.")
+    return text[: marks[-1].start()].strip(), text[marks[-1].end() :].strip()

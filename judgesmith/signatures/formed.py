@@ -1,0 +1,73 @@
+"""What can be chosen about judges that ask a model in the form it was trained on."""
+
+from __future__ import annotations
+
+from typing import ClassVar, Literal, Self
+
+from pydantic import model_validator
+
+from judgesmith.signatures.judge_protocol import JudgeProtocol
+from judgesmith.signatures.scale import Scale
+
+
+class FormProtocol(JudgeProtocol):
+    """The part of a protocol that all models with a form of their own share.
+
+    A subclass names the ``form`` in which its model scores one response, and gives ``judge`` and
+    ``answers`` their defaults; the scale is the form's and stays.
+
+    Parameters
+    ----------
+    asks : {"criteria", "overall"}
+        One question for each criterion, whose mean is the score, or one about all of them.
+    rubric, instructions, samples, reduction, temperature, max_tokens, aggregation
+        See ``JudgeProtocol``.
+
+    Raises
+    ------
+    ValueError
+        If another scale is set, demonstrations are shown, or probabilities are to weigh scores.
+    """
+
+    form: ClassVar[str]
+    asks: Literal["criteria", "overall"] = "criteria"
+
+    @model_validator(mode="after")
+    def _keeps_to_the_form(self) -> Self:
+        own = type(self).model_fields["answers"].default
+        if self.answers != own:
+            raise ValueError(
+                f"a {self.judge} model answers on {own}, as it was trained to; got {self.answers}."
+            )
+        if self.demonstrations:
+            raise ValueError(f"the form of a {self.judge} model shows no demonstrations.")
+        if self.weighting != "none":
+            raise ValueError(
+                f"a {self.judge} model writes words before its score, after which one level has "
+                "nearly all probability: weighting must be none; choose samples instead."
+            )
+        return self
+
+    @property
+    def scores_criteria(self) -> bool:
+        """Whether the judge gives each criterion a score of its own."""
+        return self.asks == "criteria"
+
+    @property
+    def own_score(self) -> str:
+        """What the score is made of where nothing was learned."""
+        return "the mean of the criteria" if self.scores_criteria else super().own_score
+
+
+class PrometheusProtocol(FormProtocol):
+    """The whole of a judge that asks a Prometheus model but that model.
+
+    Examples
+    --------
+    >>> PrometheusProtocol().answers.high
+    5.0
+    """
+
+    form: ClassVar[str] = "prometheus-absolute"
+    judge: Literal["prometheus"] = "prometheus"
+    answers: Scale = Scale(low=1, high=5)
