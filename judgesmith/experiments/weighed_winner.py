@@ -38,7 +38,7 @@ class Weighed:
 
     @property
     def worse(self) -> bool:
-        """Whether the winner is the worse of the two; not where that is undefined.
+        """Whether the winner is the worse of the two: undefined is worse than anything defined.
 
         Examples
         --------
@@ -46,7 +46,11 @@ class Weighed:
         True
         >>> Weighed(value=0.5, before=math.nan, n_rows=9).worse
         False
+        >>> Weighed(value=math.nan, before=0.5, n_rows=9).worse
+        True
         """
+        if math.isnan(self.value):
+            return not math.isnan(self.before)
         return self.value < self.before
 
     def to_dict(self) -> dict[str, Any]:
@@ -57,9 +61,10 @@ class Weighed:
 
     def note(self, objective: str) -> str:
         """Return in a sentence why the judge stays as it was."""
+        value = "undefined" if math.isnan(self.value) else f"{self.value:.3f}"
         return (
             f"with learned weights the judge as it was is the better one, cross-validated on "
-            f"{self.n_rows} rows: {objective} {self.before:.3f}, and {self.value:.3f} for the "
+            f"{self.n_rows} rows: {objective} {self.before:.3f}, and {value} for the "
             "winner. So the judge stays as it was but for its aggregation."
         )
 

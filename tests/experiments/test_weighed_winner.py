@@ -48,10 +48,12 @@ def test_values_are_those_of_the_fits_on_all_rows_together():
     assert not found.worse
 
 
-def test_a_winner_without_a_value_is_not_called_worse():
+def test_a_winner_without_a_value_is_worse_than_a_start_with_one():
     found = both(by_place, constant)
     assert found.to_dict()["value"] is None
-    assert not found.worse
+    assert found.worse
+    assert "and undefined for the winner" in found.note("pearson")
+    assert not both(constant, constant).worse
 
 
 def test_rows_that_either_shows_are_left_out_for_both():
