@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -26,6 +27,7 @@ from judgesmith.optimizers.table import SCORE, JudgedTable
 from judgesmith.programs.costs import usd_of
 from judgesmith.programs.families import family_of
 from judgesmith.programs.judge import Judge
+from judgesmith.programs.readable import readable_of
 from judgesmith.programs.running import judge_items, was_not_asked
 from judgesmith.signatures.judgement import Judgement
 from judgesmith.signatures.rubric import Rubric, folded
@@ -44,11 +46,15 @@ class Asking:
         Items judged at the same time.
     progress : callable or None
         Told how many items were finished since it was last told.
+    competes : bool
+        Whether the model competes with another one. Answers that nobody can read then speak
+        against it, and are no reason to stop.
     """
 
     lm: dspy.LM
     concurrency: int
     progress: Callable[[int], None] | None
+    competes: bool = False
 
     def judged(self, judge: Judge, rows: Rows) -> list[Judgement]:
         """Return the judgement of every row.
@@ -58,13 +64,14 @@ class Asking:
         OutOfBudget
             If the budget did not reach all of them.
         """
-        found = judge_items(
-            judge,
-            rows.items,
-            lm=self.lm,
-            concurrency=self.concurrency,
-            progress=self.progress,
-        )
+        with readable_of(self.lm).forgiving() if self.competes else nullcontext():
+            found = judge_items(
+                judge,
+                rows.items,
+                lm=self.lm,
+                concurrency=self.concurrency,
+                progress=self.progress,
+            )
         if any(map(was_not_asked, found)):
             raise OutOfBudget
         return found
@@ -176,7 +183,7 @@ class Candidates:
     def asking_by(self, model: str) -> Asking:
         """Return how rows are judged with a model: an option of the choice, or none for its own."""
         lm = self.models.get(model)
-        return self.asking if lm is None else replace(self.asking, lm=lm)
+        return self.asking if lm is None else replace(self.asking, lm=lm, competes=True)
 
     def _key(self, judge: Judge, model: str) -> str:
         """Return what tells a judge from all others."""

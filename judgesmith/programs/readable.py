@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
@@ -34,6 +36,7 @@ class Readable:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._unread: set[tuple[str, ...]] = set()
+        self._n_forgiving = 0
         self.n_read = self.n_unread = 0
         self.example = ""
 
@@ -48,7 +51,8 @@ class Readable:
         Raises
         ------
         ModelError
-            If it is the last of ``ENOUGH_UNREAD`` and nothing could be read before.
+            If it is the last of ``ENOUGH_UNREAD`` and nothing could be read before, outside of
+            ``forgiving``.
         """
         with self._lock:
             if not is_unread(judgement):
@@ -60,13 +64,27 @@ class Readable:
             self._unread.add(judgement.calls)
             self.n_unread += 1
             self.example = str(judgement.problem)
-            if self.n_unread < ENOUGH_UNREAD:
+            if self.n_unread < ENOUGH_UNREAD or self._n_forgiving:
                 return
         raise ModelError(
             f"{self.n_unread} judgements in a row have no score, because nothing that the model "
             f"answered could be read, for example: {self.example.rstrip('.')}. Check that the "
             "address and the model are those of a chat model that keeps to a layout."
         )
+
+    @contextmanager
+    def forgiving(self) -> Iterator[None]:
+        """Return a block in which judgements are counted, but none is one too many.
+
+        For a model that competes with others: whoever cannot read it takes another one.
+        """
+        with self._lock:
+            self._n_forgiving += 1
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._n_forgiving -= 1
 
 
 def is_unread(judgement: Judgement) -> bool:

@@ -1,11 +1,11 @@
 import pytest
 from optimizing import examples, lm_of, number
 
-from judgesmith.optimizers import ProtocolSearch
+from judgesmith.optimizers import KeepAll, ProtocolSearch
 from judgesmith.optimizers.competing_models import check_models, with_models, without_dollars
 from judgesmith.optimizers.grammar import parse_objective, parse_objectives
 from judgesmith.programs import ActiveCritic
-from judgesmith.programs.models import Budget, Price, Stack
+from judgesmith.programs.models import Budget, ModelError, Price, Stack
 from judgesmith.programs.models.dspy_lm import StackLM
 from judgesmith.programs.models.ledger import Ledger
 from judgesmith.signatures.space import Choice, Option, Space
@@ -76,6 +76,19 @@ def test_where_dollars_count_the_front_holds_both_and_not_the_bad_one(models):
     assert found["own/cheap"].values["-usd"].value == pytest.approx(-2e-6)
     assert found["other/good"].values["-usd"].value == pytest.approx(-2e-4)
     assert sum(one.is_knee for one in optimizer.front_) == 1
+
+
+def test_a_model_that_nobody_can_read_loses_and_the_search_goes_on(models):
+    made = models()
+    made["other/bad"]._engine_spec.stack.engine.rule = lambda *question: "as you like"
+    optimizer = search(made, elimination=KeepAll())
+    compiled(optimizer)
+    assert str(optimizer.lm_.model) == "other/good"
+    (bad,) = [one for one in optimizer.trials_ if one.picked.get("model") == "other/bad"]
+    assert bad.share_scored == 0
+    alone = {"other/bad": models()["other/bad"]}  # what it said is on record
+    with pytest.raises(ModelError, match="judgements in a row have no score"):
+        compiled(search(alone))
 
 
 @pytest.mark.parametrize("max_calls", [30, 70])
