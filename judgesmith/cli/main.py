@@ -25,6 +25,7 @@ COMMANDS = {
     "score": "judge new texts with a compiled judge",
     "evaluate": "measure agreement with people",
     "compare": "say which of two judges agrees better with people",
+    "exemplars": "write the texts that an exemplar judge compares with to a file",
     "sheet": "ask people about a judge's explanations, and read what they say",
     "ledger": "look at, trim, export or rescue the answers on record",
 }

@@ -1,0 +1,117 @@
+"""``judgesmith exemplars``: the texts that an exemplar judge compares with, on file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from judgesmith.cli.faults import OptionError, blaming
+from judgesmith.cli.judge_models import asked_models
+from judgesmith.cli.options import ModelChoice, json_option, model_options
+from judgesmith.cli.places import OUTPUT, file_place
+from judgesmith.cli.printing import print_json, say, say_notes, stage_progress, usage_text
+from judgesmith.cli.role_options import role_option
+
+if TYPE_CHECKING:
+    from judgesmith.experiments.exemplars import ExemplarReport
+    from judgesmith.metrics import Estimate
+
+
+@click.command("exemplars")
+@click.argument("judge")
+@click.argument("data", metavar="INPUT")
+@click.option("-o", "--output", required=True, metavar="OUT.jsonl", help="Where rows are written.")
+@click.option("--map", "columns", metavar="FIELD=COLUMN,…", help="Which column holds what.")
+@role_option
+@model_options
+@click.option("--force", is_flag=True, help="Replace whatever OUT.jsonl holds.")
+@json_option
+def command(
+    judge: str,
+    data: str,
+    output: str,
+    columns: str | None,
+    roles: tuple[str, ...],
+    concurrency: int,
+    force: bool,
+    as_json: bool,
+    **choice: Any,
+) -> None:
+    """Write the exemplars of every source in INPUT to OUT.jsonl, and say if they are in order.
+
+    JUDGE is an exemplar judge that 'compile' made. Neighbouring levels are compared by the judge
+    itself. Exemplars that it has on record are not asked for again; responses and ratings in INPUT
+    are not read.
+    """
+    from judgesmith.experiments import stream_items
+    from judgesmith.experiments.columns import column_map
+    from judgesmith.experiments.exemplars import write_exemplars
+    from judgesmith.programs.costs import usage_of
+    from judgesmith.programs.saved import SavedJudge
+    from judgesmith.programs.saved_kinds import load_saved
+    from judgesmith.signatures.exemplars import ExemplarProtocol
+
+    place = file_place(output, data, like="exemplars.jsonl")
+    _check_place(place, output, force=force)
+    saved = load_saved(judge)
+    if not isinstance(saved, SavedJudge) or not isinstance(saved.protocol, ExemplarProtocol):
+        raise OptionError(
+            f"{judge} writes no exemplars; name a judge that compile --judge exemplar made.",
+            option=judge,
+        )
+    with blaming("--map"):
+        column_map(columns)
+    with blaming(data):
+        items = list(stream_items(data, columns=columns))
+    run_id = f"exemplars {saved.fingerprint} {data}"
+    bound, (lm, *others) = asked_models(saved, ModelChoice(**choice), run_id=run_id, roles=roles)
+    assert isinstance(bound, SavedJudge)
+    with stage_progress(quiet=as_json) as progress, blaming(OUTPUT):
+        tell = None if progress is None else (lambda n: progress("sources", n, None))
+        found = write_exemplars(bound, items, place, lm=lm, concurrency=concurrency, progress=tell)
+    usage = usage_of(lm, *others)
+    assert usage is not None
+    if as_json:
+        costs = {"calls": usage.calls, "cost_usd": usage.cost_usd}
+        print_json({"output": output, "judge": saved.fingerprint, **found.to_dict(), **costs})
+    else:
+        _print(found, output)
+        say(usage_text(usage))
+    say_notes(_notes(found), as_json=as_json)
+
+
+def _check_place(place: Path, output: str, *, force: bool) -> None:
+    if place.suffix != ".jsonl":
+        raise OptionError(
+            f"rows are written as JSON Lines; name a file in .jsonl, not {output}.", option=OUTPUT
+        )
+    if place.exists() and not force:
+        raise OptionError(
+            f"{output} is there already; name another file, or replace it with --force.",
+            option=OUTPUT,
+        )
+
+
+def _print(found: ExemplarReport, output: str) -> None:
+    say(f"{found.n_exemplars} exemplars of {found.n_sources} sources in {output}")
+    say(f"  neighbouring levels in order: {_text(found.in_order, 'pairs')}")
+    say(f"  ladders in order throughout: {_text(found.monotone, 'ladders')}")
+
+
+def _text(share: Estimate, unit: str) -> str:
+    if not share.n:
+        return "undefined"
+    within = f" [{share.low:.3f}, {share.high:.3f}]" if share.low == share.low else ""
+    return f"{share.value:.3f}{within} of {share.n} {unit}"
+
+
+def _notes(found: ExemplarReport) -> list[str]:
+    notes = [f"{n} × {problem}" for problem, n in list(found.problems.items())[:5]]
+    if found.n_flagged:
+        notes.append(
+            f"{found.n_flagged} of {found.n_exemplars} exemplars are empty or a copy of a "
+            "neighbour, after a second attempt; 'flags' says which."
+        )
+    return notes

@@ -1,0 +1,197 @@
+"""Exemplars on file, and whether the judge that compares with them puts them in order itself."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from judgesmith.drafts import draft_beside, put
+from judgesmith.metrics import Estimate, share_interval
+from judgesmith.programs import Judge, SavedJudge, judge_each
+from judgesmith.programs.asking import current_lm, own_models
+from judgesmith.programs.exemplar_ladders import Ladder, LadderAsker, LadderJudgement
+from judgesmith.signatures import RatedItem
+
+if TYPE_CHECKING:
+    import dspy
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExemplarReport:
+    """How the exemplars of some sources came out.
+
+    Attributes
+    ----------
+    n_sources, n_ladders, n_exemplars : int
+        Sources; sources times criteria whose exemplars were all written; exemplars.
+    n_flagged : int
+        Exemplars that stayed empty or copies after a second attempt.
+    in_order : Estimate
+        Share of neighbouring levels of which the judge calls the upper one likelier better than
+        worse; the interval is over sources.
+    monotone : Estimate
+        Share of ladders with all neighbours in order; those with a missing verdict are left out.
+    problems : dict of str to int
+        Why ladders are not whole, with how many.
+    """
+
+    n_sources: int
+    n_ladders: int
+    n_exemplars: int
+    n_flagged: int
+    in_order: Estimate
+    monotone: Estimate
+    problems: Mapping[str, int]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the report ready for JSON."""
+        return {
+            "sources": self.n_sources,
+            "ladders": self.n_ladders,
+            "exemplars": self.n_exemplars,
+            "flagged": self.n_flagged,
+            "in_order": self.in_order.to_dict(),
+            "monotone": self.monotone.to_dict(),
+            "problems": dict(self.problems),
+        }
+
+
+def exemplar_ladders(
+    judge: Judge | SavedJudge,
+    items: Iterable[RatedItem],
+    *,
+    lm: dspy.LM | None = None,
+    concurrency: int = 32,
+    progress: Callable[[int], None] | None = None,
+) -> Iterator[tuple[RatedItem, LadderJudgement]]:
+    """Yield the first item of every source with the exemplars of that source.
+
+    Parameters
+    ----------
+    judge : Judge or SavedJudge
+        Of the family ``exemplar``.
+    items : iterable of RatedItem
+        Responses and ratings are not read.
+    lm, concurrency, progress
+        As for ``judge_each``.
+
+    Raises
+    ------
+    ValueError
+        If the judge writes no exemplars.
+    ModelError, LedgerError
+        If a model cannot be asked at all, or the ledger not used.
+
+    Examples
+    --------
+    >>> from judgesmith.programs.exemplar import ExemplarJudge
+    >>> item = RatedItem(source="The bridge opened on Monday.", response="It did.")
+    >>> ((_, found),) = exemplar_ladders(ExemplarJudge(levels=3), [item, item])
+    >>> [rung.text for rung in found.ladders[0].rungs][-1]
+    'The bridge opened on Monday.'
+    """
+    firsts = {(one.source, one.context): one for one in reversed(list(items))}
+    asker = LadderAsker(judge, lm or current_lm())
+    sources = reversed(firsts.values())
+    for item, found in judge_each(asker, sources, concurrency=concurrency, progress=progress):
+        ladders = found if isinstance(found, LadderJudgement) else None
+        yield item, ladders or LadderJudgement(score=None, problem=found.problem)
+
+
+def exemplar_report(found: Iterable[tuple[RatedItem, LadderJudgement]]) -> ExemplarReport:
+    """Return how the exemplars came out; see ``ExemplarReport``."""
+    ordered: list[bool] = []
+    whole: list[bool] = []
+    sources: tuple[list[int], list[int]] = ([], [])
+    n_sources = n_ladders = n_exemplars = n_flagged = 0
+    problems: dict[str, int] = {}
+    for place, (_, judgement) in enumerate(found):
+        n_sources += 1
+        if not judgement.ladders:
+            reason = judgement.problem or "no exemplars"
+            problems[reason] = problems.get(reason, 0) + 1
+        for ladder in judgement.ladders:
+            n_ladders += bool(ladder.rungs)
+            n_exemplars += len(ladder.rungs)
+            n_flagged += sum(bool(one.flags) for one in ladder.rungs)
+            verdicts = [one.above > 0 for one in ladder.rungs[1:] if one.above is not None]
+            ordered += verdicts
+            sources[0].extend([place] * len(verdicts))
+            if ladder.problem:
+                problems[ladder.problem] = problems.get(ladder.problem, 0) + 1
+            else:
+                whole.append(all(verdicts))
+                sources[1].append(place)
+    return ExemplarReport(
+        n_sources=n_sources,
+        n_ladders=n_ladders,
+        n_exemplars=n_exemplars,
+        n_flagged=n_flagged,
+        in_order=_share(ordered, sources[0]),
+        monotone=_share(whole, sources[1]),
+        problems=problems,
+    )
+
+
+def exemplar_rows(
+    item: RatedItem, ladders: Iterable[Ladder], *, writer: str, judge: str
+) -> Iterator[dict[str, Any]]:
+    """Yield one row for every exemplar of a source."""
+    for ladder in ladders:
+        for rung in ladder.rungs:
+            yield {
+                "source_id": item.source_id,
+                "criterion": ladder.criterion,
+                "level": rung.level,
+                "levels": len(ladder.rungs),
+                "text": rung.text,
+                "flags": list(rung.flags),
+                "above": rung.above,
+                "writer": writer,
+                "judge": judge,
+            }
+
+
+def write_exemplars(
+    judge: SavedJudge,
+    items: Iterable[RatedItem],
+    output: str | Path,
+    *,
+    lm: dspy.LM | None = None,
+    concurrency: int = 32,
+    progress: Callable[[int], None] | None = None,
+) -> ExemplarReport:
+    """Write the exemplars of all sources to a file of JSON lines, whole or not at all.
+
+    Parameters
+    ----------
+    judge, items, lm, concurrency, progress
+        As for ``exemplar_ladders``.
+    output : str or Path
+        Where; what is there is replaced.
+    """
+    lm = lm or current_lm()
+    writer = own_models(judge).get("end", lm)
+    found = []
+    with draft_beside(Path(output)) as draft:
+        with draft.open("w", encoding="utf-8", newline="\n") as file:
+            for item, ladders in exemplar_ladders(
+                judge, items, lm=lm, concurrency=concurrency, progress=progress
+            ):
+                found.append((item, ladders))
+                names = {"writer": str(writer.model), "judge": judge.fingerprint}
+                for row in exemplar_rows(item, ladders.ladders, **names):
+                    file.write(json.dumps(row) + "\n")
+        put(draft, Path(output))
+    return exemplar_report(found)
+
+
+def _share(yes: list[bool], sources: list[int]) -> Estimate:
+    if yes:
+        return share_interval([int(one) for one in yes], items=sources)
+    nothing = {"value": math.nan, "low": math.nan, "high": math.nan}
+    return Estimate(**nothing, confidence=0.95, n=0, n_groups=0, n_undefined=0)
