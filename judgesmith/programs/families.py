@@ -336,3 +336,13 @@ register_family(
         about="asks a Prometheus model in its own form, for feedback and a score from 1 to 5",
     )
 )
+register_family(
+    Family(
+        name="checklist",
+        judge="judgesmith.programs.checklist:Checklist",
+        protocol="judgesmith.signatures.checklist:ChecklistProtocol",
+        steps="judgesmith.programs.checklist_steps:checklist_steps",
+        forms="judgesmith.programs.checklist_steps:checklist_forms",
+        about="asks yes-or-no questions about each criterion and takes the share of yes",
+    )
+)

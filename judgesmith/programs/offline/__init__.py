@@ -1,5 +1,6 @@
 """The offline model: classical text-quality features and hand-set reasons in place of a model."""
 
+import judgesmith.programs.offline.checking
 import judgesmith.programs.offline.comparing
 import judgesmith.programs.offline.exemplars
 import judgesmith.programs.offline.inferring
