@@ -171,6 +171,7 @@ def command(
     from judgesmith.experiments.starting import starting_from
     from judgesmith.optimizers.competing_models import check_models
     from judgesmith.optimizers.grammar import parse_objectives
+    from judgesmith.programs.families import family_of
     from judgesmith.programs.models import stack_of
     from judgesmith.programs.saved import SavedJudge
 
@@ -205,6 +206,12 @@ def command(
         settings = settings if before is None else starting_from(before, settings)
     calibration = CalibrationChoice(calibrate=calibrate, confidence=confidence, within=within)
     calibration.refuse_without()
+    if calibrate and family_of(settings.protocol.judge).ranks:
+        raise OptionError(
+            "scores that are ranks within a source are put on no scale of people; leave "
+            "--calibrate out.",
+            option="--calibrate",
+        )
     dataset = load_data(data, columns, scales)
     with blaming("--target" if settings.target else data):
         targets = chosen_targets(dataset, settings)
@@ -337,6 +344,7 @@ def _settings(
     """Return what the options say of the judge and the search."""
     from judgesmith.experiments import CompileSettings
     from judgesmith.experiments.ablating import without as left_out
+    from judgesmith.experiments.within_source import check_within_source
     from judgesmith.programs.inference_settings import InferenceSettings
     from judgesmith.signatures import Protocol, Rubric
 
@@ -362,6 +370,9 @@ def _settings(
     source = "given" if criteria == "general" or (rubric and criteria is None) else criteria
     if len(rest["target"]) > 1 and source == "given" and rubric:
         source = None  # several targets are the criteria; the rubric defines them
+    if family.ranks:
+        with blaming("--objective"):
+            check_within_source(rest["objective"], judge=family.name)
     protocol = protocol_of(family, start, picked)
     fixed = dict.fromkeys((*said(without), *picked))
     if not family.has_demonstrations:

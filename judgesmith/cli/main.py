@@ -23,6 +23,7 @@ COMMANDS = {
     "panel": "make one judge of several, weighed by how well they agree with people",
     "take": "save another judge of the front that one was taken from",
     "score": "judge new texts with a compiled judge",
+    "prefer": "record which of two responses a judge prefers, in both orders",
     "evaluate": "measure agreement with people",
     "compare": "say which of two judges agrees better with people",
     "exemplars": "write the texts that an exemplar judge compares with to a file",

@@ -8,6 +8,7 @@ from judgesmith.cli.printing import estimate_text, print_table, say, say_wrapped
 
 if TYPE_CHECKING:
     from judgesmith.experiments.preferring import PreferenceEvaluation
+    from judgesmith.metrics import OrderConsistency
 
 _SHOWN = {"given": "as given", "swapped": "swapped", "combined": "both orders"}
 
@@ -34,15 +35,7 @@ def print_preferences(found: PreferenceEvaluation, *, name: str) -> None:
     )
     print_table(title, rows, header=["", *(_SHOWN[one] for one in columns)])
     if found.order is not None:
-        order = found.order
-        print_table(
-            "When the two texts change places",
-            [
-                ["the answer is the same", estimate_text(order.consistent)],
-                ["the other text wins", estimate_text(order.flipped)],
-                ["preferences for the text shown first", estimate_text(order.first_place)],
-            ],
-        )
+        print_order(found.order)
     counts = [
         [f"people: {people}", *map(str, row)]
         for people, row in zip(ANSWERS, found.given.confusion, strict=True)
@@ -52,4 +45,16 @@ def print_preferences(found: PreferenceEvaluation, *, name: str) -> None:
     say_wrapped(
         f"of the pairs, {unscored_text(found.unscored)}; people rated both texts alike in "
         f"{found.n_tied} ({found.n_tied / n:.0%}); {found.n_unrated} more have an unrated text"
+    )
+
+
+def print_order(order: OrderConsistency) -> None:
+    """Print what happens to a judge's answers when two texts change places."""
+    print_table(
+        "When the two texts change places",
+        [
+            ["the answer is the same", estimate_text(order.consistent)],
+            ["the other text wins", estimate_text(order.flipped)],
+            ["preferences for the text shown first", estimate_text(order.first_place)],
+        ],
     )

@@ -81,15 +81,20 @@ class PreferenceEvaluation:
             },
             "problems": dict(self.unscored.reasons),
             "preferences": {name: _plain(one) for name, one in self.by_order.items()},
-            "order": None
-            if self.order is None
-            else {
-                "consistent": self.order.consistent.to_dict(),
-                "flipped": self.order.flipped.to_dict(),
-                "first_place": self.order.first_place.to_dict(),
-                "unscored": self.order.n_unscored,
-            },
+            "order": plain_order(self.order),
         }
+
+
+def plain_order(order: OrderConsistency | None) -> dict[str, Any] | None:
+    """Return how often a judge's answer is the same in both orders, ready for JSON."""
+    if order is None:
+        return None
+    return {
+        "consistent": order.consistent.to_dict(),
+        "flipped": order.flipped.to_dict(),
+        "first_place": order.first_place.to_dict(),
+        "unscored": order.n_unscored,
+    }
 
 
 def evaluate_preferences(

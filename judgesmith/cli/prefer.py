@@ -1,0 +1,133 @@
+"""``judgesmith prefer``: record which of two responses a judge prefers, in both orders."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from judgesmith.cli.faults import OptionError, blaming
+from judgesmith.cli.judge_models import asked_models
+from judgesmith.cli.numbers import WholeNumber
+from judgesmith.cli.options import ModelChoice, json_option, model_options
+from judgesmith.cli.places import OUTPUT, file_place
+from judgesmith.cli.preferred import print_order
+from judgesmith.cli.printing import print_json, say, say_notes, stage_progress, usage_text
+
+if TYPE_CHECKING:
+    from judgesmith.experiments.recording_pairs import RecordedPairs
+
+
+@click.command("prefer")
+@click.argument("judge")
+@click.argument("data", metavar="INPUT")
+@click.option("-o", "--output", required=True, metavar="OUT.jsonl", help="Where rows are written.")
+@click.option("--map", "columns", metavar="FIELD=COLUMN,…", help="Which column holds what.")
+@click.option(
+    "--pairs",
+    "n_pairs",
+    type=WholeNumber(1),
+    help="Pairs of responses to each source, drawn by --seed [default: all].",
+)
+@click.option("--seed", type=WholeNumber(0), default=0, show_default=True, help="Of the draw.")
+@model_options
+@click.option("--force", is_flag=True, help="Replace whatever OUT.jsonl holds.")
+@json_option
+def command(
+    judge: str,
+    data: str,
+    output: str,
+    columns: str | None,
+    n_pairs: int | None,
+    seed: int,
+    concurrency: int,
+    force: bool,
+    as_json: bool,
+    **choice: Any,
+) -> int:
+    """Compare the responses to each source in INPUT by JUDGE, two at a time, in both orders.
+
+    JUDGE was compiled with --judge pairs. OUT.jsonl gets two rows for each pair, which 'evaluate'
+    and 'compare' read: what JUDGE prefers with the first text shown first, and with the second.
+    Ratings in INPUT are never read. The same command again continues where it was interrupted.
+    """
+    from judgesmith.experiments import stream_items
+    from judgesmith.experiments.columns import column_map
+    from judgesmith.experiments.recording_pairs import pairs_of, record_pairs
+    from judgesmith.programs.costs import usage_of
+    from judgesmith.programs.models import stack_of
+    from judgesmith.programs.saved import SavedJudge
+    from judgesmith.programs.saved_kinds import load_saved
+    from judgesmith.signatures.pairs import PairsProtocol
+
+    place = file_place(output, data, like="pairs.jsonl")
+    if place.suffix != ".jsonl":
+        raise OptionError(
+            f"rows are written as JSON Lines; name a file in .jsonl, not {output}.", option=OUTPUT
+        )
+    saved = load_saved(judge)
+    if not (isinstance(saved, SavedJudge) and isinstance(saved.protocol, PairsProtocol)):
+        raise OptionError(
+            f"{judge} scores single texts and compares nothing; name one that was compiled with "
+            "--judge pairs.",
+            option=judge,
+        )
+    with blaming("--map"):
+        column_map(columns)
+    with blaming(data):
+        rows = stream_items(data, columns=columns)
+        items = list(rows)
+        pairs_of(items, n_pairs=n_pairs, seed=seed)
+    run_id = f"prefer {saved.fingerprint} {data}"
+    _, (lm, *others) = asked_models(saved, ModelChoice(**choice), run_id=run_id)
+    with stage_progress(quiet=as_json) as progress, blaming(OUTPUT):
+        found = record_pairs(
+            saved,
+            items,
+            place,
+            n_pairs=n_pairs,
+            seed=seed,
+            lm=lm,
+            concurrency=concurrency,
+            overwrite=force,
+            progress=None if progress is None else (lambda n: progress("pairs", n, None)),
+        )
+    stack, usage = stack_of(lm), usage_of(lm, *others)
+    assert stack is not None
+    assert usage is not None
+    if as_json:
+        cost = {"calls": usage.calls, "cost_usd": usage.cost_usd}
+        print_json({"output": output, "judge": saved.fingerprint, **_plain(found), **cost})
+    else:
+        _print(found, output, data)
+        say(usage_text(usage))
+    stated = [f"{n} answers rest on what was stated: {why}." for why, n in found.stated.items()]
+    say_notes((*rows.notes, *stated, *stack.adaptations), as_json=as_json)
+    return 0
+
+
+def _plain(found: RecordedPairs) -> dict[str, Any]:
+    from judgesmith.experiments.preferring import plain_order
+
+    return {
+        "pairs": found.n_pairs,
+        "sources": found.n_sources,
+        "unanswered": found.n_unanswered,
+        "problems": dict(found.reasons),
+        **({"stated": dict(found.stated)} if found.stated else {}),
+        "order": plain_order(found.order),
+    }
+
+
+def _print(found: RecordedPairs, output: str, data: str) -> None:
+    say(
+        f"{found.n_pairs} pairs of {found.n_sources} sources in {output}, {found.n_unanswered} "
+        "without an answer in both orders"
+    )
+    for problem, n in list(found.reasons.items())[:5]:
+        say(f"  {n} × {problem}")
+    if found.order is not None:
+        print_order(found.order)
+    say()
+    say("compare with people's ratings, if there are any:")
+    say(f"  judgesmith evaluate {output} {data}")
