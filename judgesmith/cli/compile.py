@@ -91,12 +91,13 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--optimizer",
-    type=click.Choice(["random", "protocol", "reflective", "miprov2", "simba", "none"]),
+    type=click.Choice(["random", "protocol", "reflective", "balanced", "miprov2", "simba", "none"]),
     default="random",
     show_default=True,
     help="Search demonstrations, or the whole protocol (what an option says of the judge is not "
-    "searched); let a model rewrite texts from what the judge got wrong; run an optimizer of "
-    "DSPy's; and fit the aggregation. Or take the judge as it is.",
+    "searched); let a model rewrite texts from what the judge got wrong, or reword instructions "
+    "until answers are spread evenly, which reads no ratings; run an optimizer of DSPy's; and fit "
+    "the aggregation. Or take the judge as it is.",
 )
 @click.option(
     "--objective",

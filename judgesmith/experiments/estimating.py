@@ -137,13 +137,14 @@ def estimate_run(
             n_heldout=n_held,
             competing=settings.rubrics_compete,
         )
-    elif settings.optimizer in ("reflective", "miprov2", "simba"):
+    elif settings.optimizer in ("reflective", "balanced", "miprov2", "simba"):
         most = text_search_calls(
             settings,
             n_questions=per_row,
             n_pool=n_pool,
             n_selection=n_selection,
             n_heldout=n_held,
+            n_instructions=len({one.turns[:1] for one in templates.values()}),
             competing=settings.rubrics_compete,
         )
     if found is not None:

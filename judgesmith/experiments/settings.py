@@ -54,7 +54,7 @@ class CompileSettings(BaseModel):
     inference : InferenceSettings
         How the task and the criteria are inferred; its seed is that of the run. What it says to
         leave out of the task holds for any rubric.
-    optimizer : {"random", "protocol", "reflective", "miprov2", "simba", "none"}
+    optimizer : {"random", "protocol", "reflective", "balanced", "miprov2", "simba", "none"}
         Random demonstration search, a search of the whole protocol, texts that are rewritten from
         what the judge got wrong, or an optimizer of DSPy; and learned aggregation after each. Or
         the judge as it is.
@@ -105,7 +105,9 @@ class CompileSettings(BaseModel):
     protocol: AnyProtocol = Field(default_factory=Protocol)
     criteria: Literal["inferred", "human", "given"] | None = None
     inference: InferenceSettings = Field(default_factory=InferenceSettings)
-    optimizer: Literal["random", "protocol", "reflective", "miprov2", "simba", "none"] = "random"
+    optimizer: Literal[
+        "random", "protocol", "reflective", "balanced", "miprov2", "simba", "none"
+    ] = "random"
     objective: str = "q"
     holdout: float = Field(default=0.3, ge=0.0, lt=1.0)
     n_demonstrations: int = Field(default=3, ge=0)
@@ -194,7 +196,7 @@ class CompileSettings(BaseModel):
         """How many demonstrations there are to be rows for, to show or to learn from."""
         if self.optimizer == "none":
             return 0
-        to_learn_from = {"reflective": 9, "miprov2": 4, "simba": 8}
+        to_learn_from = {"reflective": 9, "balanced": 10, "miprov2": 4, "simba": 8}
         return max(to_learn_from.get(self.optimizer, 0), self.n_demonstrations)
 
     @property

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from judgesmith.experiments.settings import CompileSettings
+from judgesmith.optimizers.balanced_instructions import PARAPHRASES, ROUNDS, TEXTS
 from judgesmith.optimizers.reflective_search import BATCH
 
 _CANDIDATES, _MINIBATCH, _FULL_EVERY, _VALIDATION = 6, 35, 5, 100  # MIPROv2's "light"
@@ -18,6 +19,7 @@ def text_search_calls(
     n_pool: int,
     n_selection: int,
     n_heldout: int,
+    n_instructions: int = 1,
     competing: bool = False,
 ) -> int:
     """Return how many calls such a search takes at most, with the rest of the compilation.
@@ -33,6 +35,8 @@ def text_search_calls(
         Calls that one judgement takes.
     n_pool, n_selection, n_heldout : int
         Rows to learn from, to choose by, to report on.
+    n_instructions : int
+        Different instructions of the judge's questions.
     competing : bool
         Whether a second rubric is judged on the rows to choose by.
 
@@ -48,6 +52,9 @@ def text_search_calls(
     if settings.optimizer == "reflective":
         n = settings.n_trials
         return n_questions * (rest + n * (2 * min(BATCH, n_pool) + n_selection)) + n
+    if settings.optimizer == "balanced":
+        n_wordings = ROUNDS * PARAPHRASES * n_instructions
+        return n_questions * (rest + (1 + n_wordings) * min(TEXTS, n_pool)) + n_wordings
     rest += n_pool  # as it was, for what an answer adds to the objective
     if settings.optimizer == "miprov2":
         n_texts = 2 * n_questions if settings.n_demonstrations else n_questions

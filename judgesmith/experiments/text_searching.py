@@ -1,4 +1,4 @@
-"""Searches of a compilation that rewrite texts: reflection, and the optimizers of DSPy."""
+"""Searches of a compilation that rewrite texts: reflection, balance, and DSPy's optimizers."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 from judgesmith.experiments.parts import Parts, examples_of
 from judgesmith.experiments.search_log import plain_trial
 from judgesmith.experiments.settings import CompileSettings
-from judgesmith.optimizers import BridgedSearch, ReflectiveSearch
+from judgesmith.optimizers import BalancedInstructions, BridgedSearch, ReflectiveSearch
 from judgesmith.optimizers.bridged_candidates import BridgedTrial
 from judgesmith.optimizers.dspy_runs import DEMONSTRATIONS
 from judgesmith.optimizers.rewrite_trial import RewriteTrial
@@ -54,13 +54,20 @@ def text_search(settings: CompileSettings, start: Judge, parts: Parts, **given: 
     """
     if parts.pool is None:
         return TextsFound(judge=start, notes=("no rows are left to learn from, so nothing was.",))
+    trials: Sequence[RewriteTrial | BridgedTrial]
     given["percent_of_max"] = settings.percent_of_max
     train, select = examples_of(parts.pool), examples_of(parts.selection)
-    if settings.optimizer == "reflective":
+    if settings.optimizer == "balanced":
+        told = ("seed", "lm", "concurrency", "progress", "noted")
+        balanced = BalancedInstructions(**{name: given[name] for name in told if name in given})
+        judge = balanced.compile(start, trainset=train)
+        notes, trials = balanced_notes(balanced), balanced.trials_
+        complete = balanced.complete_
+    elif settings.optimizer == "reflective":
         search = ReflectiveSearch(n_trials=settings.n_trials, **given)
         judge = search.compile(start, trainset=train, valset=select)
         notes = [search.ended_] if search.ended_ else rewrite_notes(search)
-        trials: Sequence[RewriteTrial | BridgedTrial] = search.trials_
+        trials = search.trials_
         complete = search.complete_
     else:
         name: Any = settings.optimizer
@@ -118,6 +125,31 @@ def bridged_notes(search: BridgedSearch) -> list[str]:
         told.append("the budget ended the search.")
     best = max(whole, key=lambda one: one.rank)
     told.append(_outcome(best.number, best.value, trials[0].value, str(search.objective)))
+    return told
+
+
+def balanced_notes(search: BalancedInstructions) -> list[str]:
+    """Return what a reader should know of a search for even answers that has ended."""
+    trials = search.trials_
+    if not trials:
+        return [_UNSTARTED]
+    tried = [one for one in trials[1:] if one.n_rows]
+    better = [one for one in tried if one.value > one.before]
+    told = [
+        f"{len(tried)} wordings of instructions were tried on {trials[0].n_rows} texts without "
+        f"their ratings, and {len(trials) - 1 - len(tried)} were refused; answers are "
+        f"{-trials[0].value:.3f} from an even spread with the judge as it was"
+        + (f", {-max(one.value for one in better):.3f} with the best." if better else ".")
+    ]
+    if not better:
+        told.append("no wording spreads the answers more evenly, so the judge stays as it was.")
+    if search.writes_by_rule_:
+        told.append(
+            "the wordings were made by rule: the offline model writes none, and does not read any, "
+            "so that its answers are the same whatever the wording."
+        )
+    if not search.complete_:
+        told.append("the budget ended the search.")
     return told
 
 

@@ -1,6 +1,7 @@
 """How a judge gets better: objectives over whole lists, and searches that make them larger."""
 
 from judgesmith.optimizers.aggregation import FitAggregation
+from judgesmith.optimizers.balanced_instructions import BalancedInstructions
 from judgesmith.optimizers.bridged_search import BridgedSearch
 from judgesmith.optimizers.calibrating import Calibrator
 from judgesmith.optimizers.confirming import Confirm
@@ -16,6 +17,7 @@ from judgesmith.optimizers.table import JudgedTable
 
 __all__ = [
     "Agreement",
+    "BalancedInstructions",
     "BridgedSearch",
     "Calibrator",
     "Confirm",

@@ -1,0 +1,301 @@
+"""Instructions under which no answer is likelier than another before anything is read.
+
+A judge that says "4" of nearly everything tells texts apart badly. Without a single rating,
+wordings of an instruction can be compared by how evenly answers are spread over many texts.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from judgesmith.optimizers.demonstrations import ENOUGH_SCORED
+from judgesmith.optimizers.judge_optimizer import JudgeOptimizer
+from judgesmith.optimizers.judge_texts import INSTRUCTIONS, judge_texts, problem_with, with_texts
+from judgesmith.optimizers.rewrite_trial import RewriteTrial
+from judgesmith.programs.asking import current_lm
+from judgesmith.programs.judge import Judge, check_judge
+from judgesmith.programs.models import BudgetSpent, stack_of
+from judgesmith.programs.overhearing import Overheard
+from judgesmith.programs.paraphrasing import paraphrased, paraphrased_by_rule
+from judgesmith.programs.running import NOT_ASKED, judge_items
+from judgesmith.signatures.answer_scale import levels_of
+from judgesmith.signatures.rated import RatedItem
+
+if TYPE_CHECKING:
+    import dspy
+
+MOST_ANSWERS = 10
+"""Answers beyond which an even spread is no aim: nobody expects all of 0 to 100 equally often."""
+
+ROUNDS, PARAPHRASES, TEXTS = 2, 5, 50
+"""Rounds per instruction, paraphrases in each, and texts that each is tried on, by default."""
+
+_OFFLINE = "offline"
+
+
+def imbalance(shares: Mapping[str, float]) -> float:
+    """Return how far a distribution is from even: half the sum of the absolute differences.
+
+    0 is even; with k answers and everything on one of them it is 1 - 1/k.
+
+    Examples
+    --------
+    >>> imbalance({"a": 0.5, "b": 0.5}), imbalance({"1": 0, "2": 0, "3": 0, "4": 1})
+    (0.0, 0.75)
+    """
+    even = 1 / len(shares)
+    return math.fsum(abs(share - even) for share in shares.values()) / 2
+
+
+@dataclass(frozen=True, slots=True)
+class _Measured:
+    shares: Mapping[str, Mapping[str, float]]
+    share_scored: float
+    complete: bool
+
+    def imbalance(self, questions: Sequence[str]) -> float:
+        found = [imbalance(self.shares[one]) for one in questions if one in self.shares]
+        return math.fsum(found) / len(found) if found else math.nan
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Best:
+    judge: Judge
+    measured: _Measured
+    number: int
+
+
+class BalancedInstructions(JudgeOptimizer):
+    """Search wordings of a judge's instructions for the most even answers, without any rating.
+
+    Every round asks for paraphrases of the best wording so far; the one whose answers, on average
+    over texts, are nearest to even is taken if it is nearer than what there was. Ratings are not
+    read: that even answers agree better with people is a hope that rows held out can test.
+
+    Parameters
+    ----------
+    n_rounds, n_paraphrases : int
+        Rounds per instruction at most, and paraphrases in each.
+    n_rows : int
+        Texts that each wording is tried on; drawn where there are more.
+    writer : dspy.LM or None
+        Who paraphrases; None takes the judge's model. The offline model writes none: its
+        paraphrases are made by rule.
+    noted : callable or None
+        Told of every trial.
+    seed, lm, concurrency, progress
+        See ``JudgeOptimizer``.
+
+    Attributes
+    ----------
+    trials_ : tuple of RewriteTrial
+        What was tried; the value is the imbalance with its sign turned, so that more is better.
+    complete_ : bool
+        False where the budget ended the search.
+    writes_by_rule_ : bool
+        Whether nobody could be asked for paraphrases.
+
+    References
+    ----------
+    Zhou et al. (2024), "Fairer Preferences Elicit Improved Human-Aligned Large Language Model
+    Judgments", EMNLP. arXiv:2406.11370.
+
+    Examples
+    --------
+    >>> BalancedInstructions(n_rounds=0)
+    Traceback (most recent call last):
+    ...
+    ValueError: n_rounds, n_paraphrases and n_rows must be 1 or more; got 0, 5 and 50.
+    """
+
+    def __init__(
+        self,
+        *,
+        n_rounds: int = ROUNDS,
+        n_paraphrases: int = PARAPHRASES,
+        n_rows: int = TEXTS,
+        writer: dspy.LM | None = None,
+        noted: Callable[[RewriteTrial], None] | None = None,
+        seed: int = 0,
+        lm: dspy.LM | None = None,
+        concurrency: int = 32,
+        progress: Callable[[int], None] | None = None,
+    ) -> None:
+        super().__init__(seed=seed, scale=None, lm=lm, concurrency=concurrency, progress=progress)
+        if min(n_rounds, n_paraphrases, n_rows) < 1:
+            raise ValueError(
+                "n_rounds, n_paraphrases and n_rows must be 1 or more; got "
+                f"{n_rounds}, {n_paraphrases} and {n_rows}."
+            )
+        self.n_rounds = n_rounds
+        self.n_paraphrases = n_paraphrases
+        self.n_rows = n_rows
+        self.writer = writer
+        self.noted = noted
+
+    def compile(
+        self,
+        student: Judge,
+        *,
+        trainset: Sequence[dspy.Example],
+        teacher: None = None,
+        valset: None = None,
+    ) -> Judge:
+        """Return a judge with more even answers; ``student`` is left as it was.
+
+        Parameters
+        ----------
+        student : Judge
+            It competes, and stays where nothing is more even.
+        trainset : sequence of dspy.Example
+            Texts: source, response and perhaps context. Ratings in them are not read.
+        teacher, valset : None
+            There is nothing to teach, and nothing to choose by.
+
+        Raises
+        ------
+        ValueError
+            If there is no text, or the judge asks for no answer from a short list.
+        ModelError, LedgerError
+            If a model cannot be asked at all, or the ledger not used.
+        """
+        check_judge(student)
+        if teacher is not None or valset is not None:
+            raise ValueError("BalancedInstructions needs texts only; drop teacher= and valset=.")
+        refuse_many_answers(student)
+        items = self._drawn(trainset)
+        lm = self.lm or current_lm()
+        if stack_of(lm) is None:
+            raise ValueError("BalancedInstructions needs a model made by judgesmith.model.")
+        self.complete_ = True
+        self.writes_by_rule_ = str((self.writer or lm).model) == _OFFLINE
+        self.trials_: tuple[RewriteTrial, ...] = ()
+        judge = student.with_protocol(student.protocol)
+        best = _Best(judge, self._measured(judge, items, lm), 0)
+        if not best.measured.complete:
+            self.complete_ = False
+            return judge
+        value = -best.measured.imbalance(list(best.measured.shares))
+        self._note(_judged(RewriteTrial(number=0), best.measured, value, len(items)))
+        for questions in _by_instruction(judge).values():
+            for turn in range(self.n_rounds):
+                found = self._more_even(best, questions, turn, items, lm)
+                if found is best or not self.complete_:
+                    best = found
+                    break
+                best = found
+            if not self.complete_:
+                break
+        return best.judge
+
+    def _more_even(
+        self,
+        best: _Best,
+        questions: Sequence[str],
+        turn: int,
+        items: Sequence[RatedItem],
+        lm: dspy.LM,
+    ) -> _Best:
+        """Return the best after one round over the questions that share an instruction."""
+        name = f"{INSTRUCTIONS}{questions[0]}"
+        own = judge_texts(best.judge)[name]
+        leader = best
+        for place in range(self.n_paraphrases):
+            trial = RewriteTrial(
+                number=len(self.trials_),
+                parent=best.number,
+                changed=name,
+                before=-best.measured.imbalance(questions),
+            )
+            try:
+                found = self._paraphrased(own, sample=turn * self.n_paraphrases + place, lm=lm)
+            except BudgetSpent:
+                self.complete_ = False
+                return leader
+            problem = found.problem or problem_with(found.text)
+            if not problem and found.text in {own, *(one.text for one in self.trials_)}:
+                problem = "it is a wording that was there before."
+            if problem:
+                self._note(replace(trial, problem=problem))
+                continue
+            texts = {f"{INSTRUCTIONS}{one}": found.text for one in questions}
+            other = with_texts(best.judge, texts)
+            measured = self._measured(other, items, lm)
+            if not measured.complete:
+                self.complete_ = False
+                return leader
+            after = -measured.imbalance(questions)
+            tried = replace(trial, text=found.text, after=after)
+            self._note(_judged(tried, measured, after, len(items)))
+            least = leader.measured.imbalance(questions)
+            if measured.share_scored >= ENOUGH_SCORED and -after < least:
+                leader = _Best(other, measured, trial.number)
+        return leader
+
+    def _paraphrased(self, text: str, *, sample: int, lm: dspy.LM) -> Any:
+        if self.writes_by_rule_:
+            return paraphrased_by_rule(text, sample=sample)
+        return paraphrased(self.writer or lm, text, sample=sample)
+
+    def _measured(self, judge: Judge, items: Sequence[RatedItem], lm: dspy.LM) -> _Measured:
+        heard = Overheard(judge)
+        said = judge_items(
+            heard, items, lm=lm, concurrency=self.concurrency, progress=self.progress
+        )
+        complete = not any((one.problem or "").startswith(NOT_ASKED) for one in said)
+        n_scored = sum(one.score is not None for one in said)
+        return _Measured(heard.mean_chances(), n_scored / len(said), complete)
+
+    def _drawn(self, examples: Sequence[dspy.Example]) -> list[RatedItem]:
+        items = [
+            RatedItem(source=one.source, context=one.get("context"), response=one.response)
+            for one in examples
+        ]
+        if not items:
+            raise ValueError("no rated items to try wordings on; give a non-empty trainset.")
+        if len(items) > self.n_rows:
+            rng = np.random.default_rng([self.seed, 21])
+            places = sorted(rng.choice(len(items), size=self.n_rows, replace=False).tolist())
+            items = [items[place] for place in places]
+        return items
+
+    def _note(self, trial: RewriteTrial) -> None:
+        self.trials_ = (*self.trials_, trial)
+        if self.noted is not None:
+            self.noted(trial)
+
+
+def refuse_many_answers(judge: Judge) -> None:
+    """Refuse a judge that asks for one of more answers than can be equally likely.
+
+    Raises
+    ------
+    ValueError
+        If so, or if it asks nothing that an instruction is for.
+    """
+    if not list(judge.named_predictors()):
+        raise ValueError("this judge asks a model nothing by an instruction; there is no wording.")
+    for name, template in judge.templates().items():
+        n = len(levels_of(template.answers))
+        if set(template.outputs.values()) - {"text"} and n > MOST_ANSWERS:
+            raise ValueError(
+                f"the question {name} has {n} answers, of which no even spread can be expected; "
+                f"take a scale of {MOST_ANSWERS} at most, such as --choose answers=1-5."
+            )
+
+
+def _judged(trial: RewriteTrial, measured: _Measured, value: float, n_rows: int) -> RewriteTrial:
+    return replace(trial, value=value, n_rows=n_rows, share_scored=measured.share_scored)
+
+
+def _by_instruction(judge: Judge) -> dict[str, list[str]]:
+    """Return the questions of a judge by their instruction."""
+    found: dict[str, list[str]] = {}
+    for name, predictor in judge.named_predictors():
+        found.setdefault(str(predictor.signature.instructions), []).append(name)
+    return found
