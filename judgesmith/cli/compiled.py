@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from judgesmith.experiments.objective_report import ObjectiveReport
     from judgesmith.programs.models import Usage
     from judgesmith.programs.saved_kinds import AnySaved
+    from judgesmith.signatures.judge_protocol import JudgeProtocol
 
 
 def summary(saved: AnySaved, folder: Path, usage: Usage | None) -> dict[str, Any]:
@@ -147,9 +148,23 @@ def print_compiled(found: Compiled, dataset: DataSet, usage: Usage) -> None:
     say_under("score", aggregation_text(saved.protocol.aggregation))
     shows = saved.protocol.tells_rubric
     say_under("criteria", ", ".join(saved.protocol.rubric.names) if shows else "none are shown")
-    shown = [f"{len(many)} in {name}" for name, many in saved.protocol.demonstrations.items()]
-    say(f"demonstrations: {', '.join(shown) or 'none'}")
+    say(f"demonstrations: {_shown_text(saved.protocol)}")
     say(f"model: {saved.model}; {usage_text(usage)}")
+
+
+def _shown_text(protocol: JudgeProtocol) -> str:
+    """Return how many examples each question shows.
+
+    Examples
+    --------
+    >>> from judgesmith.signatures import Demonstration, Protocol
+    >>> few = (Demonstration(inputs={"source": "a", "response": "b"}, outputs={"score": 1}),) * 4
+    >>> _shown_text(Protocol(variant="vanilla", demonstrations={"grade": few}, nearest=3))
+    'the 3 nearest of 4 in grade'
+    """
+    some = "" if protocol.nearest is None else f"the {protocol.nearest} nearest of "
+    counts = {name: len(many) for name, many in protocol.demonstrations.items()}
+    return ", ".join(f"{some}{n} in {name}" for name, n in counts.items()) or "none"
 
 
 def _print_objective(found: ObjectiveReport) -> None:
@@ -161,9 +176,11 @@ def _print_objective(found: ObjectiveReport) -> None:
         cells = [(name, estimate_text(one)) for name, one in estimates.items() if one is not None]
         print_table(f"The objective ({', '.join(names)}), held out", cells)
     if found.optimism == found.optimism:
+        # Dollars per item are far below one, and 0.000 would say nothing.
+        digits = ".3g" if "usd" in found.name else ".3f"
         say(
-            f"\n{', '.join(names)}, on the rows it was chosen by: {found.selection.value:.3f}, "
-            f"{found.optimism:+.3f} above held out"
+            f"\n{', '.join(names)}, on the rows it was chosen by: "
+            f"{found.selection.value:{digits}}, {found.optimism:+{digits}} above held out"
         )
 
 

@@ -163,7 +163,7 @@ def calibrate_judge(
         settings={**judge.settings, "confidence": confidence, "within": within},
     )
     return LearnedCalibration(
-        saved=saved, notes=tuple(_notes(learned, report)), complete=asking.complete
+        saved=saved, notes=tuple(_notes(saved, report)), complete=asking.complete
     )
 
 
@@ -213,11 +213,11 @@ def _holds(judgement: CalibratedJudgement, value: float) -> bool:
     return low is not None and high is not None and low - 1e-9 <= value <= high + 1e-9
 
 
-def _notes(learned: Calibration, report: dict[str, Any] | None) -> list[str]:
+def _notes(saved: SavedCalibrated, report: dict[str, Any] | None) -> list[str]:
     """Return what a calibration promises and rests on, in sentences."""
     from judgesmith.programs.holder_card import calibration_lines, report_lines
 
+    promised = calibration_lines(saved.calibration, saved.members["judge"].scale)
     return [
-        f"calibration: {line.removeprefix('- ')}."
-        for line in (*calibration_lines(learned), *report_lines(report))
+        f"calibration: {line.removeprefix('- ')}." for line in (*promised, *report_lines(report))
     ]

@@ -91,6 +91,11 @@ def search_notes(search: ProtocolSearch) -> list[str]:
     n_tried = len(trials) - 1
     n_kept = sum(one.n_rows == n_rows for one in trials[1:])
     n_raced = sum(one.n_rows for one in trials[1:])
+    if not n_tried and not search.complete_:
+        return [
+            "the budget ended the search before anything was tried beside the judge as it was, "
+            "which stays but for its aggregation."
+        ]
     told = [
         f"{n_tried} of {search.space_.size} configurations were tried beside the judge as it was, "
         f"and {n_kept} kept up to the end: they were judged on {n_raced} rows to choose by, where "

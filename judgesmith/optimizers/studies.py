@@ -98,7 +98,7 @@ def check_storage(url: str) -> None:
     except (ImportError, sqlalchemy.exc.NoSuchModuleError):
         ours = scheme.startswith("postgresql")
         problem = f"there is no driver for {scheme} databases here; " + (
-            "give pip install 'judgesmith[postgres]'." if ours else "take a postgresql:// one."
+            "run pip install 'judgesmith[postgres]'." if ours else "take a postgresql:// one."
         )
     except Exception:  # every driver raises faults of its own, some of which tell the address
         problem = (

@@ -24,7 +24,7 @@ def judge_card(judge: SavedRecord) -> str:
     return "\n".join(map(printable, _lines(judge))) + "\n"
 
 
-def agreement_text(estimate: Mapping[str, Any] | None) -> str:
+def agreement_text(estimate: Mapping[str, Any] | None, digits: str = ".3f") -> str:
     """Return an estimate with its interval as text, ``undefined`` where there is none.
 
     Examples
@@ -34,10 +34,10 @@ def agreement_text(estimate: Mapping[str, Any] | None) -> str:
     """
     if estimate is None or estimate.get("value") is None:
         return "undefined"
-    value = f"{estimate['value']:.3f}"
+    value = f"{estimate['value']:{digits}}"
     if estimate.get("low") is None or estimate.get("high") is None:
         return value
-    return f"{value} [{estimate['low']:.3f}, {estimate['high']:.3f}]"
+    return f"{value} [{estimate['low']:{digits}}, {estimate['high']:{digits}}]"
 
 
 def aggregation_text(aggregation: Aggregation) -> str:

@@ -132,7 +132,8 @@ def front_lines(judge: SavedJudge) -> Iterator[str]:
         picked = ", ".join(f"{name} {option}" for name, option in one.picked.items())
         cells = [
             number,
-            *(agreement_text(one.values.get(name)) for name in names),
+            # Dollars per item are far below one, and 0.000 would say nothing.
+            *(agreement_text(one.values.get(n), ".3g" if "usd" in n else ".3f") for n in names),
             f"{one.calls:.3g}",
             *([one.model] if models else []),
             picked or "as it was",

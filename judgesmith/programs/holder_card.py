@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from judgesmith.signatures.calibration import Calibration
+from judgesmith.signatures.scale import Scale
 
 if TYPE_CHECKING:
     from judgesmith.programs.saved_kinds import SavedHolder, SavedPanel
@@ -28,7 +29,7 @@ def holder_lines(judge: SavedHolder) -> Iterator[str]:
     elif isinstance(judge, SavedCalibrated):
         yield "## Calibration"
         yield ""
-        yield from calibration_lines(judge.calibration)
+        yield from calibration_lines(judge.calibration, judge.members["judge"].scale)
         yield from report_lines(judge.agreement.get("calibration"))
         yield "- the agreement above is that of the judge before it was calibrated: the order of"
         yield "  texts stays, but for ties and for texts that are left to people"
@@ -57,12 +58,27 @@ def _weights_lines(judge: SavedPanel) -> Iterator[str]:
     yield ""
 
 
-def calibration_lines(learned: Calibration) -> Iterator[str]:
-    """Yield what a calibration promises, and how much it rests on."""
-    ends = (
-        f"{learned.thresholds[0]:.3g} becomes {learned.values[0]:.3g}, "
-        f"{learned.thresholds[-1]:.3g} becomes {learned.values[-1]:.3g}"
-    )
+def calibration_lines(learned: Calibration, scale: Scale) -> Iterator[str]:
+    r"""Yield what a calibration promises, and how much it rests on.
+
+    Parameters
+    ----------
+    learned : Calibration
+        What is told of.
+    scale : Scale
+        What the judge answers on, whose ends are told.
+
+    Examples
+    --------
+    >>> learned = Calibration(
+    ...     thresholds=(10, 110), values=(0.5, 5), scale="1..5", confidence=0.9, n_map=40,
+    ...     n_sources_map=20, n_margin=8, n_sources_margin=4,
+    ... )
+    >>> print(*calibration_lines(learned, Scale(low=0, high=100)), sep="\n")
+    - a line to 1..5: 0 becomes 1, 100 becomes 4.55; learned from 40 rows of 20 sources
+    - interval: the whole scale, as 8 rows of 4 other sources are too few for 90%
+    """
+    ends = ", ".join(f"{one:g} becomes {learned.apply(one):.3g}" for one in (scale.low, scale.high))
     n = len(learned.thresholds)
     shape = "line" if n == 2 else f"way with {n} {'corner' if n == 1 else 'corners'}"
     yield (
@@ -114,7 +130,7 @@ def _member_lines(member: SavedRecord) -> Iterator[str]:
         yield from protocol_lines(member)
     elif isinstance(member, SavedHolder):
         if isinstance(member, SavedCalibrated):
-            yield from calibration_lines(member.calibration)
+            yield from calibration_lines(member.calibration, member.members["judge"].scale)
         for name, one in member.members.items():
             yield f"- `{name}`:"
             yield from (f"  {line}" for line in _member_lines(one))

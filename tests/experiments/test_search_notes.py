@@ -51,6 +51,11 @@ def test_what_was_taken_is_told_with_what_it_gained_on_other_rows():
     assert "had promised +0.200 more" in said
 
 
+def test_a_search_that_tried_nothing_says_just_that():
+    (said,) = search_notes(ended(trial(0, 1.0), complete=False))
+    assert said.startswith("the budget ended the search before anything was tried")
+
+
 def test_a_leader_that_was_not_confirmed_is_told_and_the_judge_stays():
     one = ended(trial(0, 1.0), trial(2, 1.4), confirmations=(confirmation(2, passed=False),))
     said = told(one)

@@ -57,6 +57,13 @@ def test_a_front_comes_back_from_its_folder_and_is_on_the_card(saved, tmp_path):
     assert "| 7 (the knee, this judge) | 1.200 [1.100, 1.300] | -2.000 | 2 |" in card
 
 
+def test_dollars_far_below_one_can_be_told_apart(saved):
+    dollars = {"-usd": {"value": -0.000381, "low": -0.00039, "high": -0.00037, "n": 40}}
+    members = [one.model_copy(update={"values": dollars}) for one in saved.front]
+    card = judge_card(saved.model_copy(update={"front": tuple(members)}))
+    assert "| -0.000381 [-0.00039, -0.00037] |" in card
+
+
 def test_a_judge_without_a_front_is_written_as_before(saved):
     alone = saved.model_copy(update={"front": ()})
     assert "front" not in alone.model_dump(mode="json")
