@@ -248,8 +248,11 @@ def command(
     files = estimate = None
     if settings.optimizer not in ("random", "none"):
         estimate = estimate_run(dataset, settings, lm, others=others, known=known)
+        estimate = calibration.added(estimate, aside, settings)
         with blaming("--storage", given=storage is not None):
-            files = _search_files(choice.ledger, run, storage)
+            # From the environment it may be given to a search that has no use for it.
+            used = storage if settings.optimizer == "protocol" else None
+            files = _search_files(choice.ledger, run, used)
     with blaming(data):
         try:
             with stage_progress(quiet=as_json) as progress:

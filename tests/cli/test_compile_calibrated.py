@@ -63,6 +63,12 @@ def test_what_it_would_cost_counts_the_calibration(run, folder):
     assert compiled(run, "--calibrate").json["calls"] <= planned <= 320
 
 
+def test_what_it_took_is_told_beside_what_it_would_cost(run, folder):
+    search = ["--optimizer", "reflective", "--trials", "1", "--calibrate"]
+    planned = compiled(run, *search, "--dry-run").json["calls"]
+    assert f"{planned} had been expected at most" in compiled(run, *search).err
+
+
 def test_only_a_search_of_the_protocol_can_make_the_calibration_dearer(run, folder):
     def added(*options):
         plain, whole = (

@@ -104,6 +104,15 @@ def test_options_of_another_search_are_refused(run, data, options, blamed):
     assert f"{blamed} belongs to --optimizer" in done.err
 
 
+@pytest.mark.no_cover
+def test_a_search_that_keeps_no_study_minds_no_database(run, data, monkeypatch):
+    monkeypatch.setenv("JUDGESMITH_STORAGE", "postgresql://nobody@127.0.0.1:1/none")
+    options = ["--criteria", "general", "--optimizer"]
+    assert run("compile", data, "-o", "judge", *options, "reflective").status == 0
+    done = run("compile", data, "-o", "other", *options, "protocol")
+    assert (done.status, "postgresql database" in done.err) == (2, True)
+
+
 @pytest.mark.parametrize("url", ["nowhere", "postgresql://me:secret@127.0.0.1:9/x", "odd://x"])
 def test_a_storage_that_cannot_be_used_is_refused_and_its_secrets_are_kept(run, data, url):
     done = run("compile", data, "-o", "judge", *QUICK, "--storage", url)
