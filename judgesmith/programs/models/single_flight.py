@@ -41,8 +41,11 @@ class Flight:
 
     async def wait_async(self) -> ModelAnswer:
         """Wait for the answer without blocking the event loop."""
-        # Shielded: a waiter that is cancelled must not cancel the request of the others.
-        return await asyncio.shield(asyncio.wrap_future(self._future))
+        # Shielded: a waiter that is cancelled must not cancel the request of the others. Nor does
+        # anyone look at its outcome then, of which asyncio would complain.
+        outcome = asyncio.wrap_future(self._future)
+        outcome.add_done_callback(lambda done: done.cancelled() or done.exception())
+        return await asyncio.shield(outcome)
 
 
 class Flights:

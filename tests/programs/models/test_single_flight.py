@@ -1,4 +1,5 @@
 import asyncio
+import gc
 import threading
 
 import pytest
@@ -55,3 +56,22 @@ def test_a_waiter_that_is_cancelled_leaves_the_others_alone():
         return await patient
 
     assert asyncio.run(listen()) == ANSWER
+
+
+def test_nobody_complains_of_an_outcome_that_no_one_waits_for_any_more():
+    told = []
+
+    async def leave():
+        asyncio.get_running_loop().set_exception_handler(lambda _, said: told.append(said))
+        flight, _ = Flights().board(b"x")
+        waiting = asyncio.ensure_future(flight.wait_async())
+        await asyncio.sleep(0)
+        waiting.cancel()
+        await asyncio.gather(waiting, return_exceptions=True)
+        flight.land(asyncio.CancelledError())
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+
+    asyncio.run(leave())
+    gc.collect()
+    assert told == []
