@@ -51,7 +51,7 @@ from judgesmith.experiments.searching import SearchFiles
 from judgesmith.experiments.settings import CompileSettings
 from judgesmith.experiments.starting import start_of, starting_from
 from judgesmith.experiments.tuning import Progress, Tuning
-from judgesmith.optimizers import Agreement
+from judgesmith.optimizers import Agreement, Objective
 from judgesmith.optimizers.drawing import shown_keys
 from judgesmith.optimizers.rows import Rows
 from judgesmith.optimizers.table import SCORE
@@ -231,24 +231,19 @@ def compile_judge(
                 aggregate=settings.aggregate,
                 rng=rng(),
             )
-    aim, *others = each_objective(settings)
-    further: list[ObjectiveReport] = []
-    if not others and targets.compared == (SCORE,) and isinstance(aim, Agreement):
-        objective = reported_objective(
-            aim, selection=selection_report, uncompiled=uncompiled, heldout=heldout, gain=gain
-        )
-    else:
-        told_by = chosen_by.judged(judged, targets.compared, usd=work.usd(judged))
-        objective, *further = (
-            objective_report(
-                one,
-                targets.compared,
-                selection=told_by,
-                heldout=compared,
-                seed=[settings.seed, 12],
+    told_by = chosen_by.judged(judged, targets.compared, usd=work.usd(judged))
+
+    def told(aim: Objective) -> ObjectiveReport:
+        if isinstance(aim, Agreement) and targets.compared == (SCORE,):
+            return reported_objective(
+                aim, selection=selection_report, uncompiled=uncompiled, heldout=heldout, gain=gain
             )
-            for one in (aim, *others)
+        seed = [settings.seed, 12]
+        return objective_report(
+            aim, targets.compared, selection=told_by, heldout=compared, seed=seed
         )
+
+    objective, *further = (told(aim) for aim in each_objective(settings))
     front = saved_front(
         work.front,
         work,

@@ -45,6 +45,8 @@ def test_every_objective_is_reported_and_the_first_that_looks_at_scores_decides(
     told = found.saved.agreement["objectives"]
     assert [one["name"] for one in told] == ["q", "-calls"]
     assert told[1]["heldout"]["value"] <= -1
+    for part in ("uncompiled", "selection", "heldout", "gain"):
+        assert told[0][part] == found.saved.agreement[part]["dataset"]["q"]
 
 
 def test_a_note_says_what_is_on_the_front(found):
