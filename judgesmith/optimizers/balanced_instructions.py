@@ -6,13 +6,13 @@ wordings of an instruction can be compared by how evenly answers are spread over
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from judgesmith.optimizers.answer_balance import Measured, refuse_many_answers
 from judgesmith.optimizers.demonstrations import ENOUGH_SCORED
 from judgesmith.optimizers.judge_optimizer import JudgeOptimizer
 from judgesmith.optimizers.judge_texts import INSTRUCTIONS, judge_texts, problem_with, with_texts
@@ -23,14 +23,10 @@ from judgesmith.programs.models import BudgetSpent, stack_of
 from judgesmith.programs.overhearing import Overheard
 from judgesmith.programs.paraphrasing import paraphrased, paraphrased_by_rule
 from judgesmith.programs.running import NOT_ASKED, judge_items
-from judgesmith.signatures.answer_scale import levels_of
 from judgesmith.signatures.rated import RatedItem
 
 if TYPE_CHECKING:
     import dspy
-
-MOST_ANSWERS = 10
-"""Answers beyond which an even spread is no aim: nobody expects all of 0 to 100 equally often."""
 
 ROUNDS, PARAPHRASES, TEXTS = 2, 5, 50
 """Rounds per instruction, paraphrases in each, and texts that each is tried on, by default."""
@@ -38,35 +34,10 @@ ROUNDS, PARAPHRASES, TEXTS = 2, 5, 50
 _OFFLINE = "offline"
 
 
-def imbalance(shares: Mapping[str, float]) -> float:
-    """Return how far a distribution is from even: half the sum of the absolute differences.
-
-    0 is even; with k answers and everything on one of them it is 1 - 1/k.
-
-    Examples
-    --------
-    >>> imbalance({"a": 0.5, "b": 0.5}), imbalance({"1": 0, "2": 0, "3": 0, "4": 1})
-    (0.0, 0.75)
-    """
-    even = 1 / len(shares)
-    return math.fsum(abs(share - even) for share in shares.values()) / 2
-
-
-@dataclass(frozen=True, slots=True)
-class _Measured:
-    shares: Mapping[str, Mapping[str, float]]
-    share_scored: float
-    complete: bool
-
-    def imbalance(self, questions: Sequence[str]) -> float:
-        found = [imbalance(self.shares[one]) for one in questions if one in self.shares]
-        return math.fsum(found) / len(found) if found else math.nan
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class _Best:
     judge: Judge
-    measured: _Measured
+    measured: Measured
     number: int
 
 
@@ -242,14 +213,14 @@ class BalancedInstructions(JudgeOptimizer):
             return paraphrased_by_rule(text, sample=sample)
         return paraphrased(self.writer or lm, text, sample=sample)
 
-    def _measured(self, judge: Judge, items: Sequence[RatedItem], lm: dspy.LM) -> _Measured:
+    def _measured(self, judge: Judge, items: Sequence[RatedItem], lm: dspy.LM) -> Measured:
         heard = Overheard(judge)
         said = judge_items(
             heard, items, lm=lm, concurrency=self.concurrency, progress=self.progress
         )
         complete = not any((one.problem or "").startswith(NOT_ASKED) for one in said)
         n_scored = sum(one.score is not None for one in said)
-        return _Measured(heard.mean_chances(), n_scored / len(said), complete)
+        return Measured(heard.mean_chances(), n_scored / len(said), complete)
 
     def _drawn(self, examples: Sequence[dspy.Example]) -> list[RatedItem]:
         items = [
@@ -270,26 +241,7 @@ class BalancedInstructions(JudgeOptimizer):
             self.noted(trial)
 
 
-def refuse_many_answers(judge: Judge) -> None:
-    """Refuse a judge that asks for one of more answers than can be equally likely.
-
-    Raises
-    ------
-    ValueError
-        If so, or if it asks nothing that an instruction is for.
-    """
-    if not list(judge.named_predictors()):
-        raise ValueError("this judge asks a model nothing by an instruction; there is no wording.")
-    for name, template in judge.templates().items():
-        n = len(levels_of(template.answers))
-        if set(template.outputs.values()) - {"text"} and n > MOST_ANSWERS:
-            raise ValueError(
-                f"the question {name} has {n} answers, of which no even spread can be expected; "
-                f"take a scale of {MOST_ANSWERS} at most, such as --choose answers=1-5."
-            )
-
-
-def _judged(trial: RewriteTrial, measured: _Measured, value: float, n_rows: int) -> RewriteTrial:
+def _judged(trial: RewriteTrial, measured: Measured, value: float, n_rows: int) -> RewriteTrial:
     return replace(trial, value=value, n_rows=n_rows, share_scored=measured.share_scored)
 
 

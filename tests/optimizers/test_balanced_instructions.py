@@ -6,7 +6,7 @@ import dspy
 import pytest
 
 from judgesmith.optimizers import BalancedInstructions
-from judgesmith.optimizers.balanced_instructions import imbalance
+from judgesmith.optimizers.answer_balance import imbalance
 from judgesmith.programs import Direct
 from judgesmith.programs.gptscore import GPTScore
 from judgesmith.programs.models import Budget, ModelAnswer, Stack, TokenLogprob, model
