@@ -194,6 +194,7 @@ def _judged(
     from judgesmith.experiments.judged_rows import rows_of_judge, rows_of_scores
 
     names = "|".join(judge.fingerprint for judge in judges if judge)
+    models = {name for judge in judges if judge for name in judge.models}
     run_id = f"compare {names} {dataset.digest} {targets.name}"
     found = []
     with stage_progress(quiet=quiet) as progress:
@@ -202,7 +203,8 @@ def _judged(
                 assert own is not None
                 found.append(rows_of_scores(own, dataset, targets))
                 continue
-            judge, (lm, *_) = asked_models(judge, choice, run_id=run_id)
+            own_choice = choice.about(judge.models, among=models)
+            judge, (lm, *_) = asked_models(judge, own_choice, run_id=run_id)
             n_rated, stage = len(targets.rated), f"rows by {letter}"
             tell = None if progress is None else _telling(progress, stage, n_rated)
             found.append(

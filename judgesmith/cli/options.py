@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -174,6 +174,27 @@ class ModelChoice:
                     )
                 )
         return made
+
+    def about(self, names: Collection[str], *, among: Collection[str]) -> ModelChoice:
+        """Return what this says of some models, where a command asks others apart from them.
+
+        Parameters
+        ----------
+        names : collection of str
+            The models that are asked.
+        among : collection of str
+            All models of the command: the prices of the others are theirs, and so is the address
+            where these are ``offline``.
+        """
+        if self.model_name is not None:
+            return self
+        others = set(among) - set(names)
+        served_apart = set(names) == {"offline"} and bool(others)
+        return replace(
+            self,
+            price=tuple(one for one in self.price if one.rpartition("=")[0] not in others),
+            api_base=None if served_apart else self.api_base,
+        )
 
     def check_key(self, lm: dspy.LM, *, option: str = "--model") -> None:
         """Refuse a model that needs a key and has none, where nothing is on record to go by.

@@ -119,6 +119,11 @@ def test_every_judge_asks_the_model_it_was_made_with(run, judges, folder, server
     assert server.counts()["requests"] <= n_rows
     assert found.json["weights"]["critic"] > 0
     assert load_saved(folder / "panel").members["served"].models == ("openai/m",)
+    priced = [*base, "--price", "openai/m=1,2"]
+    compared = run("compare", "critic", "served", "rated.jsonl", *priced)
+    assert compared.status == 0, compared.err
+    refused = run("compare", "critic", "served", "rated.jsonl", "--price", "openai/other=1,2")
+    assert "the price openai/other=1,2 is of none of the models" in refused.err
 
 
 @pytest.mark.no_cover
