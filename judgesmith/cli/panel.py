@@ -14,11 +14,11 @@ from judgesmith.cli.judge_models import models_of_all
 from judgesmith.cli.learning_options import holdout_option, seed_option
 from judgesmith.cli.options import (
     ModelChoice,
+    aggregate_option,
     data_options,
     json_option,
     load_data,
     model_options,
-    target_options,
 )
 from judgesmith.cli.places import OUTPUT, judge_place, made_before
 from judgesmith.cli.printing import (
@@ -43,7 +43,13 @@ if TYPE_CHECKING:
 @click.argument("data")
 @click.option("-o", "--output", required=True, metavar="PANEL", help="Folder for the panel.")
 @data_options
-@target_options
+@click.option(
+    "--target",
+    default="auto",
+    metavar="NAME",
+    help="Criterion, 'overall', 'mean' or NAME+NAME [default: what all JUDGEs were compiled for].",
+)
+@aggregate_option
 @click.option(
     "--objective",
     default="q",
