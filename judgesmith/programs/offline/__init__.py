@@ -9,6 +9,7 @@ import judgesmith.programs.offline.planning  # noqa: F401 - they register their 
 from judgesmith.programs.offline.answering import (
     Score,
     UnknownSignature,
+    Words,
     answers_signature,
     features_of,
 )
@@ -23,6 +24,7 @@ __all__ = [
     "Score",
     "UnknownSignature",
     "UnreadableRequest",
+    "Words",
     "answers_signature",
     "features_of",
     "limits_of",
