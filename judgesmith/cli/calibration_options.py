@@ -104,6 +104,13 @@ class CalibrationChoice:
                 "is; drop it, or choose such a judge.",
                 option="--within",
             )
+        points = targets.scale.high - targets.scale.low
+        if self.within is not None and self.within >= points:
+            raise OptionError(
+                f"scores on {targets.scale} always lie within {points:g} points of people; "
+                f"give fewer than {points:g}, or drop --within.",
+                option="--within",
+            )
         rest, aside = set_aside(dataset, targets, share=CALIBRATION_SHARE, seed=settings.seed)
         kept = targets_of(aside, targets.name, settings.aggregate).rated
         n_sources = len(set(aside.groups[kept].tolist()))

@@ -124,6 +124,12 @@ def calibrate_judge(
         raise CalibrationError(
             f"a calibration leads to a scale on which more is better; {targets.name} counts faults."
         )
+    points = targets.scale.high - targets.scale.low
+    if within is not None and within >= points:
+        raise CalibrationError(
+            f"scores on {targets.scale} always lie within {points:g} points of people; within must "
+            f"be fewer than these, or None; got {within:g}."
+        )
     places = unseen_places(dataset, targets, judge.seen_keys)
     n_sources = len(np.unique(dataset.groups[places]))
     if n_sources < 2 or len(places) < 2 * FEWEST_ROWS:

@@ -51,6 +51,13 @@ def test_texts_that_nobody_can_vouch_for_are_left_to_people(run, folder):
     assert all(row["score"] is None and "left to people" in row["problem"] for row in rows)
 
 
+def test_a_distance_as_long_as_the_scale_is_refused_before_anything_is_asked(run, folder):
+    refused = run("compile", "sample", "-o", "judge", *QUICK, "--calibrate", "--within", "4")
+    assert refused.status == 2
+    assert "scores on 1..5 always lie within 4 points of people" in refused.err
+    assert not list(folder.iterdir())
+
+
 def test_the_same_command_again_asks_nothing(run, folder):
     first = compiled(run, "--calibrate")
     assert compiled(run, "--calibrate").json == first.json | {"calls": 0}
