@@ -4,6 +4,7 @@ from judgesmith.programs.active_critic import ActiveCritic
 from judgesmith.programs.adapter import FencedAdapter
 from judgesmith.programs.calibrated import Calibrated
 from judgesmith.programs.direct import Direct
+from judgesmith.programs.exemplar import ExemplarJudge
 from judgesmith.programs.families import Family, family_of, known_families, register_family
 from judgesmith.programs.judge import Judge
 from judgesmith.programs.pairs import Pairs, PreferenceJudge
@@ -11,6 +12,7 @@ from judgesmith.programs.panel import Panel
 from judgesmith.programs.preference import Preference
 from judgesmith.programs.preferring import ResponsePair, prefer_each
 from judgesmith.programs.reference import Reference
+from judgesmith.programs.roles import with_roles
 from judgesmith.programs.running import judge_each, judge_items
 from judgesmith.programs.saved import SavedJudge, SavedJudgeError, load_judge
 from judgesmith.programs.saved_kinds import SavedCalibrated, SavedPanel, load_saved
@@ -20,6 +22,7 @@ __all__ = [
     "ActiveCritic",
     "Calibrated",
     "Direct",
+    "ExemplarJudge",
     "Family",
     "FencedAdapter",
     "Judge",
@@ -42,4 +45,5 @@ __all__ = [
     "load_saved",
     "prefer_each",
     "register_family",
+    "with_roles",
 ]
