@@ -13,6 +13,7 @@ from judgesmith.experiments.settings import CompileSettings
 from judgesmith.optimizers import ProtocolSearch
 from judgesmith.optimizers.competing_models import MODEL
 from judgesmith.optimizers.confirming import Confirmation
+from judgesmith.optimizers.constrained import Constrained
 from judgesmith.optimizers.demonstration_choices import N
 from judgesmith.optimizers.racing_search import RacedTrial
 from judgesmith.optimizers.studies import importances
@@ -173,14 +174,20 @@ def _choice_notes(search: ProtocolSearch) -> list[str]:
             "none of them agreed better on these rows, so the judge stays as it was but for its "
             "aggregation; that is a usual outcome with few rows, or a judge that fits already."
         ]
-    return told if shown is None else [*told, _confirmed_text(shown, str(search.objective))]
+    return told if shown is None else [*told, _confirmed_text(shown, _counted(search))]
+
+
+def _counted(search: ProtocolSearch) -> str:
+    """Return what values are of: under conditions not the aim alone, which reports tell."""
+    conditions = isinstance(search.objective, Constrained)
+    return f"{search.objective}{', less what the conditions lack,' if conditions else ''}"
 
 
 def _led(search: ProtocolSearch, trial: RacedTrial) -> str:
     """Return how well a trial did, beside the start, where it was chosen."""
     first = search.trials_[0]
     return (
-        f"{search.objective} {_number(trial.value)} on the {first.n_rows} rows it was chosen by, "
+        f"{_counted(search)} {_number(trial.value)} on the {first.n_rows} rows it was chosen by, "
         f"{_number(first.value)} as it was"
     )
 

@@ -4,7 +4,7 @@ import pytest
 
 from judgesmith.experiments import CompileSettings, compile_judge, read_items
 from judgesmith.experiments.searching import confirmation_of, search_notes
-from judgesmith.optimizers import ProtocolSearch
+from judgesmith.optimizers import ProtocolSearch, parse_objective
 from judgesmith.optimizers.confirming import Confirmation
 from judgesmith.optimizers.racing_search import RacedTrial
 from judgesmith.programs.models import model
@@ -49,6 +49,12 @@ def test_what_was_taken_is_told_with_what_it_gained_on_other_rows():
     assert "on 50 rows that were set aside, number 3 has q 1.300" in said
     assert "(difference +0.200, standard error 0.050)" in said
     assert "had promised +0.200 more" in said
+
+
+def test_under_conditions_a_value_is_not_told_as_that_of_the_aim():
+    one = ended(trial(0, -3.7), trial(2, -3.6), confirmations=(confirmation(2, passed=False),))
+    one.objective = parse_objective("q; kappa >= .9")
+    assert "led with q; kappa >= 0.9, less what the conditions lack, -3.600 on" in told(one)
 
 
 def test_a_search_that_tried_nothing_says_just_that():
