@@ -52,9 +52,11 @@ from judgesmith.experiments.settings import CompileSettings
 from judgesmith.experiments.starting import start_of, starting_from
 from judgesmith.experiments.tuning import Progress, Tuning
 from judgesmith.optimizers import Agreement, Objective
+from judgesmith.optimizers.answer_balance import refuse_many_answers
 from judgesmith.optimizers.drawing import shown_keys
 from judgesmith.optimizers.rows import Rows
 from judgesmith.optimizers.table import SCORE
+from judgesmith.programs.families import family_of
 from judgesmith.programs.roles import with_roles
 from judgesmith.programs.saved import GoldenItem, SavedJudge
 from judgesmith.programs.taught import rows_that_taught
@@ -166,6 +168,9 @@ def compile_judge(
     check_dataset(dataset)
     settings = settings or CompileSettings()
     check_searched(settings)
+    if settings.optimizer == "balanced":
+        own = settings.protocol if earlier is None else earlier.protocol
+        refuse_many_answers(family_of(own.judge).judge_of(own))
     _check_models(settings, models or {})
     known: frozenset[str] = frozenset()
     if earlier is not None:
