@@ -4,11 +4,12 @@ import itertools
 import random
 
 import dspy
+import loopback
 import pytest
 from comparer import Comparer, by_worth
 
 from judgesmith.programs import Panel, SavedJudge, judge_each, judge_items
-from judgesmith.programs.models import Budget, ModelError
+from judgesmith.programs.models import Budget, ModelError, model, stack_of
 from judgesmith.programs.pair_ranking import Comparisons, merge_ranked, most_merge_comparisons
 from judgesmith.programs.pair_steps import ALONE, most_calls
 from judgesmith.programs.pairs import Pairs
@@ -272,3 +273,22 @@ def test_every_configuration_of_its_space_is_a_judge():
 def test_no_panel_holds_it():
     with pytest.raises(ValueError, match="makes points of ranks"):
         Panel({"a": Pairs()}, PanelWeights.model_construct())
+
+
+def test_a_server_is_asked_as_often_as_there_are_comparisons_in_both_orders():
+    said = "[[ ## better ## ]]\nA\n\n[[ ## completed ## ]]\n"
+    refusing = {
+        "contains": "logprobs",
+        "status": 400,
+        "body": '{"error": {"message": "This model does not support logprobs."}}',
+    }
+    with loopback.serving(answer=said) as server:
+        server.script(refusing)
+        lm = model("openai/m", api_base=server.url, ledger=None)
+        found = judge_items(Pairs(ranking="all", weighting="none"), of_source(range(4)), lm=lm)
+        assert server.counts()["requests"] == 12
+        assert [one.score for one in found] == [50] * 4  # whatever stands first wins
+        found = judge_items(Pairs(ranking="all"), of_source(range(4)), lm=lm)
+        assert {one.weighting["overall"].mode for one in found} == {"stated"}
+        assert "does not support logprobs" in found[0].weighting["overall"].reason
+        stack_of(lm).engine.close()
