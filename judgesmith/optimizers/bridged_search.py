@@ -155,9 +155,8 @@ class BridgedSearch(JudgeOptimizer):
             scale=self.scale,
             percent_of_max=self.percent_of_max,
             seed=self.seed,
+            shown=shown_keys(student.protocol.demonstrations),
         )
-        selection = selection.without(shown_keys(student.protocol.demonstrations))
-        pool = pool.without(item.key for item in selection.items)
         selection.refuse_constant(self.targets)
         lm = self.lm or current_lm()
         asking = Asking(lm=lm, concurrency=self.concurrency, progress=self.progress)

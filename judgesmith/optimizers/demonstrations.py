@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -190,6 +190,7 @@ class RandomDemonstrationSearch(JudgeOptimizer):
         nothing_shown: dict[str, Any] = {"demonstrations": {}, "nearest": None}
         protocol = demonstrated(student.protocol).model_copy(update=nothing_shown)
         refuse_unscored_targets(protocol, self.targets)
+        own = student.protocol.demonstrations
         pool_rows, selection = pool_and_selection_rows(
             trainset,
             valset,
@@ -197,9 +198,8 @@ class RandomDemonstrationSearch(JudgeOptimizer):
             scale=self.scale,
             percent_of_max=self.percent_of_max,
             seed=self.seed,
+            shown=shown_keys(own),
         )
-        own = student.protocol.demonstrations
-        selection = selection.without(shown_keys(own))
         selection.refuse_constant(self.targets)
         runs = self._runs(teacher or student.with_protocol(protocol), protocol, pool_rows)
         pool = Pool(rows=pool_rows, runs=runs, partial_demos=self.partial_demos)
@@ -258,8 +258,16 @@ def pool_and_selection_rows(
     scale: Scale | None,
     percent_of_max: bool,
     seed: int,
+    shown: Iterable[str] = (),
 ) -> tuple[Rows, Rows]:
-    """Return rows to show and rows to choose by, which share no source.
+    """Return rows to show and rows to choose by, which share no source and no text.
+
+    Parameters
+    ----------
+    trainset, valset, n_demonstrations, scale, percent_of_max, seed
+        As for ``RandomDemonstrationSearch``.
+    shown : iterable of str
+        ``RatedItem.key`` of rows that are shown already, and are not chosen by.
 
     Raises
     ------
@@ -274,15 +282,18 @@ def pool_and_selection_rows(
             n_demonstrations=n_demonstrations,
             rng=np.random.default_rng([seed, 0]),
         )
-        return rows.take(parts.pool), rows.take(parts.selection)
-    selection = rows_of(valset, scale)
-    shared = set(rows.groups.tolist()) & set(selection.groups.tolist())
-    if shared:
-        raise ValueError(
-            f"{len(shared)} sources are in both trainset and valset, such as "
-            f"{min(map(str, shared))!r}: a demonstration would help score itself."
-        )
-    return rows, selection
+        pool, selection = rows.take(parts.pool), rows.take(parts.selection)
+    else:
+        pool, selection = rows, rows_of(valset, scale)
+        shared = set(rows.groups.tolist()) & set(selection.groups.tolist())
+        if shared:
+            raise ValueError(
+                f"{len(shared)} sources are in both trainset and valset, such as "
+                f"{min(map(str, shared))!r}: a demonstration would help score itself."
+            )
+    selection = selection.without(shown)
+    # The same text may be rated under two sources: it must not help score itself.
+    return pool.without(item.key for item in selection.items), selection
 
 
 def refuse_unscored_targets(protocol: JudgeProtocol, targets: Sequence[str]) -> None:

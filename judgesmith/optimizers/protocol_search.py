@@ -231,10 +231,8 @@ class ProtocolSearch(JudgeOptimizer):
             scale=self.scale,
             percent_of_max=self.percent_of_max,
             seed=self.seed,
+            shown=shown_keys(student.protocol.demonstrations),
         )
-        selection = selection.without(shown_keys(student.protocol.demonstrations))
-        # The same text may be rated under two sources: it must not help score itself.
-        pool = pool.without(item.key for item in selection.items)
         selection.refuse_constant(self.targets)
         candidates = self._candidates(student, pool, selection)
         several = self.objective if isinstance(self.objective, SeveralObjectives) else None

@@ -148,9 +148,8 @@ class ReflectiveSearch(JudgeOptimizer):
             scale=self.scale,
             percent_of_max=self.percent_of_max,
             seed=self.seed,
+            shown=shown_keys(student.protocol.demonstrations),
         )
-        selection = selection.without(shown_keys(student.protocol.demonstrations))
-        pool = pool.without(item.key for item in selection.items)
         selection.refuse_constant(self.targets)
         self.trials_: tuple[RewriteTrial, ...] = ()
         self.complete_, self.ended_ = True, ""

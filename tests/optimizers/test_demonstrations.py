@@ -526,3 +526,12 @@ def test_sets_that_come_out_the_same_are_asked_about_once():
     assert none == labelled
     assert n_asked[0] == n_asked[1] == len(rows)
     assert told[1] > told[0]
+
+
+def test_a_text_that_is_rated_under_two_sources_is_not_shown_and_chosen_by():
+    train, chosen_by = examples(range(4)), examples(range(4, 8))
+    again = [one.copy(group=f"again {one.group}") for one in train[1:]]
+    search = RandomDemonstrationSearch(n_demonstrations=3, n_rounds=4, lm=model(ledger=None))
+    search.compile(ActiveCritic(variant="vanilla"), trainset=train, valset=[*again, *chosen_by])
+    first = text_key(train[0].source, None, train[0].response)
+    assert {key for trial in search.trials_ for key in trial.keys} == {first}
