@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from judgesmith.experiments.settings import CompileSettings
 from judgesmith.optimizers.demonstration_choices import CHOSEN, RUNS, N
+from judgesmith.optimizers.fixed_choices import without_fixed
 from judgesmith.optimizers.grammar import parse_objectives
 from judgesmith.optimizers.protocol_candidates import judge_space, with_demonstrations
 from judgesmith.optimizers.several_objectives import SeveralObjectives
@@ -66,6 +67,7 @@ def search_calls(
     space = with_demonstrations(
         own, student, n_pool, most=settings.n_demonstrations, n_draws=settings.n_draws
     )
+    space = without_fixed(space, settings.fixed)
     dearest = _dearest(settings, student, own)
     usual = sum(share * cost for share, cost in _costs(student, own))
     start = _calls(student)

@@ -21,6 +21,7 @@ from pydantic import (
 from judgesmith.experiments.dataset import DataSet
 from judgesmith.experiments.ratings import Aggregate
 from judgesmith.experiments.within_source import check_within_source
+from judgesmith.optimizers.fixed_choices import check_fixed
 from judgesmith.programs.families import AnyProtocol, family_of
 from judgesmith.programs.inference_settings import InferenceSettings
 from judgesmith.signatures import Protocol
@@ -69,8 +70,9 @@ class CompileSettings(BaseModel):
         Of a search of the protocol: configurations that are tried, and sets of demonstrations of
         each kind that compete. Of a reflective one: rewrites that are tried.
     fixed : tuple of str
-        Choices that a search of the protocol leaves as they are. By default the number of samples:
-        three or five answers to every question cost as many calls, in the search and ever after.
+        Choices that a search of the protocol leaves as they are; see ``fixed_choices``. By
+        default the number of samples: three or five answers to every question cost as many calls,
+        in the search and ever after.
     learn_weights : bool
         Whether the score may be a learned combination of the model's numbers.
     partial_demos, percent_of_max : bool
@@ -177,6 +179,8 @@ class CompileSettings(BaseModel):
                 "criteria that are not inferred are those of people (criteria='human') or of a "
                 "rubric; leave 'criteria' out of inference.without."
             )
+        if self.optimizer == "protocol":
+            check_fixed(self.fixed, self.protocol)
         if len(set(self.target)) < len(self.target):
             raise ValueError(f"every target is named once; got {', '.join(self.target)}.")
         return self

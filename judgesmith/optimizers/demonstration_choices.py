@@ -113,10 +113,12 @@ class Drawer:
         n = int(picked.get(N, "0"))
         if n == 0:
             return {}
-        if picked[CHOSEN] == NEAREST:
+        # What is not chosen is as it usually is: a search may leave any of these choices out.
+        chosen = picked.get(CHOSEN, next(iter(_WAYS)))
+        if chosen == NEAREST:
             return self._to_look_in(protocol)
-        rng = np.random.default_rng([self.seed, 2, int(picked[DRAW]), n])
-        rows = _WAYS[picked[CHOSEN]](self.pool, n, rng)
+        rng = np.random.default_rng([self.seed, 2, int(picked.get(DRAW, "0")), n])
+        rows = _WAYS[chosen](self.pool, n, rng)
         runs = np.asarray(sorted(self.pool.runs), dtype=np.intp)
         n_runs = int(rng.integers(1, n + 1))
         n_runs = {"none": 0, "all": n}.get(picked.get(RUNS, "none"), n_runs)

@@ -147,7 +147,7 @@ class Candidates:
             return self._on_rows(bare, model)
         pool = Pool(rows=self.pool, runs=self._runs(picked), partial_demos=self.partial_demos)
         shown = Drawer(pool, self.seed).shown(demonstrated(bare.protocol), picked)
-        nearest = int(picked[N]) if shown and picked[CHOSEN] == NEAREST else None
+        nearest = int(picked[N]) if shown and picked.get(CHOSEN) == NEAREST else None
         update = {"demonstrations": shown, "nearest": nearest}
         protocol = bare.protocol.model_copy(update=update)
         return self._on_rows(bare.with_protocol(protocol), model)

@@ -21,6 +21,7 @@ from judgesmith.optimizers.demonstrations import pool_and_selection_rows, refuse
 from judgesmith.optimizers.dominating import front_elimination
 from judgesmith.optimizers.drawing import shown_keys
 from judgesmith.optimizers.eliminating import Elimination, Race
+from judgesmith.optimizers.fixed_choices import check_fixed, without_fixed
 from judgesmith.optimizers.found_front import FoundMember, found_front
 from judgesmith.optimizers.front_search import FrontSearch
 from judgesmith.optimizers.grammar import parse_objectives
@@ -75,7 +76,8 @@ class ProtocolSearch(JudgeOptimizer):
     rubrics : dict of str to Rubric, or None
         Rubrics that compete with the student's own.
     fixed : sequence of str
-        Choices of the student's own space that are not made: there it stays as it is.
+        Choices that are not made: there the student stays as it is. See ``without_fixed`` for
+        those about demonstrations.
     first : sequence of dict of str to str
         Configurations that are tried before the sampler proposes any, where the space has them.
     n_demonstrations, n_draws : int
@@ -222,6 +224,7 @@ class ProtocolSearch(JudgeOptimizer):
         check_models(self.lm or current_lm(), self.models, self.objective)
         if teacher is not None:
             raise ValueError("ProtocolSearch shows the candidates' own runs; drop teacher.")
+        check_fixed(self.fixed, student.protocol, () if self.space is None else self.space.names)
         bare = student.protocol.model_copy(update={"demonstrations": {}})
         refuse_unscored_targets(bare, self.targets)
         pool, selection = pool_and_selection_rows(
@@ -303,14 +306,16 @@ class ProtocolSearch(JudgeOptimizer):
     def _candidates(self, student: Judge, pool: Rows, selection: Rows) -> Candidates:
         space = self.space
         if space is None:
-            space = judge_space(student, self.rubrics, self.targets).without(*self.fixed)
+            space = judge_space(student, self.rubrics, self.targets)
+        space = without_fixed(space, self.fixed)
         lm = self.lm or current_lm()
         whole = with_demonstrations(
             space, student, len(pool), most=self.n_demonstrations, n_draws=self.n_draws
         )
+        whole = with_models(whole, str(lm.model), self.models)
         return Candidates(
             student=student,
-            space=with_models(whole, str(lm.model), self.models),
+            space=without_fixed(whole, self.fixed),
             of_judge=frozenset(space.names) - set(NAMES),
             pool=pool,
             selection=selection,

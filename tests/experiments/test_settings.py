@@ -114,3 +114,9 @@ class TestTheFamily:
     def test_refuses_what_it_has_nothing_of(self, given, said):
         with pytest.raises(ValidationError, match=said):
             CompileSettings(**given)
+
+
+def test_a_choice_that_no_search_has_cannot_be_fixed():
+    with pytest.raises(ValueError, match="no 'sampels'; did you mean samples"):
+        CompileSettings(optimizer="protocol", fixed=("sampels",))
+    assert CompileSettings(optimizer="protocol", fixed=("demonstrations",)).fixed
