@@ -7,7 +7,8 @@ than full evaluation; Q of the choice, as it truly is; how much of Q is lost to 
 won over random search that judges as many rows. Intervals are over seeds: a seed draws the rows,
 the interactions and the noise, and the sets of one seed are averaged first.
 
-Run it as ``python benchmarks/protocol_simulation.py [--seeds 0-19] [--rows 200] [--sets SET …]``.
+Run it as ``python benchmarks/protocol_simulation.py [--seeds 0-19] [--rows 200] [--sets SET …]
+[--only WAY …] [--interaction .5] [--shared-noise .4]``.
 """
 
 from __future__ import annotations
@@ -25,10 +26,19 @@ from pathlib import Path
 import numpy as np
 import optuna
 from scipy.stats import t
-from simulated_protocols import SETS, RatedSet, SimulatedJudge, World, protocol_space
+from simulated_protocols import (
+    INTERACTION,
+    SETS,
+    SHARED_NOISE,
+    RatedSet,
+    SimulatedJudge,
+    World,
+    protocol_space,
+)
 
 from judgesmith.metrics import PairedEstimate, RatedPart, averaged_paired_interval
 from judgesmith.optimizers import Agreement, Halve, JudgedTable, KeepAll, Race
+from judgesmith.optimizers.effects_sampler import effects
 from judgesmith.optimizers.eliminating import Elimination
 from judgesmith.optimizers.proposing import MakeSampler, Proposer, configuration_id, tpe
 from judgesmith.optimizers.racing_search import LOOKS, RacingSearch, stratified_order
@@ -69,6 +79,7 @@ def by_chance(seed: int) -> optuna.samplers.BaseSampler:
     return optuna.samplers.RandomSampler(seed=seed)
 
 
+EARLY = (0.1, 0.2, 0.4, 1.0)
 FULL = "full evaluation, TPE"
 RANDOM = "full evaluation, random"
 WAYS: Mapping[str, Way] = {
@@ -78,7 +89,10 @@ WAYS: Mapping[str, Way] = {
     "race, risk .5": Way(elimination=Race(risk=0.5), looks=LOOKS),
     "race, risk .9": Way(elimination=Race(risk=0.9), looks=LOOKS),
     "halving": Way(elimination=Halve(), looks=LOOKS),
-    "halving, early": Way(elimination=Halve(), looks=(0.1, 0.2, 0.4, 1.0), batch=8),
+    "halving, early": Way(elimination=Halve(), looks=EARLY, batch=8),
+    "full evaluation, effects": Way(sampler=effects),
+    "race, risk .2, effects": Way(elimination=Race(risk=0.2), looks=LOOKS, sampler=effects),
+    "halving, early, effects": Way(elimination=Halve(), looks=EARLY, batch=8, sampler=effects),
 }
 
 
@@ -151,12 +165,14 @@ def searched(world: World, way: Way, *, n_trials: int = N_TRIALS, seed: int) -> 
     )
 
 
-def measured(folder: Path, name: str, seed: int, n_rows: int) -> dict[str, Found]:
-    """Search one world in all ways."""
+def measured(
+    folder: Path, name: str, seed: int, n_rows: int, ways: Sequence[str], **drawn: float
+) -> dict[str, Found]:
+    """Search one world in several ways."""
     warnings.simplefilter("ignore")
     optuna.logging.set_verbosity(optuna.logging.WARNING)
-    world = World.draw(rated_set(folder, name), n_rows=n_rows, seed=seed)
-    return {label: searched(world, way, seed=seed) for label, way in WAYS.items()}
+    world = World.draw(rated_set(folder, name), n_rows=n_rows, seed=seed, **drawn)
+    return {label: searched(world, WAYS[label], seed=seed) for label in ways}
 
 
 def rows_of(found: Mapping[tuple[int, str], Mapping[str, Found]]) -> Iterator[str]:
@@ -168,7 +184,7 @@ def rows_of(found: Mapping[tuple[int, str], Mapping[str, Found]]) -> Iterator[st
         By seed and set, and by way.
     """
     n_full = np.mean([of_way[FULL].calls for of_way in found.values()])
-    for label in WAYS:
+    for label in next(iter(found.values())):
         own = {key: of_way[label] for key, of_way in found.items()}
         calls = np.mean([one.calls for one in own.values()])
         lost = {key: found[key][FULL].chosen - one.chosen for key, one in own.items()}
@@ -202,13 +218,22 @@ def main() -> None:
     parser.add_argument("--seeds", default="0-19", help="first-last")
     parser.add_argument("--rows", type=int, default=200, help="rows to choose by, at least")
     parser.add_argument("--sets", nargs="*", default=list(SETS), choices=list(SETS))
+    parser.add_argument("--only", nargs="*", default=[], choices=list(WAYS), help="and full ones")
+    parser.add_argument("--interaction", type=float, default=INTERACTION)
+    parser.add_argument("--shared-noise", type=float, default=SHARED_NOISE)
     parser.add_argument("--processes", type=int, default=2)
     options = parser.parse_args()
     first, _, last = options.seeds.partition("-")
     keys = list(product(range(int(first), int(last or first) + 1), options.sets))
     folder = Path(os.environ.get("JUDGESMITH_DATA", "../shared/data"))
+    wanted = {FULL, RANDOM, *(options.only or WAYS)}
+    ways = [label for label in WAYS if label in wanted]
+    drawn = {"interaction": options.interaction, "shared_noise": options.shared_noise}
     with ProcessPoolExecutor(options.processes) as pool:
-        jobs = {key: pool.submit(measured, folder, key[1], key[0], options.rows) for key in keys}
+        jobs = {
+            (seed, name): pool.submit(measured, folder, name, seed, options.rows, ways, **drawn)
+            for seed, name in keys
+        }
         found = {key: job.result() for key, job in jobs.items()}
     heads = ("search", "calls", "fewer", "true Q", "lost to full", "won over random", "missed")
     print("| " + " | ".join(heads) + " |")

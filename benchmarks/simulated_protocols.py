@@ -189,6 +189,8 @@ class World:
         The noise that all protocols share.
     seed : int
         Of the rest of the noise.
+    shared_noise : float
+        Share of the noise that all protocols share.
     """
 
     rated: RatedSet
@@ -196,9 +198,18 @@ class World:
     interactions: Mapping[tuple[str, str], float]
     hardness: FloatArray
     seed: int
+    shared_noise: float = SHARED_NOISE
 
     @classmethod
-    def draw(cls, rated: RatedSet, *, n_rows: int, seed: int) -> World:
+    def draw(
+        cls,
+        rated: RatedSet,
+        *,
+        n_rows: int,
+        seed: int,
+        interaction: float = INTERACTION,
+        shared_noise: float = SHARED_NOISE,
+    ) -> World:
         """Draw a world with at least ``n_rows`` rows to choose by, or all there are."""
         rng = np.random.default_rng([seed, 1])
         order = rng.permutation(np.unique(rated.sources))
@@ -207,7 +218,7 @@ class World:
         z = rated.effects
         changes = {name: [one for one in of if one] for name, of in CHOICES.items()}
         single = [z[one] - z[BASELINE] for of in changes.values() for one in of]
-        typical = INTERACTION * math.sqrt(np.mean(np.square(single)))
+        typical = interaction * math.sqrt(np.mean(np.square(single)))
         pairs = [
             pair
             for first, second in itertools.combinations(changes.values(), 2)
@@ -219,6 +230,7 @@ class World:
             interactions=dict(zip(pairs, rng.normal(0, typical, len(pairs)), strict=True)),
             hardness=rng.normal(size=len(rated.human)),
             seed=seed,
+            shared_noise=shared_noise,
         )
 
     def agreement(self, picked: Picked) -> float:
@@ -239,7 +251,8 @@ class World:
         weight = float(np.interp(self.agreement(picked), by_weight, _WEIGHTS))
         own = int(hashlib.sha256(configuration_id(picked).encode()).hexdigest()[:12], 16)
         own_noise = np.random.default_rng([self.seed, 2, own]).normal(size=len(self.hardness))
-        noise = math.sqrt(SHARED_NOISE) * self.hardness + math.sqrt(1 - SHARED_NOISE) * own_noise
+        shared = math.sqrt(self.shared_noise) * self.hardness
+        noise = shared + math.sqrt(1 - self.shared_noise) * own_noise
         said = answers(self.rated.standardised, weight, noise, n_steps)
         return SimulatedJudge(world=self, picked=dict(picked), said=said[self.rows])
 
