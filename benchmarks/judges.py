@@ -1,0 +1,195 @@
+"""All judges beside each other, offline: agreement within sources by criterion, and calls.
+
+``python benchmarks/judges.py`` reads SummEval and Topical-Chat below ``$JUDGESMITH_DATA`` and draws
+sources by a seed. A judge is asked about each criterion by itself, by a rubric that has this
+criterion alone, or where its row says so once about all of them; no judge has learned from ratings.
+It prints, for each set, one row per judge: Spearman's correlation with the mean of the ratings
+within sources, averaged over sources, with a 95 % interval over them; requests sent per response
+and criterion, from an empty ledger and as the stack under the model counted them, also those for
+what is written before judging; on how many sources and criteria there is no correlation because
+people, or the judge, gave all responses the same; and what share of the scores is missing, with the
+reason that most of them have. The model is the offline one: classical statistics of texts.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import tempfile
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import judgesmith
+from judgesmith.experiments import DataSet
+from judgesmith.experiments.human_criteria import human_rubric
+from judgesmith.experiments.targets import targets_of
+from judgesmith.metrics import Estimate, agreement, agreement_interval
+from judgesmith.programs import family_of
+from judgesmith.programs.models import stack_of
+from judgesmith.signatures import Judgement, Rubric
+
+TASKS = {
+    "summeval": Rubric(task="A news article is summarised.", task_type="summarization"),
+    "topical_chat": Rubric(
+        task="A conversation is continued by one turn, with a fact at hand.", task_type="dialogue"
+    ),
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Row:
+    """A judge of the table: its family, what is chosen about it, and what to call that.
+
+    ``together``: it judges each response once, by a rubric of all criteria; what it gives no score
+    of its own has its score of the whole.
+    """
+
+    family: str
+    about: str = ""
+    choices: Mapping[str, Any] = field(default_factory=dict)
+    together: bool = False
+
+    @property
+    def name(self) -> str:
+        """What the table calls it."""
+        return f"`{self.family}`{self.about and ', '}{self.about}"
+
+
+ROWS = (
+    Row(family="active-critic"),
+    Row(family="active-critic", about="all criteria in one answer", together=True),
+    Row(
+        family="active-critic",
+        about="vanilla, shows no criteria",
+        choices={"variant": "vanilla"},
+        together=True,
+    ),
+    Row(family="direct", choices={"asks": "criteria"}),
+    Row(family="explain-eval"),
+    Row(family="g-eval"),
+    Row(family="g-eval", about="stated scores", choices={"weighting": "none"}),
+    Row(family="checklist"),
+    Row(family="checklist", about="stated answers", choices={"weighting": "none"}),
+    Row(family="prometheus"),
+    Row(family="gptscore", choices={"asks": "criteria"}),
+    Row(family="exemplar", about="5 levels", choices={"asks": "criteria"}),
+    Row(family="exemplar", about="9 levels", choices={"asks": "criteria", "levels": 9}),
+    Row(family="exemplar", about="yes-no", choices={"asks": "criteria", "form": "yes-no"}),
+    Row(family="exemplar", about="both orders", choices={"asks": "criteria", "order": "both"}),
+    Row(family="pairs", about="beam"),
+    Row(family="pairs", about="all", choices={"ranking": "all"}),
+    *(
+        Row(family="reference", about=metric, choices={"metric": metric}, together=True)
+        for metric in ("rouge1", "rouge2", "rougeL", "bleu", "chrf", "meteor")
+    ),
+)
+NOT_ASKED = {
+    "`PreferenceJudge`": "gives two responses a probability, not each a score; see `pairs`",
+    "`--optimizer balanced`": "chooses wordings of a judge, and the offline model reads none",
+    "BERTScore": "not among the metrics: it needs the weights of a language model",
+}
+
+
+def drawn(data: DataSet, n: int, seed: int) -> DataSet:
+    """Return all responses to ``n`` of the sources, in the order of the file."""
+    sources = np.unique(data.groups)
+    kept = np.random.default_rng(seed).permutation(sources)[:n]
+    return data.subset(np.flatnonzero(np.isin(data.groups, kept)))
+
+
+def judged(row: Row, data: DataSet, names: list[str] | None) -> tuple[list[Judgement], int]:
+    """Return judgements by the criteria of these names, or by all, and the requests sent."""
+    rubric = human_rubric(data, names=names, rubric=TASKS[data.name]).rubric
+    with tempfile.TemporaryDirectory() as folder:
+        lm = judgesmith.model("offline", ledger=Path(folder) / "ledger.sqlite")
+        judge, _ = family_of(row.family).start(rubric, **row.choices).prepared(lm)
+        found = judgesmith.judge_items(judge, data, lm=lm)
+        stack = stack_of(lm)
+        assert stack is not None
+        return found, stack.spent.calls
+
+
+def by_criterion(row: Row, data: DataSet) -> tuple[dict[str, list[Judgement]], int]:
+    """Return the judgements behind each criterion's scores, and all requests sent."""
+    if row.together:
+        once, n_calls = judged(row, data, None)
+        return dict.fromkeys(data.criteria, once), n_calls
+    apart = {name: judged(row, data, [name]) for name in data.criteria}
+    return {name: one for name, (one, _) in apart.items()}, sum(n for _, n in apart.values())
+
+
+def shown(found: Estimate) -> str:
+    """Write an estimate."""
+    value, low, high = (
+        f"{round(one, 2) + 0.0:.2f}".replace("0.", ".")
+        for one in (found.value, found.low, found.high)
+    )
+    return f"{value} [{low}, {high}]".replace("[nan, nan]", "[–]").replace("nan", "–")
+
+
+def line(row: Row, data: DataSet) -> str:
+    """Return a judge's row."""
+    judgements, n_calls = by_criterion(row, data)
+    cells, n_undefined, missing = [], 0, Counter[str]()
+    for criterion, given in judgements.items():
+        own = [one.criteria.get(criterion, one) for one in given]
+        scores = np.array([np.nan if one.score is None else one.score for one in own])
+        missing.update(
+            (whole.problem or "no score of the criterion").split(",")[0]
+            for whole, one in zip(given, own, strict=True)
+            if one.score is None
+        )
+        people = targets_of(data, criterion).values
+        n_undefined += agreement(
+            scores, people, sources=data.groups, statistic="spearman", level="sample"
+        ).n_undefined
+        cells.append(
+            shown(
+                agreement_interval(
+                    scores,
+                    people,
+                    sources=data.groups,
+                    statistic="spearman",
+                    level="sample",
+                    rng=np.random.default_rng(0),
+                )
+            )
+        )
+    n_asked = len(data) * len(data.criteria)
+    said = missing.most_common(1)[0][0] if missing else ""
+    lacks = f"{missing.total() / n_asked:.0%}: {said}" if missing else "0"
+    return " | ".join(
+        [f"| {row.name}", *cells, f"{n_calls / n_asked:.2f}", str(n_undefined), f"{lacks} |"]
+    )
+
+
+def main() -> None:
+    """Print one table per set."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--data", type=Path, default=os.environ.get("JUDGESMITH_DATA"))
+    parser.add_argument("--sets", nargs="+", default=list(TASKS), choices=list(TASKS))
+    parser.add_argument("--sources", type=int, default=40, help="of each set, drawn by the seed")
+    parser.add_argument("--seed", type=int, default=0)
+    given = parser.parse_args()
+    if given.data is None:
+        parser.error("give --data, or set JUDGESMITH_DATA, to the folder of rated data sets")
+    for name in given.sets:
+        whole = judgesmith.read(given.data / f"{name}.jsonl.gz")
+        data = drawn(whole, given.sources, given.seed)
+        columns = ["judge", *data.criteria, "calls", "no correlation", "unscored"]
+        n_sources = len(np.unique(data.groups))
+        print(f"\n{name}: {len(data)} responses to {n_sources} sources, seed {given.seed}\n")
+        print(f"| {' | '.join(columns)} |\n|{' --- |' * len(columns)}")
+        for row in ROWS:
+            print(line(row, data), flush=True)
+        for other, why in NOT_ASKED.items():
+            print(f"| {other} |{' – |' * (len(columns) - 2)} {why} |")
+
+
+if __name__ == "__main__":
+    main()
