@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -12,11 +13,14 @@ from judgesmith.experiments.agreeing import agreement_report, plain
 from judgesmith.experiments.parts import Parts
 from judgesmith.experiments.settings import CompileSettings
 from judgesmith.optimizers.competing_models import minds_dollars, without_dollars
+from judgesmith.optimizers.demonstrations import ENOUGH_SCORED
 from judgesmith.optimizers.drawing import shown_keys
 from judgesmith.optimizers.found_front import FoundMember
+from judgesmith.optimizers.front_search import FrontTrial
 from judgesmith.optimizers.grammar import parse_objectives
 from judgesmith.optimizers.objectives import Objective
 from judgesmith.optimizers.protocol_search import ProtocolSearch
+from judgesmith.optimizers.racing_search import RacedTrial
 from judgesmith.optimizers.several_objectives import SeveralObjectives
 from judgesmith.optimizers.studies import importances
 from judgesmith.programs.asking import endpoint_of
@@ -156,10 +160,19 @@ def importance_entries(search: ProtocolSearch) -> list[dict[str, Any]]:
     ]
 
 
-def front_notes(found: Sequence[FoundMember]) -> list[str]:
-    """Return what a reader should know of a front, in sentences."""
+def front_notes(found: Sequence[FoundMember], trials: Sequence[RacedTrial] = ()) -> list[str]:
+    """Return what a reader should know of a front, in sentences.
+
+    Parameters
+    ----------
+    found : sequence of FoundMember
+        The front.
+    trials : sequence of RacedTrial
+        Everything that was tried, the judge as it was first. Where nobody is on the front of
+        several objectives, they tell why.
+    """
     if not found:
-        return []
+        return _nobody_note([one for one in trials if isinstance(one, FrontTrial)])
     knee = next((one for one in found if one.is_knee), None)
     numbers = ", ".join(str(one.number) for one in found)
     if knee is None or len(found) == 1:
@@ -169,4 +182,29 @@ def front_notes(found: Sequence[FoundMember]) -> list[str]:
         f"the front holds {len(found)} judges, number {numbers}; taken was number {knee.number}, "
         f"at its knee ({values} on the rows it was chosen by). 'judgesmith show' lists them, and "
         "'judgesmith take' saves another one without asking anything."
+    ]
+
+
+def _nobody_note(trials: Sequence[FrontTrial]) -> list[str]:
+    """Return why nobody is on a front; nothing where nothing was tried."""
+    if not trials:
+        return []
+    whole = [one for one in trials if one.n_rows == trials[0].n_rows]
+    enough = [one for one in whole if one.share_scored >= ENOUGH_SCORED]
+    why = []
+    if n := len(whole) - len(enough):
+        why.append(
+            f"{n} of {len(whole)} left more than {1 - ENOUGH_SCORED:.0%} of the rows without a "
+            f"score (the judge as it was: {1 - trials[0].share_scored:.0%})"
+        )
+    undefined = [
+        name for name in trials[0].values if any(math.isnan(one.values[name]) for one in enough)
+    ]
+    if undefined:
+        why.append(f"{', '.join(undefined)} is undefined for {len(enough)} of {len(whole)}")
+    reasons = " and ".join(why) or "none could be compared with the others"
+    return [
+        "nobody is on the front, so the judge as it was stays and there is none to take: of the "
+        f"judges that were judged on all rows to choose by, {reasons}. A judge on the front gives "
+        f"a score to {ENOUGH_SCORED:.0%} of the rows, and has a value on every objective."
     ]

@@ -177,7 +177,7 @@ class Tuning:
         )
         best = searched(search, student, parts)
         self.complete = self.complete and search.complete_
-        self.notes += [*search_notes(search), *front_notes(search.front_)]
+        self.notes += [*search_notes(search), *front_notes(search.front_, search.trials_)]
         started_with, self.lm, self.front = self.lm, search.lm_, search.front_
         self.history += [_trial("protocol", trial) for trial in search.trials_]
         self.history += importance_entries(search)

@@ -1,3 +1,4 @@
+import math
 from types import SimpleNamespace
 
 import numpy as np
@@ -11,6 +12,7 @@ from judgesmith.experiments.fronts import (
     front_notes,
     importance_entries,
 )
+from judgesmith.optimizers.front_search import FrontTrial
 from judgesmith.optimizers.grammar import parse_objectives
 from judgesmith.optimizers.studies import ENOUGH_TRIALS, study_of
 from judgesmith.programs.models import model
@@ -112,3 +114,24 @@ def test_importances_are_told_by_objective():
 def test_an_empty_front_says_nothing():
     assert front_notes(()) == []
     assert parse_objectives("q, -calls").front([[np.nan, 1]], [0]).knee is None
+
+
+def trial(number, share, value, n_rows=10):
+    return FrontTrial(
+        number=number,
+        picked={},
+        value=value,
+        values={"q": value, "-calls": -1.0},
+        n_rows=n_rows,
+        share_scored=share,
+        against=None,
+    )
+
+
+def test_a_front_that_nobody_is_on_says_why():
+    (said,) = front_notes((), [trial(0, 0.9, 1.0), trial(1, 0.5, 1.0), trial(2, 1, 1.0, n_rows=3)])
+    assert said.startswith("nobody is on the front, so the judge as it was stays")
+    assert "2 of 2 left more than 5% of the rows without a score" in said
+    assert "(the judge as it was: 10%)" in said
+    (said,) = front_notes((), [trial(0, 1.0, math.nan)])
+    assert "q is undefined for 1 of 1" in said
