@@ -96,12 +96,20 @@ def panel_parts(
     Raises
     ------
     ValueError
-        If there are fewer than two members, they were made for different targets and none is
-        named, or too few rows are left that none of them has seen.
+        If there are fewer than two members, two are the same judge, they were made for different
+        targets and none is named, or too few rows are left that none of them has seen.
     """
     check_dataset(dataset)
     if len(members) < 2:
         raise ValueError(f"a panel has two judges or more; got {', '.join(members) or 'none'}.")
+    known_as: dict[str, str] = {}
+    for name, one in members.items():
+        other = known_as.setdefault(one.fingerprint, name)
+        if other != name:
+            raise ValueError(
+                f"{other} and {name} are the same judge (fingerprint {one.fingerprint}), and would "
+                "count twice; name each once."
+            )
     made_for = {folded(one.target): one.target for one in members.values()}
     if not settings.target and len(made_for) > 1:
         raise ValueError(

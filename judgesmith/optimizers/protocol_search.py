@@ -168,6 +168,10 @@ class ProtocolSearch(JudgeOptimizer):
             raise ValueError(f"looks rise from above 0 to 1; got {list(looks)}.")
         if not targets:
             raise ValueError("no targets to agree with; name score, or criteria.")
+        if not isinstance(confirm, Confirm | None):
+            raise TypeError(
+                f"confirm is a rule such as Confirm(errors=1.0), or None; got {confirm!r:.80}."
+            )
         given = parse_objectives(objective) if isinstance(objective, str) else objective
         self.objective = given if isinstance(given, SeveralObjectives) else as_objective(given)
         if isinstance(given, SeveralObjectives):

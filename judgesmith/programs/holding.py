@@ -36,11 +36,16 @@ class JudgeOfJudges(dspy.Module):
     Raises
     ------
     TypeError
-        If a member is no judge.
+        If a member is no judge, or members have no names.
     """
 
     def __init__(self, members: Mapping[str, AnyJudge]) -> None:
         super().__init__()
+        if not isinstance(members, Mapping):
+            raise TypeError(
+                'members are judges by name, such as {"fine": judge}; got '
+                f"{type(members).__name__}. Give every judge a name."
+            )
         if not members:
             raise ValueError("a judge that holds judges needs one at least; got none.")
         for name, member in members.items():

@@ -129,3 +129,9 @@ def test_a_panel_is_evaluated_with_and_without_its_folder(data, members):
     other = evaluate_judge(found.program(), data, rng=np.random.default_rng(0))
     assert (one.n_unseen, one.n_seen, other.n_unseen) == (36, 124, 160)
     assert one.target == other.target == "overall"
+
+
+def test_one_judge_under_two_names_is_refused(data, members):
+    twice = {**members, "again": members["direct"]}
+    with pytest.raises(ValueError, match=r"direct and again are the same judge .*name each once"):
+        learn_panel(twice, data)

@@ -61,3 +61,8 @@ def test_how_they_are_drawn_may_be_fixed_alone():
     search = searched(CHOSEN, ORDER, "demonstrations.draw", RUNS)
     assert search.space_.names == (N,)
     assert {N: "2"} in [one.picked for one in search.trials_]
+
+
+def test_a_rule_to_confirm_by_is_a_record():
+    with pytest.raises(TypeError, match=r"confirm is a rule such as Confirm\(errors=1.0\).* got 3"):
+        ProtocolSearch(confirm=3)

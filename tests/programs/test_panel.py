@@ -190,3 +190,8 @@ def test_a_panel_says_how_its_members_scores_came_about():
     found = panel_judgement(said, weights)
     assert found.weighting["a/overall"].reason == "the endpoint gave none"
     assert len(found.weighting) == 1
+
+
+def test_members_have_names():
+    with pytest.raises(TypeError, match=r"members are judges by name, .* got list\. Give every"):
+        Panel([vanilla()])
