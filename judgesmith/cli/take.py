@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import click
 
 from judgesmith.cli.faults import OptionError, blaming
 from judgesmith.cli.numbers import WholeNumber
 from judgesmith.cli.options import json_option
-from judgesmith.cli.places import OUTPUT, check_place
+from judgesmith.cli.places import OUTPUT, judge_place
 from judgesmith.cli.printing import print_json, say
 
 
@@ -26,12 +28,21 @@ def command(judge: str, number: int, output: str, force: bool, as_json: bool) ->
     from judgesmith.programs.front import taken
     from judgesmith.programs.saved import SavedJudge
 
-    folder = check_place(output)
+    folder = judge_place(output)
     found = SavedJudge.load(judge)
     with blaming(judge):
         other = taken(found, number)
+    own = Path(judge).resolve()
+    if folder.resolve() == (own.parent if own.is_file() else own):
+        raise OptionError(
+            f"{output} is the judge that this one is taken from, with its whole front; name "
+            "another folder.",
+            option=OUTPUT,
+        )
     if folder.exists() and not force:
-        raise OptionError(f"{folder} exists; name another folder.", option=OUTPUT)
+        raise OptionError(
+            f"{folder} exists; name another folder, or replace it with --force.", option=OUTPUT
+        )
     with blaming(OUTPUT):
         other.save(folder, overwrite=force)
     if as_json:

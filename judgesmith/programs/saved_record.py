@@ -42,6 +42,14 @@ _MOST_SAID = 1000  # characters of what is wrong with a file
 _OWN_FILES = {JUDGE_FILE, "README.md", "prompts"}
 
 
+_KINDS = {
+    "": ("one judge by itself", "Name the folder of one, or load it as what it is."),
+    "panel": ("a panel of judges", "Name the folder of one that it was put together from."),
+    "calibrated": ("a calibrated judge", "Name the folder of one compiled without --calibrate."),
+}
+"""What a saved judge is, and what to do where another kind is expected, by kind."""
+
+
 class SavedJudgeError(ValueError):
     """A folder holds no judge that can be trusted; the message says what is wrong with it."""
 
@@ -155,10 +163,13 @@ class SavedRecord(BaseModel):
             If the folder exists, and is not an earlier judge, and nothing else, that may be
             overwritten.
         """
-        folder = Path(folder).resolve()  # through a link, to the folder that it names
+        named, folder = (
+            folder,
+            Path(folder).resolve(),
+        )  # through a link, to the folder that it names
         tidy(folder)
         if folder.exists():
-            _refuse_to_lose(folder, overwrite=overwrite)
+            _refuse_to_lose(folder, named, overwrite=overwrite)
         folder.parent.mkdir(parents=True, exist_ok=True)
         with draft_beside(folder, folder=True) as draft:
             self._write(draft)
@@ -231,6 +242,8 @@ class SavedRecord(BaseModel):
         try:
             judge = cls._of(content)
             content_hash(judge.model_dump(mode="json"))  # whoever loads it may save it
+        except SavedJudgeError as fault:
+            raise SavedJudgeError(f"{path}: {fault}") from None
         except ValidationError as fault:
             said = plain_faults(fault).rstrip(".")
             # Names in a tampered file may be as long as they like.
@@ -247,10 +260,10 @@ class SavedRecord(BaseModel):
 
         kind = kind_of(content)
         if not issubclass(kind, cls):
-            raise ValueError(
-                f"expected one judge by itself; it holds {kind.__name__.removeprefix('Saved')} "
-                "judges. Name the folder of one judge"
-            )
+            own = cls.model_fields.get("kind")
+            wanted, _ = _KINDS[own.default if own is not None else ""]
+            found, advice = _KINDS[content.get("kind", "")]
+            raise SavedJudgeError(f"expected {wanted}; got {found}. {advice}")
         return kind.model_validate(content)
 
 
@@ -266,16 +279,16 @@ def _unreadable(fault: Exception) -> str:
     return "it is nested too deeply" if deep else "it holds a number that is too long"
 
 
-def _refuse_to_lose(folder: Path, *, overwrite: bool) -> None:
+def _refuse_to_lose(folder: Path, named: str | Path, *, overwrite: bool) -> None:
     """Refuse to replace anything but a judge, or a judge that may not be overwritten."""
     is_judge = folder.is_dir() and (folder / JUDGE_FILE).is_file()
     if not (overwrite and is_judge):
         way_out = ", or replace the judge in it with overwrite=True." if is_judge else "."
-        raise FileExistsError(f"{folder} exists; name another folder{way_out}")
+        raise FileExistsError(f"{named} exists; name another folder{way_out}")
     others = sorted({path.name for path in folder.iterdir()} - _OWN_FILES)
     if others:
         raise FileExistsError(
-            f"{folder} holds more than a judge, such as {others[0]}; move that, or name another "
+            f"{named} holds more than a judge, such as {others[0]}; move that, or name another "
             "folder."
         )
 

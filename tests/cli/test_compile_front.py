@@ -123,11 +123,20 @@ def test_taking_replaces_nothing_unless_told(run, folder, fronted):
     number = saved(folder)["front"][0]["number"]
     assert run("take", "judge", number, "-o", "judge").status == 2
     assert run("take", "judge", number, "-o", "other").out.startswith(f"number {number} is saved")
-    assert run("take", "judge", number, "-o", "other").status == 2
+    refused = run("take", "judge", number, "-o", "other").err
+    assert "other exists." in refused
+    assert "name another folder, or replace it with --force." in refused
+    before = saved(folder)
+    refused = run("take", "judge", number, "-o", "./judge", "--force")
+    assert (refused.status, saved(folder)) == (2, before)
+    assert "./judge is the judge that this one is taken from" in refused.err
     assert run("take", "judge", number, "-o", "other", "--force").status == 0
     refused = run("take", "judge", "99", "-o", "more")
     assert refused.status == 2
     assert "got 99" in refused.err
+    (folder / "other" / "mine.txt").write_text("mine")
+    refused = run("take", "judge", number, "-o", "other", "--force")
+    assert "error: other holds more than a judge" in refused.err
 
 
 def test_conditions_hold_for_the_whole_front(run, data, folder):

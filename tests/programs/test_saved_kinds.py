@@ -202,8 +202,19 @@ def test_one_judge_is_calibrated():
 
 def test_where_one_judge_is_expected_others_are_refused(saved, tmp_path):
     saved.save(tmp_path / "judge")
-    with pytest.raises(SavedJudgeError, match="expected one judge by itself"):
+    said = (
+        "expected one judge by itself; got a (panel of judges|calibrated judge)[.] Name the folder"
+    )
+    with pytest.raises(SavedJudgeError, match=said):
         SavedJudge.load(tmp_path / "judge")
+
+
+def test_where_a_panel_is_expected_one_judge_is_refused(tmp_path):
+    saved_panel().members["direct"].save(tmp_path / "judge")
+    with pytest.raises(
+        SavedJudgeError, match="expected a panel of judges; got one judge by itself"
+    ):
+        SavedPanel.load(tmp_path / "judge")
 
 
 def test_its_card_tells_of_weights_calibration_and_members():
