@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import fcntl
 import json
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
@@ -54,7 +55,7 @@ class SearchLog:
         line = plain_trial(trial)
         if usage is not None:
             line |= {"calls": usage.calls, "cost_usd": usage.cost_usd}
-        with self.path.open("ab+") as log:
+        with open(self.path, "ab+", opener=_for_its_owner) as log:
             with suppress(OSError):  # a file system without locks
                 fcntl.flock(log, fcntl.LOCK_EX)
             log.seek(0)
@@ -66,6 +67,11 @@ class SearchLog:
                 cut = before[-1:] not in (b"", b"\n")
                 log.write(("\n" * cut + json.dumps(line) + "\n").encode())
         self.written.add(trial.number)
+
+
+def _for_its_owner(path: str, flags: int) -> int:
+    """Open a file that nobody else may read where it is made, like the journal beside it."""
+    return os.open(path, flags, 0o600)
 
 
 def log_lines(path: Path) -> Iterator[Mapping[str, Any]]:

@@ -164,6 +164,7 @@ class TestFiles:
             for log in logs:
                 log(trial)
         assert [line["number"] for line in log_lines(path)] == [0, 1, 2]
+        assert path.stat().st_mode & 0o777 == 0o600  # it says what the journal beside it says
 
     @pytest.mark.no_cover
     def test_half_a_line_is_left_behind(self, data, again):
