@@ -37,9 +37,9 @@ def difference(first: SavedRecord, second: SavedRecord) -> list[str]:
         found = []
         for path in dict.fromkeys([*old, *new]):
             values = old.get(path, _ABSENT), new.get(path, _ABSENT)
-            if values[0] != values[1] and not all(one is _ABSENT or one == "" for one in values):
+            if values[0] != values[1] and not all(map(_is_nothing, values)):
                 found += _changed(path, *values, seen)
-        if not found and before.get(name) != after.get(name):
+        if not found and _told(before.get(name)) != _told(after.get(name)):
             found.append(f"{name}: differs in nothing that is shown, such as further decimals")
         lines += found
     return lines
@@ -59,6 +59,18 @@ class _Absent:
 
 
 _ABSENT = _Absent()
+
+
+def _is_nothing(value: Any) -> bool:
+    """Say whether a value is as good as none: what is not known may be left out or be null."""
+    return value is _ABSENT or value is None or value == ""
+
+
+def _told(value: Any) -> Any:
+    """Return plain data without what is null."""
+    if isinstance(value, Mapping):
+        return {name: _told(part) for name, part in value.items() if part is not None}
+    return value
 
 
 class _Printed(str):

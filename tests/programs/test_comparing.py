@@ -137,3 +137,11 @@ def test_no_text_of_a_judge_reaches_a_terminal_as_a_command(judge_of):
     lines = difference(saved(judge_of(shown="\x1b[31m")), saved(judge_of(shown=long)))
     assert lines
     assert all(line.isprintable() for line in lines)
+
+
+def test_what_is_null_is_as_good_as_absent(judge_of):
+    first = saved(judge_of(), agreement={"selection": None})
+    second = saved(judge_of(), agreement={"selection": None, "uncompiled": None})
+    assert difference(first, second) == difference(second, first) == []
+    third = saved(judge_of(), agreement={"selection": None, "optimism": {"q": 0.5}})
+    assert difference(second, third) == ["agreement.optimism.q: (absent) → 0.500"]
