@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -23,6 +23,25 @@ if TYPE_CHECKING:
     from judgesmith.experiments.targets import Targets
     from judgesmith.programs.saved import SavedJudge
     from judgesmith.programs.saved_kinds import AnySaved
+
+
+NO_CALIBRATION = "no_calibration"
+"""Under what the settings of a saved judge say why it lacks the calibration that was asked for."""
+
+
+def no_calibration_note(settings: Mapping[str, Any]) -> list[str]:
+    """Return what is said before anything else where there is no calibration.
+
+    Examples
+    --------
+    >>> no_calibration_note({"no_calibration": "3 rows are too few."})
+    ['the judge was saved without a calibration: 3 rows are too few.']
+    >>> no_calibration_note({})
+    []
+    """
+    if NO_CALIBRATION not in settings:
+        return []
+    return [f"the judge was saved without a calibration: {settings[NO_CALIBRATION]}"]
 
 
 def calibration_options(command: Command) -> Command:
@@ -189,7 +208,6 @@ class CalibrationChoice:
             )
         except CalibrationError as fault:
             whole = bool(saved.settings.get("complete", True)) and fault.complete
-            marks = {**saved.settings, "run": run, "complete": whole}
-            told = [f"the judge was saved without a calibration: {fault}"]
-            return saved.model_copy(update={"settings": marks}), told
+            marks = {**saved.settings, "run": run, "complete": whole, NO_CALIBRATION: str(fault)}
+            return saved.model_copy(update={"settings": marks}), no_calibration_note(marks)
         return found.marked(run), list(found.notes)

@@ -8,7 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from judgesmith.cli.calibration_options import CalibrationChoice, calibration_options
+from judgesmith.cli.calibration_options import (
+    CalibrationChoice,
+    calibration_options,
+    no_calibration_note,
+)
 from judgesmith.cli.compile_options import (
     refuse_another_search,
     refuse_beside_earlier,
@@ -293,13 +297,15 @@ def command(
         print_json(summary(saved, folder, usage))
     else:
         print_compiled(found, dataset, usage)
-    notes = (*dataset.notes, *found.notes, *told, *estimate_note(estimate, usage))
+    missing = no_calibration_note(saved.settings)
+    further = () if missing else told
+    notes = (*missing, *dataset.notes, *found.notes, *further, *estimate_note(estimate, usage))
     adapted = (
         text for one in (lm, *others) if (stack := stack_of(one)) for text in stack.adaptations
     )
     say_notes((*notes, *dict.fromkeys(adapted)), as_json=as_json)
     if not as_json:
-        print_examples(found)
+        print_examples(found, saved)
         say(f"\nsaved in {folder} (fingerprint {saved.fingerprint}); try:")
         say(f"  judgesmith score {folder} INPUT.jsonl -o SCORES.jsonl")
 
@@ -311,7 +317,7 @@ def _others(models: str | None, first: str) -> tuple[str, ...]:
     names = tuple(one.strip() for one in models.split(","))
     twice = [name for name in names if [first, *names].count(name) > 1]
     if not all(names) or twice:
-        what = f"{twice[0]} is named twice" if twice else f"got {models!r}"
+        what = f"{twice[0]} is named twice" if all(names) else f"got {models!r}"
         raise OptionError(
             f"the models that compete are names with commas between, each once; {what}.",
             option="--models",

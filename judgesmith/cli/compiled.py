@@ -5,7 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from judgesmith.cli.calibration_options import NO_CALIBRATION, no_calibration_note
 from judgesmith.cli.printing import (
+    NO_DIFFERENCE,
     basis_text,
     estimate_text,
     print_agreement,
@@ -26,13 +28,15 @@ if TYPE_CHECKING:
     from judgesmith.experiments.compile_notes import NothingScoredError
     from judgesmith.experiments.estimating import RunEstimate
     from judgesmith.experiments.objective_report import ObjectiveReport
+    from judgesmith.programs.calibrated import CalibratedJudgement
     from judgesmith.programs.models import Usage
     from judgesmith.programs.saved_kinds import AnySaved
     from judgesmith.signatures.judge_protocol import JudgeProtocol
 
 
 def summary(saved: AnySaved, folder: Path, usage: Usage | None) -> dict[str, Any]:
-    """Return what ``--json`` prints of a judge."""
+    """Return what ``--json`` prints of a judge; why it has no calibration where it lacks one."""
+    missing = NO_CALIBRATION in saved.settings
     return {
         "judge": str(folder),
         "target": saved.target,
@@ -40,6 +44,9 @@ def summary(saved: AnySaved, folder: Path, usage: Usage | None) -> dict[str, Any
         "cost_usd": usage.cost_usd if usage else 0.0,
         "rows": _rows(saved.rows),
         **saved.agreement,
+        **(
+            {"calibration": None, NO_CALIBRATION: saved.settings[NO_CALIBRATION]} if missing else {}
+        ),
     }
 
 
@@ -56,6 +63,7 @@ def print_again(saved: AnySaved, folder: Path, *, as_json: bool) -> None:
     from judgesmith.programs.card import judge_card
 
     say(f"{folder} holds the result of this very run; nothing was asked.\n")
+    say_notes(no_calibration_note(saved.settings), as_json=as_json)
     say(judge_card(saved))
 
 
@@ -117,7 +125,7 @@ def estimate_note(estimate: RunEstimate | None, usage: Usage) -> list[str]:
 
 def print_compiled(found: Compiled, dataset: DataSet, usage: Usage) -> None:
     """Print a compiled judge: its rows, its agreement, and what it is made of."""
-    from judgesmith.programs.card import aggregation_text
+    from judgesmith.programs.card import score_text
 
     saved = found.saved
     rows = saved.rows
@@ -145,7 +153,7 @@ def print_compiled(found: Compiled, dataset: DataSet, usage: Usage) -> None:
             {"chosen by": found.selection},
         )
         say()
-    say_under("score", aggregation_text(saved.protocol.aggregation))
+    say_under("score", score_text(saved.protocol))
     shows = saved.protocol.tells_rubric
     say_under("criteria", ", ".join(saved.protocol.rubric.names) if shows else "none are shown")
     say(f"demonstrations: {_shown_text(saved.protocol)}")
@@ -178,20 +186,43 @@ def _print_objective(found: ObjectiveReport) -> None:
     if found.optimism == found.optimism:
         # Dollars per item are far below one, and 0.000 would say nothing.
         digits = ".3g" if "usd" in found.name else ".3f"
+        apart = f"{found.optimism:+{digits}} above"
+        if found.optimism < -NO_DIFFERENCE:
+            apart = f"{-found.optimism:{digits}} below"
         say(
             f"\n{', '.join(names)}, on the rows it was chosen by: "
-            f"{found.selection.value:{digits}}, {found.optimism:+{digits}} above held out"
+            f"{found.selection.value:{digits}}, {apart} held out"
         )
 
 
-def print_examples(found: Compiled) -> None:
-    """Print two judgements of texts that were held out."""
+def print_examples(found: Compiled, saved: AnySaved) -> None:
+    """Print two judgements of texts that were held out, as the judge that is saved gives them."""
+    from judgesmith.programs.calibrated import calibrated
+    from judgesmith.programs.saved_kinds import SavedCalibrated
+
     if not found.examples:
         return
+    calibration = saved.calibration if isinstance(saved, SavedCalibrated) else None
     say("\nTwo judgements on texts it has not seen:")
     for item, human, judgement in found.examples:
-        scale, people = found.saved.protocol.aggregation.scale, found.saved.human_scale
-        say(f"\n  {judgement.score:.1f} on {scale} (people: {human:.1f} on {people})")
+        scale, people = saved.scale, found.saved.human_scale
+        given = f"{judgement.score:.1f}"
+        if calibration is not None:
+            given = _calibrated_text(calibrated(judgement, calibration))
+        say(f"\n  {given} on {scale} (people: {human:.1f} on {people})")
         say_under("response", shortened(item.response), indent=2)
         if judgement.explanation:
             say_under("because", shortened(judgement.explanation, 400), indent=2)
+
+
+def _calibrated_text(judgement: CalibratedJudgement) -> str:
+    """Return a score on the scale of people with its interval, or that people are to give one."""
+    from judgesmith.cli.printing import interval_text
+
+    low, high = judgement.low, judgement.high
+    assert low is not None
+    assert high is not None
+    between = interval_text(low, high)
+    if judgement.score is None:
+        return f"left to people, {between}"
+    return f"{judgement.score:.1f} {between}"

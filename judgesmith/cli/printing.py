@@ -160,7 +160,7 @@ def estimate_text(estimate: Any, *, signed: bool = False) -> str:
     if estimate is None or estimate.value != estimate.value:
         return "undefined"
     sign = "+" if signed else ""
-    value = f"{estimate.value:{sign}.3f}"
+    value = f"{_without_noise(estimate.value):{sign}.3f}"
     if estimate.low != estimate.low:
         return f"{value} [no interval]"
     return f"{value} {interval_text(estimate.low, estimate.high, signed=signed)}"
@@ -177,13 +177,24 @@ def interval_text(low: float, high: float, *, signed: bool = False) -> str:
     ('[+0.001, +0.10]', '[0.00, +0.93]')
     >>> interval_text(-0.25, -1e-9)
     '[-0.25, -0.00]'
+    >>> interval_text(-1e-16, 3e-17, signed=True)
+    '[0.00, 0.00]'
     """
     return f"[{_end_text(low, signed=signed)}, {_end_text(high, signed=signed)}]"
 
 
+NO_DIFFERENCE = 1e-12
+"""What numbers differ by that are equal but for rounding."""
+
+
+def _without_noise(value: float) -> float:
+    return 0.0 if abs(value) < NO_DIFFERENCE else value
+
+
 def _end_text(end: float, *, signed: bool) -> str:
+    end = _without_noise(end)
     sign = "+" if signed and end else ""
-    texts = [f"{end or 0.0:{sign}.{n_digits}f}" for n_digits in (2, 3, 4)]
+    texts = [f"{end:{sign}.{n_digits}f}" for n_digits in (2, 3, 4)]
     return next((text for text in texts if float(text)), texts[0])
 
 

@@ -34,10 +34,15 @@ def agreement_text(estimate: Mapping[str, Any] | None, digits: str = ".3f") -> s
     """
     if estimate is None or estimate.get("value") is None:
         return "undefined"
-    value = f"{estimate['value']:{digits}}"
-    if estimate.get("low") is None or estimate.get("high") is None:
-        return value
-    return f"{value} [{estimate['low']:{digits}}, {estimate['high']:{digits}}]"
+    value, low, high = (_without_noise(estimate.get(name)) for name in ("value", "low", "high"))
+    if low is None or high is None:
+        return f"{value:{digits}}"
+    return f"{value:{digits}} [{low:{digits}}, {high:{digits}}]"
+
+
+def _without_noise(value: float | None) -> float | None:
+    """Return 0 for what differs from it by rounding alone, which would show as -0.000."""
+    return 0.0 if value is not None and abs(value) < 1e-12 else value
 
 
 def aggregation_text(aggregation: Aggregation) -> str:
@@ -116,7 +121,7 @@ def protocol_lines(judge: SavedJudge) -> Iterator[str]:
     yield from _family_lines(protocol)
     for role, model in judge.roles.items():
         yield f"- {role}: `{model}`"
-    yield f"- score: {_score_text(protocol)}"
+    yield f"- score: {score_text(protocol)}"
     if protocol.weighting == "probabilities":
         yield "- its numbers are means of all that the model might have answered, by probability"
     if protocol.samples > 1:
@@ -206,7 +211,8 @@ def _choices_text(protocol: Protocol) -> str:
     return "".join(f", {one}" for one in chosen)
 
 
-def _score_text(protocol: JudgeProtocol) -> str:
+def score_text(protocol: JudgeProtocol) -> str:
+    """Return in words how a judge's score comes about: by itself, or as it was learned."""
     if protocol.aggregation.kind == "overall":
         return protocol.own_score
     return aggregation_text(protocol.aggregation)

@@ -1,6 +1,7 @@
 """A judge can be compiled with a calibration, from rows that nothing else was learned from."""
 
 import json
+import re
 
 import pytest
 
@@ -107,7 +108,9 @@ def test_a_run_that_the_budget_ended_goes_on(run, folder, calls):
     done = compiled(run, "--calibrate", "--max-calls", calls)
     saved = load_saved(folder / "judge")
     if isinstance(saved, SavedJudge):
-        assert "saved without a calibration" in done.err
+        assert done.err.startswith("note: the judge was saved without a calibration: ")
+        assert done.json["calibration"] is None
+        assert done.json["no_calibration"] in done.err
     assert saved.settings["complete"] is False
     compiled(run, "--calibrate")
     compiled(run, "--calibrate", "--ledger", "new/ledger.sqlite", out="other")
@@ -120,4 +123,12 @@ def test_it_is_told_apart_from_the_judge_without(run, folder):
     compiled(run, out="plain")
     assert 'kind: "calibrated" → (absent)' in run("show", "judge", "--diff", "plain").out
     refused = run("compile", "sample", "-o", "later", "--from", "judge")
-    assert "expected one judge by itself" in refused.err
+    assert "expected one judge by itself; got a calibrated judge." in refused.err
+
+
+def test_judgements_are_printed_on_the_scale_of_people_with_their_intervals(run):
+    said = run("compile", "sample", "-o", "judge", *QUICK, "--calibrate").out
+    shown = said[said.index("Two judgements") :]
+    assert (
+        len(re.findall(r"^  [1-5]\.\d \[\d\.\d\d, \d\.\d\d\] on 1\.\.5 \(people", shown, re.M)) == 2
+    )

@@ -24,6 +24,7 @@ from judgesmith.experiments.agreeing import agreement_report, unscored
 from judgesmith.experiments.by_criterion import CriterionReports
 from judgesmith.metrics import Estimate
 from judgesmith.optimizers import JudgedTable
+from judgesmith.programs.card import agreement_text
 
 ATTACK = "\x1b]0;title\x07\x1b[2J\x9b31m\r\x08\u202e\x7f\ud800"
 
@@ -271,3 +272,10 @@ def test_criteria_have_a_row_each_and_their_names_cannot_break_the_table(capsys)
     print_criteria("All rows", CriterionReports(left_out={"flat\x1b": "all are 3"}))
     said = capsys.readouterr().out
     assert said == "\nAll rows: nothing to compare\n  flat\\x1b is left out: all are 3\n"
+
+
+def test_rounding_alone_is_no_difference():
+    known = {"confidence": 0.95, "n": 9, "n_groups": 9, "n_undefined": 0}
+    noise = Estimate(value=-3e-17, low=-1e-16, high=2e-16, **known)
+    assert estimate_text(noise, signed=True) == "+0.000 [0.00, 0.00]"
+    assert agreement_text({"value": -3e-17, "low": -1e-16, "high": 0.1}) == "0.000 [0.000, 0.100]"
