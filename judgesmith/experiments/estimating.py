@@ -46,8 +46,9 @@ class RunEstimate:
         that come up again are asked again. Answers on record are not counted off. Task inference
         counts as if no batch ended it early.
     max_calls : int
-        Requests if no first answer can be read: never more, but for requests that are sent
-        again after a fault of network or server.
+        Requests if no first answer can be read. More come only of requests that are sent again
+        after a fault of network or server, and of judges that ask for log-probabilities of a
+        server that gives none: a comparison with a text is sampled several times then.
     input_tokens, output_tokens : int
         Of ``calls`` requests, from characters at four to a token.
     cost_usd : float or None
