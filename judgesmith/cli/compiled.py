@@ -186,7 +186,7 @@ def _print_objective(found: ObjectiveReport) -> None:
     if found.optimism == found.optimism:
         # Dollars per item are far below one, and 0.000 would say nothing.
         digits = ".3g" if "usd" in found.name else ".3f"
-        apart = f"{found.optimism:+{digits}} above"
+        apart = f"{max(found.optimism, 0.0):+{digits}} above"
         if found.optimism < -NO_DIFFERENCE:
             apart = f"{-found.optimism:{digits}} below"
         say(
