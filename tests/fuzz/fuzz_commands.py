@@ -93,6 +93,8 @@ def _arguments(draws: Draws) -> list[str]:
     command = draws.of(tuple(COMMANDS)) if draws.flag(12) else draws.of(CHEAP)
     usual = {
         "score": ["judge", "data.jsonl", "-o", "out.jsonl"],
+        "prefer": ["judge", "data.jsonl", "-o", "out.jsonl"],
+        "exemplars": ["judge", "data.jsonl", "-o", "out.jsonl"],
         "evaluate": [draws.of(("judge", "scores.jsonl")), "data.jsonl"],
         "compare": ["judge", "scores.jsonl", "data.jsonl"],
         "show": ["judge"],

@@ -344,14 +344,14 @@ class TestEndingEarly:
     def end(self, how):
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            asker = Clock(wait=lambda number: 0 if number < 3 else 5)
+            asker = Clock(wait=lambda number: 0 if number < 3 else 60)
             judged = judge_each(asker, items(40), concurrency=8)
             next(judged)
             began = time.perf_counter()
             how(judged)
             del judged
             gc.collect()
-            assert time.perf_counter() - began < 2
+            assert time.perf_counter() - began < 30  # nobody waited for the others
         assert [str(one.message) for one in caught] == []
         return asker
 
