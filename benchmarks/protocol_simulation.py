@@ -38,7 +38,6 @@ from simulated_protocols import (
 
 from judgesmith.metrics import PairedEstimate, RatedPart, averaged_paired_interval
 from judgesmith.optimizers import Agreement, Halve, JudgedTable, KeepAll, Race
-from judgesmith.optimizers.effects_sampler import effects
 from judgesmith.optimizers.eliminating import Elimination
 from judgesmith.optimizers.proposing import MakeSampler, Proposer, configuration_id, tpe
 from judgesmith.optimizers.racing_search import LOOKS, RacingSearch, stratified_order
@@ -79,7 +78,6 @@ def by_chance(seed: int) -> optuna.samplers.BaseSampler:
     return optuna.samplers.RandomSampler(seed=seed)
 
 
-EARLY = (0.1, 0.2, 0.4, 1.0)
 FULL = "full evaluation, TPE"
 RANDOM = "full evaluation, random"
 WAYS: Mapping[str, Way] = {
@@ -89,10 +87,7 @@ WAYS: Mapping[str, Way] = {
     "race, risk .5": Way(elimination=Race(risk=0.5), looks=LOOKS),
     "race, risk .9": Way(elimination=Race(risk=0.9), looks=LOOKS),
     "halving": Way(elimination=Halve(), looks=LOOKS),
-    "halving, early": Way(elimination=Halve(), looks=EARLY, batch=8),
-    "full evaluation, effects": Way(sampler=effects),
-    "race, risk .2, effects": Way(elimination=Race(risk=0.2), looks=LOOKS, sampler=effects),
-    "halving, early, effects": Way(elimination=Halve(), looks=EARLY, batch=8, sampler=effects),
+    "halving, early": Way(elimination=Halve(), looks=(0.1, 0.2, 0.4, 1.0), batch=8),
 }
 
 

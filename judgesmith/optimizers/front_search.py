@@ -168,8 +168,7 @@ class FrontSearch(RacingSearch[OneCandidate]):
             moved = objective.value(whole) + apart
             expected.append(value if math.isnan(moved) else moved)
         enough = self.trials[one.number].share_scored >= ENOUGH_SCORED
-        told = expected if enough else (math.nan,) * len(expected)
-        self.proposer.tell(one.trial, *told, share=one.n_rows / len(self.order))
+        self.proposer.tell(one.trial, *(expected if enough else (math.nan,) * len(expected)))
 
     def _note(self, one: Contender[OneCandidate], table: JudgedTable) -> None:
         values = self.objectives.values(table)

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -23,9 +23,6 @@ if TYPE_CHECKING:
 
 MakeSampler = Callable[[int], "optuna.samplers.BaseSampler"]
 """From a seed to a sampler, made anew for every proposal."""
-
-SHARE = "share"
-"""What a trial says of the part of the rows that it was judged on, where that is not all."""
 
 _ATTEMPTS = 20  # of a sampler that repeats itself, before chance decides
 
@@ -51,14 +48,6 @@ def configuration_id(picked: Picked) -> str:
     '{"explain": "none", "variant": "fine"}'
     """
     return json.dumps(dict(picked), sort_keys=True)
-
-
-@runtime_checkable
-class ForWholeSpaces(Protocol):
-    """A sampler that proposes whole configurations, and so has to know what there is."""
-
-    def over(self, space: Space, known: Collection[str]) -> None:
-        """Propose from a space what is not known, by ``configuration_id``."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -113,10 +102,7 @@ class Proposer:
     def _ask(self, k: int, known: set[str]) -> None:
         """Record an untried configuration as proposal ``k``."""
         seed = int(np.random.SeedSequence([self.seed, k]).generate_state(1)[0])
-        sampler = self.sampler(seed)
-        if isinstance(sampler, ForWholeSpaces):
-            sampler.over(self.space, known)
-        self.study.sampler = sampler
+        self.study.sampler = self.sampler(seed)
         wanted = [self.space.complete(one) for one in self.first[k : k + 1]]
         if wanted and configuration_id(wanted[0]) not in known:
             self.study.enqueue_trial(wanted[0])
@@ -152,25 +138,12 @@ class Proposer:
             return self._kept(k)  # it may have been recorded in the meantime
         return None if found is None else (found.number, dict(found.user_attrs["picked"]))
 
-    def tell(self, number: int, *values: float, share: float = 1.0) -> None:
-        """Record what came of a proposal, once.
-
-        Parameters
-        ----------
-        number : int
-            Of its trial.
-        values : float
-            One per objective, nan where undefined.
-        share : float
-            Of the rows, from above 0 to 1, that this was seen on.
-        """
+    def tell(self, number: int, *values: float) -> None:
+        """Record what came of a proposal, once: a value per objective, nan where undefined."""
         from optuna.exceptions import UpdateFinishedTrialError
-        from optuna.trial import Trial, TrialState
+        from optuna.trial import TrialState
 
         with suppress(UpdateFinishedTrialError):  # by another worker, who was told the same
-            if share < 1:
-                kept = self.study.get_trials(deepcopy=False)[number]
-                Trial(self.study, kept._trial_id).set_user_attr(SHARE, share)
             if any(map(math.isnan, values)):
                 self.study.tell(number, state=TrialState.FAIL, skip_if_finished=True)
             else:

@@ -260,8 +260,7 @@ class RacingSearch(Generic[OneCandidate]):
         apart = value - self.objective.value(leaders)
         expected = value if math.isnan(lead + apart) else lead + apart
         enough = self.trials[one.number].share_scored >= ENOUGH_SCORED
-        share = one.n_rows / len(self.order)
-        self.proposer.tell(one.trial, expected if enough else math.nan, share=share)
+        self.proposer.tell(one.trial, expected if enough else math.nan)
 
     def _share(self, several: Sequence[Contender[OneCandidate]], n_rows: int) -> None:
         rows = np.sort(self.order[:n_rows]).tolist()
