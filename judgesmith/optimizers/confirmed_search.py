@@ -62,6 +62,12 @@ class ConfirmedSearch(RacingSearch[OneCandidate]):
         self.taken = passed[-1] if passed else 0
         return self.whole[self.taken]
 
+    @property
+    def n_judged(self) -> int:
+        """Rows that those who were tried were judged on, with those to confirm on."""
+        n_confirmed = len(self.confirmations) + bool(self.confirmations)  # the start, once
+        return super().n_judged + len(self.aside) * n_confirmed
+
     def _raced(
         self, leader: Contender[OneCandidate], batch: Sequence[Contender[OneCandidate]]
     ) -> Iterator[Contender[OneCandidate]]:
@@ -76,7 +82,6 @@ class ConfirmedSearch(RacingSearch[OneCandidate]):
         start = self.whole[0]
         self.together.judged([start, best.candidate], rows)
         chosen, before = best.candidate.table(rows), start.table(rows)
-        self.n_judged += len(rows) * (1 if self.confirmations else 2)
         self.confirmations.append(
             self.rule.on_others(
                 self.objective,

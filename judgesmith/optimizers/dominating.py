@@ -170,5 +170,5 @@ def _as_good(objective: Objective, member: JudgedTable, contender: JudgedTable) 
 
 
 def _is_sound(objectives: SeveralObjectives, table: JudgedTable) -> bool:
-    enough = all(part.share_scored >= 0.5 for part in table.parts)
+    enough = table.least_scored >= 0.5
     return enough and not any(map(math.isnan, objectives.values(table)))

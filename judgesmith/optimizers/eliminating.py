@@ -132,5 +132,5 @@ class Race:
         return staying
 
     def _is_sound(self, look: Look, table: JudgedTable) -> bool:
-        enough = all(part.share_scored >= 0.5 for part in table.parts)
+        enough = table.least_scored >= 0.5
         return enough and not math.isnan(look.objective.value(table))

@@ -179,7 +179,7 @@ class FrontSearch(RacingSearch[OneCandidate]):
             values=dict(zip(self.objectives.names, values, strict=True)),
             violation=self.objectives.violation(table),
             n_rows=one.n_rows,
-            share_scored=min(part.share_scored for part in table.parts),
+            share_scored=table.least_scored,
             against=one.against,
         )
         self.trials[one.number] = trial

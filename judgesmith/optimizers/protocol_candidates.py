@@ -12,6 +12,7 @@ import dspy
 from judgesmith.optimizers.competing_models import MODEL
 from judgesmith.optimizers.demonstration_choices import (
     CHOSEN,
+    NAMES,
     NEAREST,
     RUNS,
     Drawer,
@@ -87,8 +88,6 @@ class Candidates:
         What configurations change.
     space : Space
         What may be chosen, demonstrations included.
-    of_judge : frozenset of str
-        Names of the choices that the student's own protocol decides.
     pool, selection : Rows
         To show, and to choose by.
     targets : tuple of str
@@ -107,7 +106,6 @@ class Candidates:
 
     student: Judge
     space: Space
-    of_judge: frozenset[str]
     pool: Rows
     selection: Rows
     targets: tuple[str, ...]
@@ -119,6 +117,12 @@ class Candidates:
     runs: dict[str, dict[int, Judgement]] = field(default_factory=dict)
     made: dict[str, JudgeOnRows] = field(default_factory=dict)
     running: dict[str, JudgeOnRows] = field(default_factory=dict)
+
+    @property
+    def of_judge(self) -> Space:
+        """The choices that the judge's own protocol decides."""
+        others = {*NAMES, *([MODEL] if self.models else [])}
+        return Space(choices=tuple(one for one in self.space.choices if one.name not in others))
 
     def start(self) -> JudgeOnRows:
         """Return the student as it was given."""
@@ -156,8 +160,8 @@ class Candidates:
         """Return the judge of a configuration without demonstrations."""
         nothing_shown: dict[str, Any] = {"demonstrations": {}, "nearest": None}
         undecided = self.student.protocol.model_copy(update=nothing_shown)
-        chosen = {name: option for name, option in picked.items() if name in self.of_judge}
-        own = Space(choices=tuple(c for c in self.space.choices if c.name in self.of_judge))
+        own = self.of_judge
+        chosen = {name: option for name, option in picked.items() if name in own.names}
         return self.student.with_protocol(undecided).with_choices(chosen, space=own)
 
     def _on_rows(self, judge: Judge, model: str = "") -> JudgeOnRows:

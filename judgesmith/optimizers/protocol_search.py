@@ -16,7 +16,6 @@ from judgesmith.optimizers.board import Board
 from judgesmith.optimizers.competing_models import check_models, minds_dollars, with_models
 from judgesmith.optimizers.confirmed_search import ConfirmedSearch
 from judgesmith.optimizers.confirming import Confirm, Confirmation
-from judgesmith.optimizers.demonstration_choices import NAMES
 from judgesmith.optimizers.demonstrations import pool_and_selection_rows, refuse_unscored_targets
 from judgesmith.optimizers.dominating import front_elimination
 from judgesmith.optimizers.drawing import shown_keys
@@ -320,7 +319,6 @@ class ProtocolSearch(JudgeOptimizer):
         return Candidates(
             student=student,
             space=without_fixed(whole, self.fixed),
-            of_judge=frozenset(space.names) - set(NAMES),
             pool=pool,
             selection=selection,
             targets=self.targets,

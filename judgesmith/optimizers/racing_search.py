@@ -13,7 +13,7 @@ from typing import Generic, Protocol, TypeVar
 
 import numpy as np
 
-from judgesmith.optimizers.demonstrations import ENOUGH_SCORED
+from judgesmith.optimizers.demonstrations import ENOUGH_SCORED, rank_of
 from judgesmith.optimizers.eliminating import Elimination, Look
 from judgesmith.optimizers.objectives import Objective
 from judgesmith.optimizers.proposing import Proposer, configuration_id
@@ -78,8 +78,7 @@ class RacedTrial:
     @property
     def rank(self) -> tuple[bool, float]:
         """Larger is better, among trials on the same rows."""
-        value = -math.inf if math.isnan(self.value) else self.value
-        return (self.share_scored >= ENOUGH_SCORED, value)
+        return rank_of(self.value, self.share_scored)
 
 
 @dataclass(kw_only=True, eq=False)
@@ -122,8 +121,6 @@ class RacingSearch(Generic[OneCandidate]):
         Told what is about to be asked, where several workers share it out.
     trials : dict of int to RacedTrial
         What was tried, by number.
-    n_judged : int
-        Rows that candidates were asked about, of all candidates together.
     complete : bool
         False where the budget ended the search.
     """
@@ -140,7 +137,6 @@ class RacingSearch(Generic[OneCandidate]):
     noted: Callable[[RacedTrial], None] | None = None
     together: Together[OneCandidate] = field(default_factory=ByItself)
     trials: dict[int, RacedTrial] = field(default_factory=dict)
-    n_judged: int = 0
     complete: bool = True
 
     def run(self, start: OneCandidate, known: Iterable[str] = ()) -> OneCandidate:
@@ -172,6 +168,11 @@ class RacingSearch(Generic[OneCandidate]):
         except OutOfBudget:
             self.complete = False
         return best.candidate
+
+    @property
+    def n_judged(self) -> int:
+        """Rows that those who were tried were judged on, of all together."""
+        return sum(one.n_rows for one in self.trials.values())
 
     @property
     def stops(self) -> list[int]:
@@ -268,7 +269,6 @@ class RacingSearch(Generic[OneCandidate]):
 
     def _table(self, one: Contender[OneCandidate], n_rows: int) -> JudgedTable:
         table = one.candidate.table(np.sort(self.order[:n_rows]).tolist())
-        self.n_judged += max(n_rows - one.n_rows, 0)
         one.n_rows = max(one.n_rows, n_rows)
         return table
 
@@ -278,7 +278,7 @@ class RacingSearch(Generic[OneCandidate]):
             picked=dict(one.picked),
             value=self.objective.value(table),
             n_rows=one.n_rows,
-            share_scored=min(part.share_scored for part in table.parts),
+            share_scored=table.least_scored,
             against=one.against,
         )
         self.trials[one.number] = trial
