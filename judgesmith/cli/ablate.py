@@ -8,16 +8,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from judgesmith.cli.compiled import print_estimate
+from judgesmith.cli.data_options import data_options, load_data, target_options
 from judgesmith.cli.faults import blaming
-from judgesmith.cli.learning_options import demonstration_options, holdout_option, seed_option
-from judgesmith.cli.options import (
-    ModelChoice,
-    data_options,
-    json_option,
-    load_data,
-    model_options,
-    target_options,
-)
+from judgesmith.cli.learning_options import demonstration_options, holdout_option
+from judgesmith.cli.model_options import ModelChoice, model_options
+from judgesmith.cli.options import dry_run_option, json_option, seed_option
 from judgesmith.cli.places import OUTPUT, check_place
 from judgesmith.cli.printing import (
     print_json,
@@ -46,9 +41,9 @@ if TYPE_CHECKING:
 )
 @demonstration_options
 @holdout_option(0.75, none=False)
-@seed_option
+@seed_option("Of all that is drawn.")
 @model_options
-@click.option("--dry-run", is_flag=True, help="Say what it would cost, and ask nothing.")
+@dry_run_option
 @click.option("--force", is_flag=True, help="Replace what another run, or this one, has made.")
 @json_option
 def command(

@@ -13,7 +13,7 @@ import click
 from judgesmith.cli.compile_options import given_options
 from judgesmith.cli.faults import OptionError
 from judgesmith.cli.numbers import Number
-from judgesmith.cli.options import Command
+from judgesmith.cli.options import Command, together
 
 if TYPE_CHECKING:
     import dspy
@@ -46,12 +46,12 @@ def no_calibration_note(settings: Mapping[str, Any]) -> list[str]:
 
 def calibration_options(command: Command) -> Command:
     """Add ``--calibrate`` and what belongs to it."""
-    for option in (
+    return together(
+        command,
         click.option(
-            "--within",
-            type=Number(0, above=True),
-            metavar="POINTS",
-            help="Leave texts to people so that kept scores lie this close to them on average.",
+            "--calibrate",
+            is_flag=True,
+            help="Keep 3 sources of 10 to put the judge on the scale of people, with intervals.",
         ),
         click.option(
             "--confidence",
@@ -61,13 +61,12 @@ def calibration_options(command: Command) -> Command:
             help="Least chance that an interval holds what people say.",
         ),
         click.option(
-            "--calibrate",
-            is_flag=True,
-            help="Keep 3 sources of 10 to put the judge on the scale of people, with intervals.",
+            "--within",
+            type=Number(0, above=True),
+            metavar="POINTS",
+            help="Leave texts to people so that kept scores lie this close to them on average.",
         ),
-    ):
-        command = option(command)
-    return command
+    )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import click
 
+from judgesmith.cli.data_options import data_options, load_data, target_options
 from judgesmith.cli.faults import blaming
-from judgesmith.cli.numbers import WholeNumber
-from judgesmith.cli.options import data_options, json_option, load_data, target_options
+from judgesmith.cli.options import json_option, seed_option
 from judgesmith.cli.printing import print_json, print_table, say, say_wrapped
 
 
@@ -14,13 +14,7 @@ from judgesmith.cli.printing import print_json, print_table, say, say_wrapped
 @click.argument("data")
 @data_options
 @target_options
-@click.option(
-    "--seed",
-    type=WholeNumber(0),
-    default=0,
-    show_default=True,
-    help="Splits raters in halves.",
-)
+@seed_option("Splits raters in halves.")
 @json_option
 def command(
     data: str,

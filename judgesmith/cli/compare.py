@@ -7,18 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from judgesmith.cli.data_options import data_options, load_data, target_options
 from judgesmith.cli.faults import OptionError, blaming
 from judgesmith.cli.judge_models import asked_models
-from judgesmith.cli.judged import UNTRACED, Named, named, refuse_criterion
-from judgesmith.cli.numbers import Number, WholeNumber
-from judgesmith.cli.options import (
-    ModelChoice,
-    data_options,
-    json_option,
-    load_data,
-    model_options,
-    target_options,
-)
+from judgesmith.cli.judged import UNTRACED, Named, criterion_option, named, refuse_criterion
+from judgesmith.cli.model_options import ModelChoice, model_options
+from judgesmith.cli.numbers import Number
+from judgesmith.cli.options import json_option, seed_option
 from judgesmith.cli.printing import print_json, say_notes, stage_progress
 
 if TYPE_CHECKING:
@@ -36,7 +31,7 @@ if TYPE_CHECKING:
 @click.argument("data")
 @data_options
 @target_options
-@click.option("--criterion", metavar="NAME", help="Which recorded criterion [default: --target].")
+@criterion_option
 @click.option(
     "--objective",
     default="spearman",
@@ -51,7 +46,7 @@ if TYPE_CHECKING:
     show_default=True,
     help="Of the intervals.",
 )
-@click.option("--seed", type=WholeNumber(0), default=0, show_default=True, help="Of the intervals.")
+@seed_option("Of the intervals.")
 @model_options
 @json_option
 def command(

@@ -28,6 +28,7 @@ from judgesmith.cli.compiled import (
     print_nothing,
     summary,
 )
+from judgesmith.cli.data_options import aggregate_option, data_options, load_data, targets_option
 from judgesmith.cli.faults import OptionError, blaming
 from judgesmith.cli.judge_options import (
     family_named,
@@ -40,15 +41,8 @@ from judgesmith.cli.learning_options import (
     learning_options,
     search_options,
 )
-from judgesmith.cli.options import (
-    ModelChoice,
-    aggregate_option,
-    data_options,
-    json_option,
-    load_data,
-    model_options,
-    targets_option,
-)
+from judgesmith.cli.model_options import ModelChoice, model_options
+from judgesmith.cli.options import judge_output_options
 from judgesmith.cli.places import OUTPUT, judge_place, made_before
 from judgesmith.cli.printing import print_json, say, say_notes, stage_progress
 from judgesmith.cli.role_options import role_option, roles_of, run_models
@@ -128,9 +122,7 @@ if TYPE_CHECKING:
 @learning_options
 @click.option("--no-texts", is_flag=True, help="Keep no judged texts in the artifact.")
 @model_options
-@click.option("--dry-run", is_flag=True, help="Say what it would cost, and ask nothing.")
-@click.option("--force", is_flag=True, help="Replace a judge that another run made.")
-@json_option
+@judge_output_options
 def command(
     data: str,
     output: str,

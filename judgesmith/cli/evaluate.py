@@ -6,18 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from judgesmith.cli.data_options import data_options, load_data, target_options
 from judgesmith.cli.faults import blaming
 from judgesmith.cli.judge_models import asked_models
-from judgesmith.cli.judged import UNTRACED, Named, named, refuse_criterion
-from judgesmith.cli.numbers import WholeNumber
-from judgesmith.cli.options import (
-    ModelChoice,
-    data_options,
-    json_option,
-    load_data,
-    model_options,
-    target_options,
-)
+from judgesmith.cli.judged import UNTRACED, Named, criterion_option, named, refuse_criterion
+from judgesmith.cli.model_options import ModelChoice, model_options
+from judgesmith.cli.options import json_option, seed_option
 from judgesmith.cli.printing import (
     basis_text,
     print_agreement,
@@ -42,8 +36,8 @@ if TYPE_CHECKING:
 @click.argument("data")
 @data_options
 @target_options
-@click.option("--criterion", metavar="NAME", help="Which recorded criterion [default: --target].")
-@click.option("--seed", type=WholeNumber(0), default=0, show_default=True, help="Of the intervals.")
+@criterion_option
+@seed_option("Of the intervals.")
 @model_options
 @json_option
 def command(

@@ -9,7 +9,8 @@ import click
 
 from judgesmith.cli.faults import OptionError, blaming
 from judgesmith.cli.judge_models import asked_models
-from judgesmith.cli.options import ModelChoice, json_option, model_options
+from judgesmith.cli.model_options import ModelChoice, model_options
+from judgesmith.cli.options import recording_arguments, recording_options
 from judgesmith.cli.places import OUTPUT, file_place
 from judgesmith.cli.printing import print_json, say, say_notes, stage_progress, usage_text
 from judgesmith.cli.role_options import role_option
@@ -20,14 +21,10 @@ if TYPE_CHECKING:
 
 
 @click.command("exemplars")
-@click.argument("judge")
-@click.argument("data", metavar="INPUT")
-@click.option("-o", "--output", required=True, metavar="OUT.jsonl", help="Where rows are written.")
-@click.option("--map", "columns", metavar="FIELD=COLUMN,…", help="Which column holds what.")
+@recording_arguments
 @role_option
 @model_options
-@click.option("--force", is_flag=True, help="Replace whatever OUT.jsonl holds.")
-@json_option
+@recording_options
 def command(
     judge: str,
     data: str,

@@ -8,17 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from judgesmith.cli.data_options import data_options, load_data, target_options
 from judgesmith.cli.faults import blaming
 from judgesmith.cli.learning_options import learning_options
+from judgesmith.cli.model_options import ModelChoice, model_options
 from judgesmith.cli.numbers import WholeNumber
-from judgesmith.cli.options import (
-    ModelChoice,
-    data_options,
-    json_option,
-    load_data,
-    model_options,
-    target_options,
-)
+from judgesmith.cli.options import json_option
 from judgesmith.cli.places import OUTPUT, file_place
 from judgesmith.cli.printing import (
     print_json,

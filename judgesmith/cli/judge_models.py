@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from judgesmith.cli.faults import OptionError, blaming
-from judgesmith.cli.options import ModelChoice
+from judgesmith.cli.model_options import ModelChoice
 from judgesmith.cli.role_options import ROLE, roles_of
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ import click
 
 from judgesmith.cli.compile_options import given_options
 from judgesmith.cli.faults import OptionError, blaming
-from judgesmith.cli.options import Command
+from judgesmith.cli.options import Command, together
 
 if TYPE_CHECKING:
     from judgesmith.programs import Family
@@ -24,33 +24,15 @@ _EXAMPLES = ("n_demonstrations", "n_rounds", "n_draws", "partial_demos")
 
 def judge_options(command: Command) -> Command:
     """Add the options that say which judge a run starts from."""
-    for option in (
+    return together(
+        command,
         click.option(
-            "--choose",
-            "chosen",
-            multiple=True,
-            metavar="CHOICE=OPTION",
-            help="Decide one more of the judge's choices, such as answers=1-5; repeatable.",
-        ),
-        click.option(
-            "--answer-tokens",
-            type=click.IntRange(min=1),
-            help="Tokens that a judge's answer may have at most [default: as many as the model "
-            "gives].",
-        ),
-        click.option(
-            "--explain",
-            type=click.Choice(["before", "after", "none"]),
-            default="before",
+            "--judge",
+            "family",
+            default="active-critic",
             show_default=True,
-            help="Explanations before their scores, after them, or none.",
-        ),
-        click.option(
-            "--criteria-calls",
-            type=click.Choice(["joint", "separate"]),
-            default="joint",
-            show_default=True,
-            help="Score all criteria in one call, or each in its own.",
+            metavar="NAME",
+            help="The kind of judge, such as direct, which asks for a score and nothing else.",
         ),
         click.option(
             "--variant",
@@ -61,16 +43,33 @@ def judge_options(command: Command) -> Command:
             "then the whole.",
         ),
         click.option(
-            "--judge",
-            "family",
-            default="active-critic",
+            "--criteria-calls",
+            type=click.Choice(["joint", "separate"]),
+            default="joint",
             show_default=True,
-            metavar="NAME",
-            help="The kind of judge, such as direct, which asks for a score and nothing else.",
+            help="Score all criteria in one call, or each in its own.",
         ),
-    ):
-        command = option(command)
-    return command
+        click.option(
+            "--explain",
+            type=click.Choice(["before", "after", "none"]),
+            default="before",
+            show_default=True,
+            help="Explanations before their scores, after them, or none.",
+        ),
+        click.option(
+            "--answer-tokens",
+            type=click.IntRange(min=1),
+            help="Tokens that a judge's answer may have at most [default: as many as the model "
+            "gives].",
+        ),
+        click.option(
+            "--choose",
+            "chosen",
+            multiple=True,
+            metavar="CHOICE=OPTION",
+            help="Decide one more of the judge's choices, such as answers=1-5; repeatable.",
+        ),
+    )
 
 
 def family_named(name: str) -> Family:

@@ -6,7 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import click
+
 from judgesmith.cli.faults import OptionError, blaming
+from judgesmith.cli.options import Command
 
 if TYPE_CHECKING:
     from judgesmith.experiments import DataSet
@@ -94,6 +97,13 @@ def named(text: str) -> Named:
             option=text,
         )
     return Named(text=text, path=path, recorded=recorded)
+
+
+def criterion_option(command: Command) -> Command:
+    """Add ``--criterion``."""
+    return click.option(
+        "--criterion", metavar="NAME", help="Which recorded criterion [default: --target]."
+    )(command)
 
 
 def refuse_criterion(text: str) -> OptionError:

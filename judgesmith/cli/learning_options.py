@@ -7,18 +7,7 @@ from collections.abc import Callable
 import click
 
 from judgesmith.cli.numbers import Number, WholeNumber
-from judgesmith.cli.options import Command
-
-
-def seed_option(command: Command) -> Command:
-    """Add ``--seed``."""
-    return click.option(
-        "--seed",
-        type=WholeNumber(0),
-        default=0,
-        show_default=True,
-        help="Of all that is drawn.",
-    )(command)
+from judgesmith.cli.options import Command, seed_option, together
 
 
 def holdout_option(default: float, *, none: bool) -> Callable[[Command], Command]:
@@ -35,15 +24,8 @@ def holdout_option(default: float, *, none: bool) -> Callable[[Command], Command
 
 def demonstration_options(command: Command) -> Command:
     """Add the options of the search for demonstrations."""
-    for option in (
-        click.option(
-            "--rounds",
-            "n_rounds",
-            type=WholeNumber(1),
-            default=11,
-            show_default=True,
-            help="Sets of demonstrations that are tried.",
-        ),
+    return together(
+        command,
         click.option(
             "--demonstrations",
             "n_demonstrations",
@@ -52,31 +34,29 @@ def demonstration_options(command: Command) -> Command:
             show_default=True,
             help="Rated examples shown in a prompt; 0 searches none.",
         ),
-    ):
-        command = option(command)
-    return command
+        click.option(
+            "--rounds",
+            "n_rounds",
+            type=WholeNumber(1),
+            default=11,
+            show_default=True,
+            help="Sets of demonstrations that are tried.",
+        ),
+    )
 
 
 def search_options(command: Command) -> Command:
     """Add the options of the search of the whole protocol."""
-    for option in (
+    return together(
+        command,
         click.option(
-            "--storage",
-            metavar="URL",
-            envvar="JUDGESMITH_STORAGE",
-            help="Database in which --optimizer protocol keeps its study, and in which several "
-            "processes share the work; also read from JUDGESMITH_STORAGE, where nobody sees its "
-            "password [default: a journal beside the ledger].",
-        ),
-        click.option(
-            "--models",
-            metavar="NAME,…",
-            help="Models that compete with --model in --optimizer protocol, under one budget.",
-        ),
-        click.option(
-            "--vary-samples",
-            is_flag=True,
-            help="Let --optimizer protocol try 3 and 5 answers per question, at as many calls.",
+            "--trials",
+            "n_trials",
+            type=WholeNumber(1),
+            default=30,
+            show_default=True,
+            help="Configurations that --optimizer protocol tries, with --demonstrations at most; "
+            "or rewrites that --optimizer reflective asks for.",
         ),
         click.option(
             "--draws",
@@ -87,32 +67,30 @@ def search_options(command: Command) -> Command:
             help="Sets of demonstrations of each kind, with --optimizer protocol.",
         ),
         click.option(
-            "--trials",
-            "n_trials",
-            type=WholeNumber(1),
-            default=30,
-            show_default=True,
-            help="Configurations that --optimizer protocol tries, with --demonstrations at most; "
-            "or rewrites that --optimizer reflective asks for.",
+            "--vary-samples",
+            is_flag=True,
+            help="Let --optimizer protocol try 3 and 5 answers per question, at as many calls.",
         ),
-    ):
-        command = option(command)
-    return command
+        click.option(
+            "--models",
+            metavar="NAME,…",
+            help="Models that compete with --model in --optimizer protocol, under one budget.",
+        ),
+        click.option(
+            "--storage",
+            metavar="URL",
+            envvar="JUDGESMITH_STORAGE",
+            help="Database in which --optimizer protocol keeps its study, and in which several "
+            "processes share the work; also read from JUDGESMITH_STORAGE, where nobody sees its "
+            "password [default: a journal beside the ledger].",
+        ),
+    )
 
 
 def learning_options(command: Command) -> Command:
     """Add the options that ``compile`` and ``infer`` share: they read the same rows alike."""
-    for option in (
-        seed_option,
-        click.option(
-            "--percent-of-max",
-            is_flag=True,
-            help="Show scores as percent of the highest point, not of the whole range.",
-        ),
-        click.option(
-            "--split-rows", is_flag=True, help="Split rows, not sources, as some papers do."
-        ),
-        holdout_option(0.3, none=True),
+    return together(
+        command,
         click.option(
             "--inference",
             type=click.Choice(["batches", "single"]),
@@ -120,6 +98,14 @@ def learning_options(command: Command) -> Command:
             show_default=True,
             help="Infer from mini-batches until they teach no more, or from a single one.",
         ),
-    ):
-        command = option(command)
-    return command
+        holdout_option(0.3, none=True),
+        click.option(
+            "--split-rows", is_flag=True, help="Split rows, not sources, as some papers do."
+        ),
+        click.option(
+            "--percent-of-max",
+            is_flag=True,
+            help="Show scores as percent of the highest point, not of the whole range.",
+        ),
+        seed_option("Of all that is drawn."),
+    )

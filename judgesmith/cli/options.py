@@ -1,117 +1,20 @@
-"""Options that several commands share, and what they turn into."""
+"""Options that commands of every kind share, and how several are put on a command at once."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 import click
 
-from judgesmith.cli.faults import OptionError, blaming
-from judgesmith.cli.numbers import Number, WholeNumber
-
-if TYPE_CHECKING:
-    import dspy
-
-    from judgesmith.experiments import DataSet
-    from judgesmith.programs.models import Price
-    from judgesmith.programs.models.ledger import Ledger
+from judgesmith.cli.numbers import WholeNumber
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 
-def data_options(command: Command) -> Command:
-    """Add the options that say how DATA is read."""
-    for option in (
-        click.option(
-            "--scale",
-            "scales",
-            multiple=True,
-            metavar="[NAME=]LOW..HIGH",
-            help="Scale of the ratings, for all criteria or for one; repeatable.",
-        ),
-        click.option(
-            "--map",
-            "columns",
-            metavar="FIELD=COLUMN,…",
-            help="Which column holds what, such as source=article,response=summary,score=rating.",
-        ),
-    ):
-        command = option(command)
-    return command
-
-
-def aggregate_option(command: Command) -> Command:
-    """Add ``--aggregate``."""
-    return click.option(
-        "--aggregate",
-        type=click.Choice(["mean", "median", "mode", "unanimous"]),
-        default="mean",
-        show_default=True,
-        help="How several raters become one value.",
-    )(command)
-
-
-def target_options(command: Command) -> Command:
-    """Add the options that say which ratings count."""
-    return click.option(
-        "--target",
-        default="auto",
-        metavar="NAME",
-        help="Criterion, 'overall', 'mean' or NAME+NAME [default: overall if rated, else mean].",
-    )(aggregate_option(command))
-
-
-def targets_option(command: Command) -> Command:
-    """Add ``--target``, which may be given several times."""
-    return click.option(
-        "--target",
-        multiple=True,
-        metavar="NAME",
-        help="Criterion, 'overall', 'mean' or NAME+NAME; several are judged each by itself "
-        "[default: overall if rated, else mean; with --criteria human every criterion].",
-    )(command)
-
-
-def model_options(command: Command) -> Command:
-    """Add the options that say which model is asked, and how much of it."""
-    for option in (
-        click.option(
-            "--ledger",
-            default=".judgesmith/ledger.sqlite",
-            show_default=True,
-            metavar="PATH",
-            help="Where answers are kept, so that none is paid for twice.",
-        ),
-        click.option(
-            "--concurrency",
-            type=WholeNumber(1),
-            default=32,
-            show_default=True,
-            help="Texts judged at the same time.",
-        ),
-        click.option("--tpm", type=Number(0, above=True), help="Tokens per minute at most."),
-        click.option("--rpm", type=Number(0, above=True), help="Requests per minute at most."),
-        click.option(
-            "--price",
-            multiple=True,
-            metavar="[NAME=]IN,OUT",
-            help="Dollars per million tokens; repeatable with the name of a model.",
-        ),
-        click.option("--max-minutes", type=Number(0), help="Stop asking after this long."),
-        click.option("--max-usd", type=Number(0), help="Dollars to spend at most."),
-        click.option("--max-tokens", type=WholeNumber(0), help="Tokens to spend at most."),
-        click.option("--max-calls", type=WholeNumber(0), help="Requests to send at most."),
-        click.option("--api-base", metavar="URL", help="Address of an OpenAI-compatible server."),
-        click.option(
-            "--model",
-            "model_name",
-            metavar="NAME",
-            help="provider/model, or offline [default: that of the judge given, else offline].",
-        ),
-    ):
+def together(command: Command, *options: Callable[[Command], Command]) -> Command:
+    """Return ``command`` with several options, which its help lists in this order."""
+    for option in reversed(options):
         command = option(command)
     return command
 
@@ -121,207 +24,52 @@ def json_option(command: Command) -> Command:
     return click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")(command)
 
 
-@dataclass(frozen=True, kw_only=True)
-class ModelChoice:
-    """Which model is asked, and how much of it, as the command line says."""
-
-    model_name: str | None
-    api_base: str | None
-    max_calls: int | None
-    max_tokens: int | None
-    max_usd: float | None
-    max_minutes: float | None
-    price: tuple[str, ...]
-    rpm: float | None
-    tpm: float | None
-    ledger: str
-
-    def lm(self, *, default: str = "offline", run_id: str | None = None) -> dspy.LM:
-        """Return the model, with its ledger, budget and limits."""
-        return self.lms(default=default, run_id=run_id)[0]
-
-    def lms(
-        self, *others: str, default: str = "offline", run_id: str | None = None
-    ) -> list[dspy.LM]:
-        """Return the model and the ``others`` that compete with it: one ledger, one budget."""
-        from judgesmith.programs.models import engine_for, stack_of
-        from judgesmith.programs.models.providers import check_address, check_provider
-
-        names = [self.model_name or default, *others]
-        served = [name for name in names if name != "offline"] if others else names
-        with blaming("--api-base", given=self.api_base is not None):
-            for name in served:
-                check_address(self.api_base, name)
-        for place, name in enumerate(names):
-            option = "--models" if place else "--model"
-            with blaming(option, given=place > 0 or self.model_name is not None):
-                check_provider(name)
-                engine_for(name)
-        with blaming("--price", given=bool(self.price)):
-            prices = prices_of(self.price, names)
-        made: list[dspy.LM] = []
-        for name in names:
-            stack = stack_of(made[0]) if made else None
-            address = self.api_base if name in served else None
-            with blaming("--max-usd", given=self.max_usd is not None):
-                made.append(
-                    self._model(
-                        name,
-                        prices.get(name),
-                        run_id,
-                        api_base=address,
-                        ledger=self.ledger if stack is None else stack.ledger,
-                    )
-                )
-        return made
-
-    def about(self, names: Collection[str], *, among: Collection[str]) -> ModelChoice:
-        """Return what this says of some models, where a command asks others apart from them.
-
-        Parameters
-        ----------
-        names : collection of str
-            The models that are asked.
-        among : collection of str
-            All models of the command: the prices of the others are theirs, and so is the address
-            where these are ``offline``.
-        """
-        if self.model_name is not None:
-            return self
-        others = set(among) - set(names)
-        served_apart = set(names) == {"offline"} and bool(others)
-        return replace(
-            self,
-            price=tuple(one for one in self.price if one.rpartition("=")[0] not in others),
-            api_base=None if served_apart else self.api_base,
-        )
-
-    def check_key(self, lm: dspy.LM, *, option: str = "--model") -> None:
-        """Refuse a model that needs a key and has none, where nothing is on record to go by.
-
-        With answers on record no key may be needed at all. ``option`` is what named the model.
-
-        Raises
-        ------
-        OptionError
-            If the provider needs a key, and none is in the environment.
-        """
-        from judgesmith.programs.models import ModelError, stack_of
-
-        stack = stack_of(lm)
-        check = getattr(stack.engine if stack else None, "check_key", None)
-        if check is None or Path(self.ledger).expanduser().exists():
-            return
-        try:
-            check()
-        except ModelError as fault:
-            raise OptionError(str(fault), option=option) from None
-
-    def _model(
-        self,
-        name: str,
-        price: Price | None,
-        run_id: str | None,
-        *,
-        api_base: str | None,
-        ledger: str | Ledger | None,
-    ) -> dspy.LM:
-        from judgesmith.programs.models import model
-
-        return model(
-            name,
-            api_base=api_base,
-            ledger=ledger,
-            max_calls=self.max_calls,
-            max_tokens=self.max_tokens,
-            max_usd=self.max_usd,
-            max_minutes=self.max_minutes,
-            price=price,
-            rpm=self.rpm,
-            tpm=self.tpm,
-            run_id=run_id,
-        )
+def seed_option(what_for: str) -> Callable[[Command], Command]:
+    """Return what adds ``--seed``, and says what it is for."""
+    return click.option("--seed", type=WholeNumber(0), default=0, show_default=True, help=what_for)
 
 
-def prices_of(given: tuple[str, ...], names: Sequence[str]) -> dict[str, Price]:
-    """Return the prices that ``--price`` says, by model.
-
-    Parameters
-    ----------
-    given : tuple of str
-        ``IN,OUT`` for all models, or ``NAME=IN,OUT`` for each.
-    names : sequence of str
-        The models that are asked.
-
-    Examples
-    --------
-    >>> prices_of(("1,2",), ["a/b"])
-    {'a/b': Price(input=1.0, output=2.0)}
-    >>> prices_of(("c/d=3,4",), ["a/b", "c/d"])
-    {'c/d': Price(input=3.0, output=4.0)}
-    """
-    from judgesmith.programs.models import Price
-
-    found: dict[str, Price] = {}
-    for one in given:
-        name, separator, price = one.rpartition("=")
-        if separator and name not in names:
-            raise ValueError(f"the price {one} is of none of the models {', '.join(names)}.")
-        twice = [model for model in ([name] if separator else names) if model in found]
-        if twice:
-            raise ValueError(f"the price of {twice[0]} is given twice; keep one of the two.")
-        found |= dict.fromkeys([name] if separator else names, Price.parse(price))
-    return found
+def map_option(command: Command) -> Command:
+    """Add ``--map`` where no ratings are read."""
+    return click.option(
+        "--map", "columns", metavar="FIELD=COLUMN,…", help="Which column holds what."
+    )(command)
 
 
-def load_data(data: str, columns: str | None, scales: tuple[str, ...]) -> DataSet:
-    """Return the rated items that DATA names.
-
-    Raises
-    ------
-    DataError, OSError, ValueError
-        If they cannot be read.
-    """
-    from judgesmith.experiments import read_items
-    from judgesmith.experiments.columns import column_map
-    from judgesmith.experiments.scales import given_scales
-
-    with blaming("--map"):
-        column_map(columns)
-    with blaming("--scale"):
-        scale = scales_of(scales)
-        given_scales(scale)
-    with blaming(data):
-        return read_items(data, columns=columns, scale=scale)
+def dry_run_option(command: Command) -> Command:
+    """Add ``--dry-run``."""
+    return click.option("--dry-run", is_flag=True, help="Say what it would cost, and ask nothing.")(
+        command
+    )
 
 
-def scales_of(given: tuple[str, ...]) -> str | dict[str, str] | None:
-    """Return scales as ``read_items`` takes them: one for all, or one by criterion.
+def judge_output_options(command: Command) -> Command:
+    """Add the last options of a command that compiles a judge into a folder."""
+    return together(
+        command,
+        dry_run_option,
+        click.option("--force", is_flag=True, help="Replace a judge that another run made."),
+        json_option,
+    )
 
-    Examples
-    --------
-    >>> scales_of(("1..5",)), scales_of(("fluency=1..5", "overall=0..1"))
-    ('1..5', {'fluency': '1..5', 'overall': '0..1'})
-    """
-    if not given:
-        return None
-    named = [one.partition("=") for one in given]
-    if any(separator for _, separator, _ in named):
-        plain = [one for one, separator, _ in named if not separator]
-        if plain:
-            raise ValueError(
-                f"--scale is given once for all or by name for each; got {', '.join(given)}."
-            )
-        names = [name.strip() for name, _, _ in named]
-        if not all(names):
-            raise ValueError(f"a scale is written LOW..HIGH or NAME=LOW..HIGH; got {given[0]!r}.")
-        twice = [name for name in names if names.count(name) > 1]
-        if twice:
-            raise ValueError(f"the scale of {twice[0]} is given twice; keep one of the two.")
-        return {name: scale for name, (_, _, scale) in zip(names, named, strict=True)}
-    if len(given) > 1:
-        raise ValueError(
-            f"the scales {', '.join(given)} do not say which criterion each is for; write "
-            f"NAME={given[0]}."
-        )
-    return given[0]
+
+def recording_arguments(command: Command) -> Command:
+    """Add JUDGE, INPUT and where a row is written for each thing that the judge says of it."""
+    return together(
+        command,
+        click.argument("judge"),
+        click.argument("data", metavar="INPUT"),
+        click.option(
+            "-o", "--output", required=True, metavar="OUT.jsonl", help="Where rows are written."
+        ),
+        map_option,
+    )
+
+
+def recording_options(command: Command) -> Command:
+    """Add the last options of a command that records what a judge says."""
+    return together(
+        command,
+        click.option("--force", is_flag=True, help="Replace whatever OUT.jsonl holds."),
+        json_option,
+    )

@@ -9,17 +9,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from judgesmith.cli.compiled import print_estimate
+from judgesmith.cli.data_options import aggregate_option, data_options, load_data
 from judgesmith.cli.faults import OptionError, blaming
 from judgesmith.cli.judge_models import models_of_all
-from judgesmith.cli.learning_options import holdout_option, seed_option
-from judgesmith.cli.options import (
-    ModelChoice,
-    aggregate_option,
-    data_options,
-    json_option,
-    load_data,
-    model_options,
-)
+from judgesmith.cli.learning_options import holdout_option
+from judgesmith.cli.model_options import ModelChoice, model_options
+from judgesmith.cli.options import judge_output_options, seed_option
 from judgesmith.cli.places import OUTPUT, judge_place, made_before
 from judgesmith.cli.printing import (
     basis_text,
@@ -58,12 +53,10 @@ if TYPE_CHECKING:
     help="What is made as large as possible, as for 'compile'.",
 )
 @holdout_option(0.3, none=True)
-@seed_option
+@seed_option("Of all that is drawn.")
 @click.option("--no-texts", is_flag=True, help="Keep no judged texts in the folder.")
 @model_options
-@click.option("--dry-run", is_flag=True, help="Say what it would cost, and ask nothing.")
-@click.option("--force", is_flag=True, help="Replace a judge that another run made.")
-@json_option
+@judge_output_options
 def command(
     judges: tuple[str, ...],
     data: str,

@@ -8,8 +8,9 @@ import click
 
 from judgesmith.cli.faults import OptionError, blaming
 from judgesmith.cli.judge_models import asked_models
+from judgesmith.cli.model_options import ModelChoice, model_options
 from judgesmith.cli.numbers import WholeNumber
-from judgesmith.cli.options import ModelChoice, json_option, model_options
+from judgesmith.cli.options import recording_arguments, recording_options, seed_option
 from judgesmith.cli.places import OUTPUT, file_place
 from judgesmith.cli.preferred import print_order
 from judgesmith.cli.printing import print_json, say, say_notes, stage_progress, usage_text
@@ -19,20 +20,16 @@ if TYPE_CHECKING:
 
 
 @click.command("prefer")
-@click.argument("judge")
-@click.argument("data", metavar="INPUT")
-@click.option("-o", "--output", required=True, metavar="OUT.jsonl", help="Where rows are written.")
-@click.option("--map", "columns", metavar="FIELD=COLUMN,…", help="Which column holds what.")
+@recording_arguments
 @click.option(
     "--pairs",
     "n_pairs",
     type=WholeNumber(1),
     help="Pairs of responses to each source, drawn by --seed [default: all].",
 )
-@click.option("--seed", type=WholeNumber(0), default=0, show_default=True, help="Of the draw.")
+@seed_option("Of the draw.")
 @model_options
-@click.option("--force", is_flag=True, help="Replace whatever OUT.jsonl holds.")
-@json_option
+@recording_options
 def command(
     judge: str,
     data: str,

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 import click
 
 from judgesmith.cli.faults import OptionError, blaming
-from judgesmith.cli.options import Command, ModelChoice
+from judgesmith.cli.model_options import ModelChoice
+from judgesmith.cli.options import Command
 
 if TYPE_CHECKING:
     import dspy

@@ -8,18 +8,16 @@ import click
 
 from judgesmith.cli.faults import OptionError, blaming
 from judgesmith.cli.judge_models import asked_models
+from judgesmith.cli.model_options import ModelChoice, model_options
 from judgesmith.cli.numbers import Number
-from judgesmith.cli.options import ModelChoice, json_option, model_options
+from judgesmith.cli.options import recording_arguments, recording_options
 from judgesmith.cli.places import OUTPUT, file_place
 from judgesmith.cli.printing import print_json, say, say_notes, stage_progress, usage_text
 from judgesmith.cli.role_options import role_option
 
 
 @click.command("score")
-@click.argument("judge")
-@click.argument("data", metavar="INPUT")
-@click.option("-o", "--output", required=True, metavar="OUT.jsonl", help="Where rows are written.")
-@click.option("--map", "columns", metavar="FIELD=COLUMN,…", help="Which column holds what.")
+@recording_arguments
 @click.option(
     "--max-unscored",
     type=Number(0, 1),
@@ -27,8 +25,7 @@ from judgesmith.cli.role_options import role_option
 )
 @role_option
 @model_options
-@click.option("--force", is_flag=True, help="Replace whatever OUT.jsonl holds.")
-@json_option
+@recording_options
 def command(
     judge: str,
     data: str,

@@ -8,7 +8,7 @@ import click
 
 from judgesmith.cli.faults import OptionError, blaming
 from judgesmith.cli.numbers import WholeNumber
-from judgesmith.cli.options import json_option
+from judgesmith.cli.options import json_option, map_option, seed_option
 from judgesmith.cli.places import OUTPUT, file_place
 from judgesmith.cli.printing import estimate_text, print_json, print_table, say, say_notes
 
@@ -33,8 +33,8 @@ def command() -> None:
     show_default=True,
     help="Scored texts to ask about, a third each of low, middle and high scores.",
 )
-@click.option("--seed", type=WholeNumber(0), default=0, show_default=True, help="Of the draw.")
-@click.option("--map", "columns", metavar="FIELD=COLUMN,…", help="Which column holds what.")
+@seed_option("Of the draw.")
+@map_option
 @click.option("--scale", metavar="LOW..HIGH", help="Scale of the overall scores, for the raters.")
 @click.option("--force", is_flag=True, help="Replace a file that is there, answers and all.")
 @json_option

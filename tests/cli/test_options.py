@@ -1,17 +1,28 @@
+import click
 import pytest
 
-from judgesmith.cli.options import scales_of
+from judgesmith.cli.options import seed_option, together
 
 
-def test_one_scale_is_for_all_and_named_ones_are_each_for_one():
-    assert scales_of(()) is None
-    assert scales_of(("1..5",)) == "1..5"
-    assert scales_of(("a=1..5", "b=0..1")) == {"a": "1..5", "b": "0..1"}
+def test_options_added_together_are_listed_in_their_order():
+    options = (click.option("--first"), seed_option("Of the draw."), click.option("--last"))
+
+    @click.command("judge")
+    @lambda function: together(function, *options)
+    def command():
+        pass
+
+    assert [one.name for one in command.params] == ["first", "seed", "last"]
 
 
-@pytest.mark.parametrize(
-    "given", [("1..5", "a=0..1"), ("1..5", "0..1"), ("a=1..5", "a=0..1"), ("=1..5",)]
-)
-def test_scales_that_cannot_be_told_apart_are_refused(given):
-    with pytest.raises(ValueError):
-        scales_of(given)
+@pytest.mark.parametrize(("given", "seed"), [([], 0), (["--seed", "7"], 7)])
+def test_the_seed_is_0_unless_another_is_said(given, seed):
+    seen = []
+
+    @click.command("judge")
+    @seed_option("Of the draw.")
+    def command(seed):
+        seen.append(seed)
+
+    command.main(given, standalone_mode=False)
+    assert seen == [seed]

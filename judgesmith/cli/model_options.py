@@ -1,0 +1,213 @@
+"""Options that say which model is asked, and how much of it, and the models that they make."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from judgesmith.cli.faults import OptionError, blaming
+from judgesmith.cli.numbers import Number, WholeNumber
+from judgesmith.cli.options import Command, together
+
+if TYPE_CHECKING:
+    import dspy
+
+    from judgesmith.programs.models import Price
+    from judgesmith.programs.models.ledger import Ledger
+
+
+def model_options(command: Command) -> Command:
+    """Add the options that say which model is asked, and how much of it."""
+    return together(
+        command,
+        click.option(
+            "--model",
+            "model_name",
+            metavar="NAME",
+            help="provider/model, or offline [default: that of the judge given, else offline].",
+        ),
+        click.option("--api-base", metavar="URL", help="Address of an OpenAI-compatible server."),
+        click.option("--max-calls", type=WholeNumber(0), help="Requests to send at most."),
+        click.option("--max-tokens", type=WholeNumber(0), help="Tokens to spend at most."),
+        click.option("--max-usd", type=Number(0), help="Dollars to spend at most."),
+        click.option("--max-minutes", type=Number(0), help="Stop asking after this long."),
+        click.option(
+            "--price",
+            multiple=True,
+            metavar="[NAME=]IN,OUT",
+            help="Dollars per million tokens; repeatable with the name of a model.",
+        ),
+        click.option("--rpm", type=Number(0, above=True), help="Requests per minute at most."),
+        click.option("--tpm", type=Number(0, above=True), help="Tokens per minute at most."),
+        click.option(
+            "--concurrency",
+            type=WholeNumber(1),
+            default=32,
+            show_default=True,
+            help="Texts judged at the same time.",
+        ),
+        click.option(
+            "--ledger",
+            default=".judgesmith/ledger.sqlite",
+            show_default=True,
+            metavar="PATH",
+            help="Where answers are kept, so that none is paid for twice.",
+        ),
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelChoice:
+    """Which model is asked, and how much of it, as the command line says."""
+
+    model_name: str | None
+    api_base: str | None
+    max_calls: int | None
+    max_tokens: int | None
+    max_usd: float | None
+    max_minutes: float | None
+    price: tuple[str, ...]
+    rpm: float | None
+    tpm: float | None
+    ledger: str
+
+    def lm(self, *, default: str = "offline", run_id: str | None = None) -> dspy.LM:
+        """Return the model, with its ledger, budget and limits."""
+        return self.lms(default=default, run_id=run_id)[0]
+
+    def lms(
+        self, *others: str, default: str = "offline", run_id: str | None = None
+    ) -> list[dspy.LM]:
+        """Return the model and the ``others`` that compete with it: one ledger, one budget."""
+        from judgesmith.programs.models import engine_for, stack_of
+        from judgesmith.programs.models.providers import check_address, check_provider
+
+        names = [self.model_name or default, *others]
+        served = [name for name in names if name != "offline"] if others else names
+        with blaming("--api-base", given=self.api_base is not None):
+            for name in served:
+                check_address(self.api_base, name)
+        for place, name in enumerate(names):
+            option = "--models" if place else "--model"
+            with blaming(option, given=place > 0 or self.model_name is not None):
+                check_provider(name)
+                engine_for(name)
+        with blaming("--price", given=bool(self.price)):
+            prices = prices_of(self.price, names)
+        made: list[dspy.LM] = []
+        for name in names:
+            stack = stack_of(made[0]) if made else None
+            address = self.api_base if name in served else None
+            with blaming("--max-usd", given=self.max_usd is not None):
+                made.append(
+                    self._model(
+                        name,
+                        prices.get(name),
+                        run_id,
+                        api_base=address,
+                        ledger=self.ledger if stack is None else stack.ledger,
+                    )
+                )
+        return made
+
+    def about(self, names: Collection[str], *, among: Collection[str]) -> ModelChoice:
+        """Return what this says of some models, where a command asks others apart from them.
+
+        Parameters
+        ----------
+        names : collection of str
+            The models that are asked.
+        among : collection of str
+            All models of the command: the prices of the others are theirs, and so is the address
+            where these are ``offline``.
+        """
+        if self.model_name is not None:
+            return self
+        others = set(among) - set(names)
+        served_apart = set(names) == {"offline"} and bool(others)
+        return replace(
+            self,
+            price=tuple(one for one in self.price if one.rpartition("=")[0] not in others),
+            api_base=None if served_apart else self.api_base,
+        )
+
+    def check_key(self, lm: dspy.LM, *, option: str = "--model") -> None:
+        """Refuse a model that needs a key and has none, where nothing is on record to go by.
+
+        With answers on record no key may be needed at all. ``option`` is what named the model.
+
+        Raises
+        ------
+        OptionError
+            If the provider needs a key, and none is in the environment.
+        """
+        from judgesmith.programs.models import ModelError, stack_of
+
+        stack = stack_of(lm)
+        check = getattr(stack.engine if stack else None, "check_key", None)
+        if check is None or Path(self.ledger).expanduser().exists():
+            return
+        try:
+            check()
+        except ModelError as fault:
+            raise OptionError(str(fault), option=option) from None
+
+    def _model(
+        self,
+        name: str,
+        price: Price | None,
+        run_id: str | None,
+        *,
+        api_base: str | None,
+        ledger: str | Ledger | None,
+    ) -> dspy.LM:
+        from judgesmith.programs.models import model
+
+        return model(
+            name,
+            api_base=api_base,
+            ledger=ledger,
+            max_calls=self.max_calls,
+            max_tokens=self.max_tokens,
+            max_usd=self.max_usd,
+            max_minutes=self.max_minutes,
+            price=price,
+            rpm=self.rpm,
+            tpm=self.tpm,
+            run_id=run_id,
+        )
+
+
+def prices_of(given: tuple[str, ...], names: Sequence[str]) -> dict[str, Price]:
+    """Return the prices that ``--price`` says, by model.
+
+    Parameters
+    ----------
+    given : tuple of str
+        ``IN,OUT`` for all models, or ``NAME=IN,OUT`` for each.
+    names : sequence of str
+        The models that are asked.
+
+    Examples
+    --------
+    >>> prices_of(("1,2",), ["a/b"])
+    {'a/b': Price(input=1.0, output=2.0)}
+    >>> prices_of(("c/d=3,4",), ["a/b", "c/d"])
+    {'c/d': Price(input=3.0, output=4.0)}
+    """
+    from judgesmith.programs.models import Price
+
+    found: dict[str, Price] = {}
+    for one in given:
+        name, separator, price = one.rpartition("=")
+        if separator and name not in names:
+            raise ValueError(f"the price {one} is of none of the models {', '.join(names)}.")
+        twice = [model for model in ([name] if separator else names) if model in found]
+        if twice:
+            raise ValueError(f"the price of {twice[0]} is given twice; keep one of the two.")
+        found |= dict.fromkeys([name] if separator else names, Price.parse(price))
+    return found
