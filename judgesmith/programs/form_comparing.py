@@ -8,12 +8,14 @@ from typing import Literal
 import dspy
 from dspy.utils.exceptions import AdapterParseError, ContextWindowExceededError
 
-from judgesmith.programs.asking import call_config, current_lm, too_long, unreadable
+from judgesmith.programs.asking import current_lm
+from judgesmith.programs.call_settings import call_config
 from judgesmith.programs.form_adapter import FormAdapter, signature_in
 from judgesmith.programs.form_steps import ANY_TASK
 from judgesmith.programs.forms import RELATIVE, ModelForm
 from judgesmith.programs.models import sampling
 from judgesmith.programs.models.dspy_lm import hearing
+from judgesmith.programs.replies import too_long, unreadable
 from judgesmith.signatures.formed import PrometheusProtocol
 from judgesmith.signatures.rubric import Criterion
 

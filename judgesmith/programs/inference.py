@@ -10,13 +10,15 @@ import numpy as np
 from dspy.utils.exceptions import AdapterParseError, ContextWindowExceededError
 
 from judgesmith.programs.adapter import FencedAdapter
-from judgesmith.programs.asking import call_config, current_lm, too_long, unreadable
+from judgesmith.programs.asking import current_lm
+from judgesmith.programs.call_settings import call_config
 from judgesmith.programs.inference_batches import RatedExample, batches_of, readable_examples
 from judgesmith.programs.inference_settings import InferenceSettings
 from judgesmith.programs.inference_steps import inference_steps
 from judgesmith.programs.judging import Ask, Reply
 from judgesmith.programs.models import ModelError, TransientModelError, sampling
 from judgesmith.programs.models.stopping import STOPPING
+from judgesmith.programs.replies import too_long, unreadable
 from judgesmith.signatures.inferring import (
     DescribeTask,
     JudgeCompleteness,

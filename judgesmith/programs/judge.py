@@ -12,22 +12,15 @@ import dspy
 from dspy.utils.exceptions import AdapterParseError, ContextWindowExceededError, LMError
 
 from judgesmith.programs.adapter import FencedAdapter
-from judgesmith.programs.asking import (
-    all_or_fault,
-    call_config,
-    current_lm,
-    lacking,
-    probability_config,
-    readable,
-    too_long,
-    unreadable,
-)
+from judgesmith.programs.asking import current_lm
+from judgesmith.programs.call_settings import call_config, probability_config
 from judgesmith.programs.families import family_of
 from judgesmith.programs.judging import AnySteps, Ask, Reply, Steps
 from judgesmith.programs.models import ModelAnswer, ModelRequest, Stack, sampling, stack_of
 from judgesmith.programs.models.dspy_lm import hearing
 from judgesmith.programs.models.errors import unscoring
 from judgesmith.programs.nearest import Indexes, is_shown
+from judgesmith.programs.replies import all_or_fault, lacking, readable, too_long, unreadable
 from judgesmith.programs.reply_probabilities import answer_by_dspy, refusal_of
 from judgesmith.programs.templates import LEFT_OUT, Template
 from judgesmith.programs.templating import template_of
@@ -397,7 +390,7 @@ class Judge(dspy.Module):
     def _config(self, ask: Ask, predictor: dspy.Predict) -> dict[str, Any]:
         lm = predictor.lm or dspy.settings.lm
         config = call_config(self._settings, lm, temperature=ask.temperature)
-        return {**config, **probability_config(ask, lm)}
+        return {**config, **probability_config(ask.probabilities, lm)}
 
     def _prediction(self, judgement: Judgement) -> dspy.Prediction:
         return dspy.Prediction(

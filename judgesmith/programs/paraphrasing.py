@@ -8,9 +8,10 @@ import dspy
 from dspy.utils.exceptions import AdapterParseError, ContextWindowExceededError
 
 from judgesmith.programs.adapter import FencedAdapter
-from judgesmith.programs.asking import call_config, too_long, unreadable
+from judgesmith.programs.call_settings import call_config
 from judgesmith.programs.models import ModelError, TransientModelError, sampling
 from judgesmith.programs.models.errors import speaks_of_one_item
+from judgesmith.programs.replies import too_long, unreadable
 from judgesmith.programs.rewriting import TEMPERATURE, Rewrite
 from judgesmith.signatures.paraphrasing import ParaphraseInstruction
 from judgesmith.signatures.protocol import Protocol

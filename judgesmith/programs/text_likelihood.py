@@ -16,6 +16,7 @@ from judgesmith.programs.models import (
     Stack,
     TransientModelError,
 )
+from judgesmith.programs.replies import too_long
 from judgesmith.programs.templates import Template
 
 _SETTINGS = Settings(temperature=None, max_tokens=1, logprobs=0)
@@ -54,7 +55,7 @@ async def text_reply(stack: Stack, request: ModelRequest) -> Reply:
     try:
         answer = await stack.complete(request)
     except ContextWindowExceeded as fault:
-        return _too_long(fault)
+        return too_long(fault)
     return _reply(stack, request, answer)
 
 
@@ -69,7 +70,7 @@ def text_reply_sync(stack: Stack, request: ModelRequest) -> Reply:
     try:
         answer = stack.complete_sync(request)
     except ContextWindowExceeded as fault:
-        return _too_long(fault)
+        return too_long(fault)
     return _reply(stack, request, answer)
 
 
@@ -91,10 +92,6 @@ def _probe(request: ModelRequest) -> ModelRequest:
 def _of_the_set_up(fault: ModelError) -> ModelError:
     """Return a fault that speaks of the endpoint, not of one item; passing ones as they are."""
     return fault if isinstance(fault, TransientModelError) else ModelError(str(fault))
-
-
-def _too_long(fault: Exception) -> Reply:
-    return Reply(problem=f"the texts are longer than the model reads: {fault}", final=True)
 
 
 def _reply(stack: Stack, request: ModelRequest, answer: ModelAnswer) -> Reply:

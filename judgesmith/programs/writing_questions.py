@@ -6,7 +6,8 @@ import dspy
 from dspy.utils.exceptions import AdapterParseError, ContextWindowExceededError
 
 from judgesmith.programs.adapter import FencedAdapter
-from judgesmith.programs.asking import call_config, current_lm
+from judgesmith.programs.asking import current_lm
+from judgesmith.programs.call_settings import call_config
 from judgesmith.programs.models import sampling
 from judgesmith.programs.writing_steps import read_steps
 from judgesmith.signatures.checklist import ChecklistProtocol, WriteQuestions, check_questions_of

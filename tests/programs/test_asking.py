@@ -6,36 +6,18 @@ import dspy
 import pytest
 
 from judgesmith.programs import judge_items
-from judgesmith.programs.asking import Asker, call_config, current_lm
+from judgesmith.programs.asking import Asker, current_lm
 from judgesmith.programs.models import model
 from judgesmith.programs.offline import answering
 from judgesmith.programs.offline.reader import read_prefix, read_user
-from judgesmith.signatures import Protocol, RatedItem
+from judgesmith.signatures import RatedItem
 
 
-class TestWhichModel:
-    def test_the_one_that_is_set_or_the_offline_one(self):
-        lm = dspy.utils.DummyLM([{"score": "1"}])
-        with dspy.context(lm=lm):
-            assert current_lm() is lm
-        assert current_lm().model == "offline"
-
-    def test_settings_are_those_of_the_protocol(self):
-        protocol = Protocol(temperature=0.5, max_tokens=64)
-        lm = model("offline", ledger=None)
-        assert call_config(protocol, lm) == {"temperature": 0.5, "max_tokens": 64}
-        assert call_config(Protocol(), lm) == {"temperature": 0.0}
-
-    def test_a_model_that_refuses_a_temperature_is_sent_none(self):
-        for lm in (model("openai/gpt-5", ledger=None), dspy.LM("openai/o3")):
-            assert call_config(Protocol(), lm) == {}
-            assert call_config(Protocol(max_tokens=99), lm) == {"max_completion_tokens": 99}
-        for lm in (model("openai/gpt-4o-mini", ledger=None), dspy.LM("openai/gpt-4o-mini")):
-            assert call_config(Protocol(), lm) == {"temperature": 0.0}
-
-    def test_a_model_that_was_made_without_a_temperature_is_sent_none(self):
-        lm = model("openai/gpt-4o-mini", ledger=None, temperature=None)
-        assert call_config(Protocol(), lm) == {}
+def test_the_model_is_the_one_that_is_set_or_the_offline_one():
+    lm = dspy.utils.DummyLM([{"score": "1"}])
+    with dspy.context(lm=lm):
+        assert current_lm() is lm
+    assert current_lm().model == "offline"
 
 
 def test_later_changes_of_the_judge_do_not_reach_an_asker(judge_of, item, scripted, good):

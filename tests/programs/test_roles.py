@@ -53,7 +53,7 @@ def test_exemplars_are_written_by_the_one_and_compared_by_the_other():
     assert len(engine.asked) == 3
     assert stack_of(offline).usage.calls == 3
     assert judge.own_models() == {}
-    assert type(Asker.of(both, offline)).__name__ == "_StackAsker"
+    assert type(Asker.of(both, offline)).__name__ == "StackAsker"
 
 
 def test_dspy_asks_the_same_models():

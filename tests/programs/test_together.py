@@ -4,12 +4,11 @@ import asyncio
 from statistics import fmean
 
 import dspy
-import pytest
 
 from judgesmith.programs import Direct, judge_items
-from judgesmith.programs.asking import Asker, all_or_fault
+from judgesmith.programs.asking import Asker
 from judgesmith.programs.judging import Ask, Reply
-from judgesmith.programs.models import ModelAnswer, ModelError, Stack, TransientModelError, model
+from judgesmith.programs.models import ModelAnswer, Stack, model
 from judgesmith.programs.models.dspy_lm import StackLM
 from judgesmith.programs.together import together
 from judgesmith.signatures import Judgement, RatedItem
@@ -80,18 +79,9 @@ def test_a_predictor_with_a_model_of_ours_is_asked_through_its_stack():
     judge.whole.lm = lm_over(other, "other/m")
     (judgement,) = judge_items(judge, [ITEM], lm=lm_over(engine))
     assert (judgement.score, len(engine.asked), len(other.asked)) == (90, 0, 1)
-    assert type(Asker.of(judge, lm_over(engine))).__name__ == "_StackAsker"
+    assert type(Asker.of(judge, lm_over(engine))).__name__ == "StackAsker"
     judge.whole.config = {"temperature": 0.5}
-    assert type(Asker.of(judge, lm_over(engine))).__name__ == "_DspyAsker"
-
-
-def test_a_fault_of_the_set_up_comes_before_one_of_the_item():
-    passing, lasting = TransientModelError("busy", status=503), ModelError("no key", status=401)
-    with pytest.raises(ModelError, match="no key"):
-        all_or_fault([Reply(), passing, lasting])
-    with pytest.raises(TransientModelError):
-        all_or_fault([Reply(), passing])
-    assert all_or_fault([Reply(call="a")]) == (Reply(call="a"),)
+    assert type(Asker.of(judge, lm_over(engine))).__name__ == "DspyAsker"
 
 
 def test_courses_of_rounds_are_courses_themselves():

@@ -132,8 +132,17 @@ class Stack:
 
     # -- asking ----------------------------------------------------------------------------
 
-    async def complete(self, request: ModelRequest) -> ModelAnswer:
+    async def complete(
+        self, request: ModelRequest, *, identity: bytes | None = None
+    ) -> ModelAnswer:
         """Return the answer to ``request``, from the ledger if it is there.
+
+        Parameters
+        ----------
+        request : ModelRequest
+            What is asked.
+        identity : bytes or None
+            What ``identity`` returns for it, where the caller has it already.
 
         Raises
         ------
@@ -148,11 +157,11 @@ class Stack:
         Stopped
             If the process was asked to stop before the request was sent.
         """
-        return await self._ask(request, SUSPENDING)
+        return await self._ask(request, SUSPENDING, identity)
 
     def complete_sync(self, request: ModelRequest) -> ModelAnswer:
         """Do the same as ``complete`` for a caller without an event loop."""
-        return driven(self._ask(request, BLOCKING))
+        return driven(self._ask(request, BLOCKING, None))
 
     @property
     def endpoint(self) -> str:
@@ -210,16 +219,21 @@ class Stack:
 
     # -- the way of one request ------------------------------------------------------------
 
-    async def _ask(self, request: ModelRequest, waiting: Waiting) -> ModelAnswer:
-        answer = await self._answered(request, waiting)
+    async def _ask(
+        self, request: ModelRequest, waiting: Waiting, identity: bytes | None
+    ) -> ModelAnswer:
+        answer = await self._answered(request, waiting, identity)
         if answer.adaptations:
             self._adaptations.update(dict.fromkeys(answer.adaptations))
         return answer
 
-    async def _answered(self, request: ModelRequest, waiting: Waiting) -> ModelAnswer:
+    async def _answered(
+        self, request: ModelRequest, waiting: Waiting, identity: bytes | None
+    ) -> ModelAnswer:
         if request.continuation is not None and not getattr(self.engine, "scores_texts", False):
             raise unscoring(request.model, "there is no such call for models of this kind")
-        identity = request_identity(request, self.engine.endpoint)
+        if identity is None:
+            identity = self.identity(request)
         answer = self._store.lookup(identity)
         if answer is not None:
             self._meter.hit()
