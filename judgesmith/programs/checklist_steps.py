@@ -13,8 +13,9 @@ from judgesmith.programs.judging import Steps
 from judgesmith.programs.question_forms import QuestionForm
 from judgesmith.programs.sampled_steps import Asking, Once, sampled_steps, score_on
 from judgesmith.programs.weighing import criterion_term
+from judgesmith.programs.whole_or_each import Answer, of_criteria
 from judgesmith.signatures.checklist import ChecklistProtocol
-from judgesmith.signatures.judgement import CriterionScore, Judgement
+from judgesmith.signatures.judgement import CriterionScore
 from judgesmith.signatures.rubric import Criterion
 
 _FORM = QuestionForm(outputs=({"score": "points"},))
@@ -64,8 +65,7 @@ def checklist_steps(
 
 
 def _checked(protocol: ChecklistProtocol, asking: Asking) -> Once:
-    criteria: dict[str, CriterionScore] = {}
-    problems = []
+    answers: dict[str, Answer] = {}
     for criterion, questions in asked_of(protocol):
         points: list[float] = []
         said: list[str] = []
@@ -83,21 +83,12 @@ def _checked(protocol: ChecklistProtocol, asking: Asking) -> Once:
             if found is not None:
                 chances.append(found)
         if problem:
-            problems.append(f"{criterion.name}: {problem}")
-            criteria[criterion.name] = CriterionScore(
-                score=None, explanation=f"no score: {problem}"
-            )
+            answers[criterion.name] = problem
             continue
         if asking.levels:
             asking.probabilities[criterion_term(criterion.name)] = together(chances, len(points))
-        criteria[criterion.name] = CriterionScore(score=fmean(points), explanation=" ".join(said))
-    if problems:
-        reason = (
-            f"the score is the mean of the criteria, of which some lack an answer: {problems[0]}"
-        )
-        return Judgement.unscored(reason, criteria=criteria)
-    score = fmean(one.score for one in criteria.values() if one.score is not None)
-    return Judgement(score=score, raw=score, criteria=criteria)
+        answers[criterion.name] = CriterionScore(score=fmean(points), explanation=" ".join(said))
+    return of_criteria(answers, some="lack an answer")
 
 
 def together(found: Sequence[AnswerProbabilities], n: int) -> AnswerProbabilities:

@@ -15,9 +15,10 @@ from judgesmith.programs.choices import (
     rubric_choice,
     samples_choice,
 )
-from judgesmith.programs.direct_steps import direct_forms, direct_inputs, direct_steps
+from judgesmith.programs.direct_steps import direct_forms, direct_steps
 from judgesmith.programs.judge import Judge
 from judgesmith.programs.judging import Steps
+from judgesmith.programs.whole_or_each import told_inputs
 from judgesmith.signatures.answering import question_on
 from judgesmith.signatures.direct import ENDS, DirectProtocol, ScoreOne, ScoreWhole
 from judgesmith.signatures.rubric import Rubric
@@ -64,7 +65,7 @@ class Direct(Judge):
             )
         for name in direct_forms(own):
             signature = ScoreWhole if name == "whole" else ScoreOne
-            told = direct_inputs(own, name)
+            told = told_inputs(own, name)
             for field in ("task", "criteria", "criterion"):
                 if field in signature.input_fields and field not in told:
                     signature = signature.delete(field)
@@ -77,7 +78,7 @@ class Direct(Judge):
 
     def fixed_inputs(self, predictor: str) -> Mapping[str, str]:
         """Return task and criteria as far as the question has them."""
-        return direct_inputs(self._settings, predictor)
+        return told_inputs(self._settings, predictor)
 
     def space(self, rubrics: Mapping[str, Rubric] | None = None) -> Space:
         """Return what may be chosen about this judge; as it is comes first everywhere."""

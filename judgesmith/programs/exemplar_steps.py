@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from statistics import fmean
 
 from judgesmith.programs.critic_questions import criteria_text
 from judgesmith.programs.exemplar_comparing import Comparisons, comparisons
@@ -24,8 +23,9 @@ from judgesmith.programs.sampled_steps import Asking, Once, sampled_steps
 from judgesmith.programs.templates import Kind
 from judgesmith.programs.together import together
 from judgesmith.programs.weighing import OVERALL, criterion_term
+from judgesmith.programs.whole_or_each import of_criteria, of_the_whole
 from judgesmith.signatures.exemplars import ExemplarProtocol
-from judgesmith.signatures.judgement import CriterionScore, Judgement, Weighting
+from judgesmith.signatures.judgement import CriterionScore, Weighting
 from judgesmith.signatures.scale import PERCENT, Scale
 
 WHOLE = "quality as a whole"
@@ -123,9 +123,8 @@ def exemplar_steps(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Scored:
-    score: float
+    score: CriterionScore
     how: Weighting
-    said: str
 
 
 def _judged(
@@ -135,30 +134,16 @@ def _judged(
     found = yield from together(
         [_one(protocol, line, source, response, context, calls) for line in lines.values()]
     )
-    if not protocol.scores_criteria:
-        (whole,) = found
-        if isinstance(whole, str):
-            return Judgement.unscored(whole)
-        return Judgement(
-            score=whole.score,
-            raw=whole.score,
-            explanation=whole.said,
-            weighting={OVERALL: whole.how},
-        )
-    criteria, how, problems = {}, {}, []
-    for name, one in zip(lines, found, strict=True):
-        if isinstance(one, str):
-            problems.append(f"{name}: {one}")
-            criteria[name] = CriterionScore(score=None, explanation=f"no score: {one}")
-            continue
-        criteria[name] = CriterionScore(score=one.score, explanation=one.said)
-        how[criterion_term(name)] = one.how
-    if problems:
-        reason = f"the score is the mean of the criteria, of which some have none: {problems[0]}"
-        unscored = Judgement.unscored(reason, criteria=criteria)
-        return unscored.model_copy(update={"weighting": how})
-    score = fmean(one.score for one in criteria.values() if one.score is not None)
-    return Judgement(score=score, raw=score, criteria=criteria, weighting=how)
+    answers = [one if isinstance(one, str) else one.score for one in found]
+    if protocol.scores_criteria:
+        terms = [criterion_term(name) for name in lines]
+        judgement = of_criteria(dict(zip(lines, answers, strict=True)))
+    else:
+        terms = [OVERALL]
+        judgement = of_the_whole(*answers)
+    scored = zip(terms, found, strict=True)
+    how = {term: one.how for term, one in scored if not isinstance(one, str)}
+    return judgement.model_copy(update={"weighting": how})
 
 
 def _one(
@@ -192,7 +177,7 @@ def _scored(
 
     s, score = points(found.compared)
     return _Scored(
-        score=score,
+        score=CriterionScore(score=score, explanation=_said(s, found, exemplars)),
         how=Weighting(
             mode=found.mode,
             stated=points(found.stated)[1],
@@ -201,7 +186,6 @@ def _scored(
             n=found.n,
             sum=s,
         ),
-        said=_said(s, found, exemplars),
     )
 
 

@@ -15,13 +15,10 @@ from judgesmith.programs.choices import (
     rubric_choice,
     samples_choice,
 )
-from judgesmith.programs.explain_eval_steps import (
-    explain_eval_forms,
-    explain_eval_inputs,
-    explain_eval_steps,
-)
+from judgesmith.programs.explain_eval_steps import explain_eval_forms, explain_eval_steps
 from judgesmith.programs.judge import Judge
 from judgesmith.programs.judging import Steps
+from judgesmith.programs.whole_or_each import told_inputs
 from judgesmith.signatures.answering import question_on
 from judgesmith.signatures.explain_eval import (
     ENDS,
@@ -78,7 +75,7 @@ class ExplainEval(Judge):
             )
         for name in explain_eval_forms(own):
             signature = AnalyseWhole if name == "analyse" else AnalyseOne
-            told = explain_eval_inputs(own, name)
+            told = told_inputs(own, name)
             for field in ("task", "criteria", "criterion"):
                 if field in signature.input_fields and field not in told:
                     signature = signature.delete(field)
@@ -92,7 +89,7 @@ class ExplainEval(Judge):
 
     def fixed_inputs(self, predictor: str) -> Mapping[str, str]:
         """Return task and criteria as far as the question has them."""
-        return explain_eval_inputs(self._settings, predictor)
+        return told_inputs(self._settings, predictor)
 
     def space(self, rubrics: Mapping[str, Rubric] | None = None) -> Space:
         """Return what may be chosen about this judge; as it is comes first everywhere."""

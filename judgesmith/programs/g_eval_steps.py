@@ -6,14 +6,19 @@ Free of DSPy, so that a loaded judge takes the same steps as the program it came
 from __future__ import annotations
 
 from collections.abc import Sequence
-from statistics import fmean
 
 from judgesmith.programs.answer_probabilities import AnswerProbabilities
-from judgesmith.programs.critic_questions import criteria_text
-from judgesmith.programs.judging import Steps
+from judgesmith.programs.judging import AnySteps, Steps
 from judgesmith.programs.question_forms import QuestionForm
 from judgesmith.programs.sampled_steps import Asking, Once, sampled_steps, score_on
 from judgesmith.programs.weighing import OVERALL, criterion_term
+from judgesmith.programs.whole_or_each import (
+    Answer,
+    one_by_one,
+    place_of,
+    told_inputs,
+    whole_or_each,
+)
 from judgesmith.signatures.g_eval import GENERAL_STEPS, GEvalProtocol
 from judgesmith.signatures.judgement import CriterionScore, Judgement
 
@@ -33,9 +38,7 @@ def g_eval_forms(protocol: GEvalProtocol) -> dict[str, QuestionForm]:
     >>> list(g_eval_forms(GEvalProtocol(asks="overall")))
     ['follow']
     """
-    if not protocol.scores_criteria:
-        return {"follow": _FORM}
-    return {f"follow_{place}": _FORM for place in range(1, len(protocol.rubric.criteria) + 1)}
+    return whole_or_each(protocol, _FORM, whole="follow", each="follow")
 
 
 def g_eval_inputs(protocol: GEvalProtocol, question: str) -> dict[str, str]:
@@ -49,16 +52,14 @@ def g_eval_inputs(protocol: GEvalProtocol, question: str) -> dict[str, str]:
     1. Count.
     2. Compare.
     """
-    rubric = protocol.rubric
-    fixed = {"task": rubric.task} if rubric.task else {}
-    lines = criteria_text(rubric, protocol.answers).split("\n")
-    if question != "follow":
-        place = int(question.removeprefix("follow_")) - 1
-        own = protocol.steps_for(rubric.criteria[place]) if protocol.plan == "own" else None
-        return {**fixed, "criterion": lines[place], "steps": _numbered(own or GENERAL_STEPS)}
-    if rubric.criteria:
-        fixed["criteria"] = "\n".join(lines)
-    return {**fixed, "steps": _steps_of_all(protocol)}
+    place = place_of(question)
+    if place is None:
+        steps = _steps_of_all(protocol)
+    else:
+        criterion = protocol.rubric.criteria[place]
+        own = protocol.steps_for(criterion) if protocol.plan == "own" else None
+        steps = _numbered(own or GENERAL_STEPS)
+    return {**told_inputs(protocol, question), "steps": steps}
 
 
 def g_eval_steps(
@@ -84,9 +85,11 @@ def g_eval_steps(
     n_scored = 0
 
     def once(asking: Asking) -> Once:
+        def ask(question: str, about: str) -> AnySteps[Answer]:
+            return _asked_until_settled(protocol, asking, settled, question, about)
+
         nonlocal n_scored
-        ask = _each if protocol.scores_criteria else _whole
-        found = yield from ask(protocol, asking, settled)
+        found = yield from one_by_one(protocol, g_eval_forms(protocol), ask)
         n_scored += found.score is not None
         return found
 
@@ -112,41 +115,18 @@ def _counted(judgement: Judgement, n: int) -> Judgement:
     return judgement.model_copy(update={"weighting": how})
 
 
-def _whole(protocol: GEvalProtocol, asking: Asking, settled: _Settled) -> Once:
-    answer = yield from asking.of("follow", score_on(protocol.answers))
-    if isinstance(answer, str):
-        return Judgement.unscored(answer)
-    _settle(settled, OVERALL, answer, asking)
-    return Judgement(score=answer.score, raw=answer.score)
-
-
-def _each(protocol: GEvalProtocol, asking: Asking, settled: _Settled) -> Once:
-    criteria: dict[str, CriterionScore] = {}
-    problems = []
-    for name, question in zip(protocol.rubric.names, g_eval_forms(protocol), strict=True):
-        about = criterion_term(name)
-        if about in settled:
-            criteria[name], asking.probabilities[about] = settled[about]
-            continue
-        answer = yield from asking.of(question, score_on(protocol.answers), about=about)
-        if isinstance(answer, str):
-            problems.append(f"{name}: {answer}")
-            answer = CriterionScore(score=None, explanation=f"no score: {answer}")
-        else:
-            _settle(settled, about, answer, asking)
-        criteria[name] = answer
-    if problems:
-        reason = f"the score is the mean of the criteria, of which some have none: {problems[0]}"
-        return Judgement.unscored(reason, criteria=criteria)
-    score = fmean(one.score for one in criteria.values() if one.score is not None)
-    return Judgement(score=score, raw=score, criteria=criteria)
-
-
-def _settle(settled: _Settled, term: str, answer: CriterionScore, asking: Asking) -> None:
-    """Keep an answer that probabilities came with."""
-    found = asking.probabilities.get(term)
-    if found is not None and found.mode == "probabilities":
-        settled[term] = answer, found
+def _asked_until_settled(
+    protocol: GEvalProtocol, asking: Asking, settled: _Settled, question: str, about: str
+) -> AnySteps[Answer]:
+    """Ask for a score, unless an earlier answer came with probabilities, which stands."""
+    if about in settled:
+        answer, asking.probabilities[about] = settled[about]
+        return answer
+    found = yield from asking.of(question, score_on(protocol.answers), about=about)
+    chances = asking.probabilities.get(about)
+    if not isinstance(found, str) and chances is not None and chances.mode == "probabilities":
+        settled[about] = found, chances
+    return found
 
 
 def _steps_of_all(protocol: GEvalProtocol) -> str:

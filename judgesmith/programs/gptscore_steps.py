@@ -11,10 +11,11 @@ from statistics import fmean
 from typing import Any
 
 from judgesmith.programs.critic_questions import criteria_text
-from judgesmith.programs.judging import Ask, Steps, asked
+from judgesmith.programs.judging import AnySteps, Ask, Steps, asked
 from judgesmith.programs.question_forms import QuestionForm
 from judgesmith.programs.sampled_steps import Asking, Once, sampled_steps
 from judgesmith.programs.templates import Slot, Template, Turn
+from judgesmith.programs.whole_or_each import Answer, one_by_one, place_of, whole_or_each
 from judgesmith.signatures.gptscore import GPTScoreProtocol
 from judgesmith.signatures.judgement import CriterionScore, Judgement
 
@@ -36,19 +37,18 @@ def gptscore_forms(protocol: GPTScoreProtocol) -> dict[str, QuestionForm]:
     >>> list(gptscore_forms(GPTScoreProtocol(asks="criteria", rubric=rubric)))
     ['likely_1', 'likely_2']
     """
-    if not protocol.scores_criteria:
-        return {"likely": _FORM}
-    return {f"likely_{place}": _FORM for place in range(1, len(protocol.rubric.criteria) + 1)}
+    return whole_or_each(protocol, _FORM, whole="likely", each="likely")
 
 
 def gptscore_inputs(protocol: GPTScoreProtocol, question: str) -> dict[str, str]:
     """Return task and criteria as far as a prompt names them."""
     rubric = protocol.rubric
     fixed = {"task": rubric.task} if rubric.task else {}
-    lines = criteria_text(rubric).split("\n")
-    if question != "likely":
-        return {**fixed, "criteria": lines[int(question.removeprefix("likely_")) - 1]}
-    return {**fixed, "criteria": "\n".join(lines)} if rubric.criteria else fixed
+    lines = criteria_text(rubric)
+    place = place_of(question)
+    if place is not None:
+        return {**fixed, "criteria": lines.split("\n")[place]}
+    return {**fixed, "criteria": lines} if rubric.criteria else fixed
 
 
 def gptscore_template(protocol: GPTScoreProtocol, question: str) -> Template:
@@ -110,12 +110,11 @@ def gptscore_steps(
     def once(asking: Asking) -> Once:
         if not response:
             return Judgement.unscored("an empty response has no tokens, and so no likelihood")
-        found = {}
-        for question in gptscore_forms(protocol):
-            found[question] = yield from _likelihood(asking, question)
-        if not protocol.scores_criteria:
-            return _whole(found["likely"])
-        return _each(dict(zip(protocol.rubric.names, found.values(), strict=True)))
+
+        def ask(question: str, about: str) -> AnySteps[Answer]:
+            return _likelihood(asking, question)
+
+        return (yield from one_by_one(protocol, gptscore_forms(protocol), ask))
 
     return sampled_steps(protocol, once, source=source, response=response, context=context)
 
@@ -134,7 +133,7 @@ def score_of(logprobs: Sequence[float]) -> CriterionScore:
     return CriterionScore(score=100 * exp(mean), explanation=words)
 
 
-def _likelihood(asking: Asking, question: str) -> Any:
+def _likelihood(asking: Asking, question: str) -> AnySteps[Answer]:
     texts = asking.texts
     ask = Ask(
         predictor=question,
@@ -145,26 +144,4 @@ def _likelihood(asking: Asking, question: str) -> Any:
     def read(fields: Mapping[str, Any]) -> CriterionScore:
         return score_of(fields["logprobs"])
 
-    found = yield from asked(ask, read, again=asking.again, calls=asking.calls)
-    return found
-
-
-def _whole(answer: CriterionScore | str) -> Judgement:
-    if isinstance(answer, str):
-        return Judgement.unscored(answer)
-    return Judgement(score=answer.score, raw=answer.score, explanation=answer.explanation)
-
-
-def _each(answers: Mapping[str, CriterionScore | str]) -> Judgement:
-    criteria = {
-        name: CriterionScore(score=None, explanation=f"no score: {one}")
-        if isinstance(one, str)
-        else one
-        for name, one in answers.items()
-    }
-    problems = [f"{name}: {one}" for name, one in answers.items() if isinstance(one, str)]
-    if problems:
-        reason = f"the score is the mean of the criteria, of which some have none: {problems[0]}"
-        return Judgement.unscored(reason, criteria=criteria)
-    score = fmean(one.score for one in criteria.values() if one.score is not None)
-    return Judgement(score=score, raw=score, criteria=criteria)
+    return asked(ask, read, again=asking.again, calls=asking.calls)
