@@ -14,15 +14,9 @@ from judgesmith.cli.learning_options import demonstration_options, holdout_optio
 from judgesmith.cli.model_options import ModelChoice, model_options
 from judgesmith.cli.options import dry_run_option, json_option, seed_option
 from judgesmith.cli.places import OUTPUT, check_place
-from judgesmith.cli.printing import (
-    print_json,
-    print_table,
-    say,
-    say_notes,
-    shortened,
-    stage_progress,
-    usage_text,
-)
+from judgesmith.cli.printing import print_json, say, say_notes, shortened, usage_text
+from judgesmith.cli.progress import stage_progress
+from judgesmith.cli.tables import print_table
 
 if TYPE_CHECKING:
     from judgesmith.experiments.ablation_table import AblationTable

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from judgesmith.cli.printing import estimate_text, print_table, say_under
+from judgesmith.cli.agreement import estimate_text
+from judgesmith.cli.printing import say_under
+from judgesmith.cli.tables import print_table
 
 if TYPE_CHECKING:
     from judgesmith.experiments.besides import Besides

@@ -7,7 +7,8 @@ import click
 from judgesmith.cli.data_options import data_options, load_data, target_options
 from judgesmith.cli.faults import blaming
 from judgesmith.cli.options import json_option, seed_option
-from judgesmith.cli.printing import print_json, print_table, say, say_wrapped
+from judgesmith.cli.printing import print_json, say, say_wrapped
+from judgesmith.cli.tables import print_table
 
 
 @click.command("check")

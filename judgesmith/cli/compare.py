@@ -14,7 +14,8 @@ from judgesmith.cli.judged import UNTRACED, Named, criterion_option, named, refu
 from judgesmith.cli.model_options import ModelChoice, model_options
 from judgesmith.cli.numbers import Number
 from judgesmith.cli.options import json_option, seed_option
-from judgesmith.cli.printing import print_json, say_notes, stage_progress
+from judgesmith.cli.printing import print_json, say_notes
+from judgesmith.cli.progress import stage_progress
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from judgesmith.cli.printing import (
+from judgesmith.cli.agreement import (
     LEVELS,
     estimate_text,
     interval_text,
     level_text,
-    print_table,
-    say,
-    say_under,
-    say_wrapped,
     scored_by_text,
 )
+from judgesmith.cli.printing import say, say_under, say_wrapped
+from judgesmith.cli.tables import print_table
 
 if TYPE_CHECKING:
     from judgesmith.experiments.agreeing import Gain

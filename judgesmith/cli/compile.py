@@ -44,7 +44,8 @@ from judgesmith.cli.learning_options import (
 from judgesmith.cli.model_options import ModelChoice, model_options
 from judgesmith.cli.options import judge_output_options
 from judgesmith.cli.places import OUTPUT, judge_place, made_before
-from judgesmith.cli.printing import print_json, say, say_notes, stage_progress
+from judgesmith.cli.printing import print_json, say, say_notes
+from judgesmith.cli.progress import stage_progress
 from judgesmith.cli.role_options import role_option, roles_of, run_models
 
 if TYPE_CHECKING:

@@ -5,21 +5,16 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from judgesmith.cli.calibration_options import NO_CALIBRATION, no_calibration_note
-from judgesmith.cli.printing import (
+from judgesmith.cli.agreement import (
     NO_DIFFERENCE,
     basis_text,
     estimate_text,
     print_agreement,
     print_criteria,
-    print_json,
-    print_table,
-    say,
-    say_notes,
-    say_under,
-    shortened,
-    usage_text,
 )
+from judgesmith.cli.calibration_options import NO_CALIBRATION, no_calibration_note
+from judgesmith.cli.printing import print_json, say, say_notes, say_under, shortened, usage_text
+from judgesmith.cli.tables import print_table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -217,7 +212,7 @@ def print_examples(found: Compiled, saved: AnySaved) -> None:
 
 def _calibrated_text(judgement: CalibratedJudgement) -> str:
     """Return a score on the scale of people with its interval, or that people are to give one."""
-    from judgesmith.cli.printing import interval_text
+    from judgesmith.cli.agreement import interval_text
 
     low, high = judgement.low, judgement.high
     assert low is not None

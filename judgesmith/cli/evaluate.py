@@ -6,23 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from judgesmith.cli.agreement import basis_text, print_agreement, print_criteria, scored_by_text
 from judgesmith.cli.data_options import data_options, load_data, target_options
 from judgesmith.cli.faults import blaming
 from judgesmith.cli.judge_models import asked_models
 from judgesmith.cli.judged import UNTRACED, Named, criterion_option, named, refuse_criterion
 from judgesmith.cli.model_options import ModelChoice, model_options
 from judgesmith.cli.options import json_option, seed_option
-from judgesmith.cli.printing import (
-    basis_text,
-    print_agreement,
-    print_criteria,
-    print_json,
-    say,
-    say_notes,
-    say_wrapped,
-    scored_by_text,
-    stage_progress,
-)
+from judgesmith.cli.printing import print_json, say, say_notes, say_wrapped
+from judgesmith.cli.progress import stage_progress
 
 if TYPE_CHECKING:
     import numpy as np

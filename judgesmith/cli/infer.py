@@ -15,14 +15,8 @@ from judgesmith.cli.model_options import ModelChoice, model_options
 from judgesmith.cli.numbers import WholeNumber
 from judgesmith.cli.options import json_option
 from judgesmith.cli.places import OUTPUT, file_place
-from judgesmith.cli.printing import (
-    print_json,
-    say,
-    say_notes,
-    shortened,
-    stage_progress,
-    usage_text,
-)
+from judgesmith.cli.printing import print_json, say, say_notes, shortened, usage_text
+from judgesmith.cli.progress import stage_progress
 from judgesmith.drafts import draft_beside, put, write_synced
 
 if TYPE_CHECKING:

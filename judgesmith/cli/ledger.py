@@ -12,7 +12,8 @@ from judgesmith.cli.faults import OptionError
 from judgesmith.cli.numbers import Number
 from judgesmith.cli.options import json_option
 from judgesmith.cli.places import OUTPUT, file_place
-from judgesmith.cli.printing import print_json, print_table, say
+from judgesmith.cli.printing import print_json, say
+from judgesmith.cli.tables import print_table
 from judgesmith.drafts import draft_beside, put
 
 _ledger = click.option(

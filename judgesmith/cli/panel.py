@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from judgesmith.cli.agreement import basis_text, print_agreement
 from judgesmith.cli.compiled import print_estimate
 from judgesmith.cli.data_options import aggregate_option, data_options, load_data
 from judgesmith.cli.faults import OptionError, blaming
@@ -16,15 +17,8 @@ from judgesmith.cli.learning_options import holdout_option
 from judgesmith.cli.model_options import ModelChoice, model_options
 from judgesmith.cli.options import judge_output_options, seed_option
 from judgesmith.cli.places import OUTPUT, judge_place, made_before
-from judgesmith.cli.printing import (
-    basis_text,
-    print_agreement,
-    print_json,
-    say,
-    say_notes,
-    stage_progress,
-    usage_text,
-)
+from judgesmith.cli.printing import print_json, say, say_notes, usage_text
+from judgesmith.cli.progress import stage_progress
 
 if TYPE_CHECKING:
     from judgesmith.experiments import DataSet

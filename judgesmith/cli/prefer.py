@@ -13,7 +13,8 @@ from judgesmith.cli.numbers import WholeNumber
 from judgesmith.cli.options import recording_arguments, recording_options, seed_option
 from judgesmith.cli.places import OUTPUT, file_place
 from judgesmith.cli.preferred import print_order
-from judgesmith.cli.printing import print_json, say, say_notes, stage_progress, usage_text
+from judgesmith.cli.printing import print_json, say, say_notes, usage_text
+from judgesmith.cli.progress import stage_progress
 
 if TYPE_CHECKING:
     from judgesmith.experiments.recording_pairs import RecordedPairs

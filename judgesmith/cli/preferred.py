@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from judgesmith.cli.printing import estimate_text, print_table, say, say_wrapped, scored_by_text
+from judgesmith.cli.agreement import estimate_text, scored_by_text
+from judgesmith.cli.printing import say, say_wrapped
+from judgesmith.cli.tables import print_table
 
 if TYPE_CHECKING:
     from judgesmith.experiments.preferring import PreferenceEvaluation

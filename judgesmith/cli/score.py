@@ -12,7 +12,8 @@ from judgesmith.cli.model_options import ModelChoice, model_options
 from judgesmith.cli.numbers import Number
 from judgesmith.cli.options import recording_arguments, recording_options
 from judgesmith.cli.places import OUTPUT, file_place
-from judgesmith.cli.printing import print_json, say, say_notes, stage_progress, usage_text
+from judgesmith.cli.printing import print_json, say, say_notes, usage_text
+from judgesmith.cli.progress import stage_progress
 from judgesmith.cli.role_options import role_option
 
 

@@ -6,11 +6,13 @@ from typing import TYPE_CHECKING
 
 import click
 
+from judgesmith.cli.agreement import estimate_text
 from judgesmith.cli.faults import OptionError, blaming
 from judgesmith.cli.numbers import WholeNumber
 from judgesmith.cli.options import json_option, map_option, seed_option
 from judgesmith.cli.places import OUTPUT, file_place
-from judgesmith.cli.printing import estimate_text, print_json, print_table, say, say_notes
+from judgesmith.cli.printing import print_json, say, say_notes
+from judgesmith.cli.tables import print_table
 
 if TYPE_CHECKING:
     from judgesmith.experiments.explanation_ratings import ExplanationRatings
