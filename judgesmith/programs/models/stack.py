@@ -1,37 +1,24 @@
 """The one way to a model: budget, then ledger, then rate limit and retry, then engine."""
 
 import random
-import threading
-import time
 import uuid
 from collections.abc import Sequence
-from dataclasses import replace
 
-from judgesmith.programs.models.budget import Budget, Meter, Spent, Usage, check
+from judgesmith.programs.models.accounts import Accounts
+from judgesmith.programs.models.budget import Budget, Spent, Usage
 from judgesmith.programs.models.engines import Engine, PureEngine
-from judgesmith.programs.models.errors import (
-    BudgetSpent,
-    ModelError,
-    TransientModelError,
-    unscoring,
-)
+from judgesmith.programs.models.errors import unscoring
 from judgesmith.programs.models.identity import request_identity
 from judgesmith.programs.models.ledger import Ledger
-from judgesmith.programs.models.ledger_writes import Claim, Granted, Held, Record, Settle
+from judgesmith.programs.models.ledger_writes import Record
 from judgesmith.programs.models.limits import Limits
 from judgesmith.programs.models.prices import Price
 from judgesmith.programs.models.request import ModelAnswer, ModelRequest
-from judgesmith.programs.models.reserving import Reservations
 from judgesmith.programs.models.retry import Retry
-from judgesmith.programs.models.single_flight import Abandoned
+from judgesmith.programs.models.sending import Sender
 from judgesmith.programs.models.stopping import STOPPING
 from judgesmith.programs.models.unrecorded import Unrecorded
 from judgesmith.programs.models.waiting import BLOCKING, SUSPENDING, Waiting, driven
-
-# Seconds between two looks at something that another process, or a reservation, holds up.
-_POLL = 0.02
-# A server that was never heard of gets this many attempts, not the patience of a passing fault.
-_FIRST_CONTACT = 3
 
 
 class Stack:
@@ -109,20 +96,23 @@ class Stack:
                 "max_usd needs a price, and none is known for this model; give one as "
                 "--price IN,OUT (price=Price(...)), in dollars per million tokens."
             )
+        self._store: Ledger | Unrecorded = Unrecorded() if ledger is None else ledger
+        self._accounts = Accounts(self._store, self.run_id, self.budget, price)
+        self._meter = self._accounts.meter
+        self._sums = self._accounts.sums
         self._pure: PureEngine | None = None
-        self._sender: Engine | None = None
+        self._sender: Sender | None = None
         if isinstance(engine, PureEngine):
             self._pure = engine
         else:
-            self._sender = engine
-        self._store: Ledger | Unrecorded = Unrecorded() if ledger is None else ledger
-        self._meter = Meter(priced=price is not None)
-        self._rng = random.Random(seed)
-        self._lock = threading.Lock()
-        self._sums = Reservations(self._meter, price, self.budget)
-        self._run: int | None = None
-        self._began = 0.0
-        self._heard = False
+            self._sender = Sender(
+                engine,
+                store=self._store,
+                accounts=self._accounts,
+                limits=limits,
+                retry=self.retry,
+                rng=random.Random(seed),
+            )
         self._adaptations: dict[str, None] = {}
         self.refused_logprobs = ""
 
@@ -179,12 +169,12 @@ class Stack:
         An event loop that ends without this leaves its connections to the garbage collector.
         """
         if self._sender is not None:
-            await self._sender.aclose()
+            await self._sender.engine.aclose()
 
     def close(self) -> None:
         """Close the connections of synchronous calls, when none is in flight."""
         if self._sender is not None:
-            self._sender.close()
+            self._sender.engine.close()
 
     def lookup(self, request: ModelRequest) -> ModelAnswer | None:
         """Return the answer on record, or None; nothing is sent or counted."""
@@ -210,7 +200,7 @@ class Stack:
     @property
     def spent(self) -> Spent:
         """What the run has spent, earlier and other processes included."""
-        return self._store.spent(self.run_id)
+        return self._accounts.spent
 
     @property
     def adaptations(self) -> tuple[str, ...]:
@@ -222,14 +212,6 @@ class Stack:
     async def _ask(
         self, request: ModelRequest, waiting: Waiting, identity: bytes | None
     ) -> ModelAnswer:
-        answer = await self._answered(request, waiting, identity)
-        if answer.adaptations:
-            self._adaptations.update(dict.fromkeys(answer.adaptations))
-        return answer
-
-    async def _answered(
-        self, request: ModelRequest, waiting: Waiting, identity: bytes | None
-    ) -> ModelAnswer:
         if request.continuation is not None and not getattr(self.engine, "scores_texts", False):
             raise unscoring(request.model, "there is no such call for models of this kind")
         if identity is None:
@@ -237,29 +219,14 @@ class Stack:
         answer = self._store.lookup(identity)
         if answer is not None:
             self._meter.hit()
-            return answer
-        if self._pure is not None:
-            return await self._work_out(self._pure, identity, request, waiting)
-        assert self._sender is not None
-        while True:
-            flight, leads = self._store.flights.board(identity)
-            if not leads:
-                try:
-                    answer = await waiting.join(flight)
-                except Abandoned:
-                    continue
-                self._meter.hit()
-                return replace(answer, from_ledger=True)
-            outcome: ModelAnswer | BaseException = Abandoned()
-            try:
-                outcome = await self._obtain(self._sender, identity, request, waiting)
-            except BaseException as fault:
-                outcome = fault
-                raise
-            finally:
-                self._sums.came_back(identity)
-                flight.land(outcome)
-            return outcome
+        elif self._sender is not None:
+            answer = await self._sender.answer(identity, request, waiting)
+        else:
+            assert self._pure is not None
+            answer = await self._work_out(self._pure, identity, request, waiting)
+        if answer.adaptations:
+            self._adaptations.update(dict.fromkeys(answer.adaptations))
+        return answer
 
     async def _work_out(
         self, engine: PureEngine, identity: bytes, request: ModelRequest, waiting: Waiting
@@ -270,7 +237,9 @@ class Stack:
         tokens, usd = self._sums.cost(request, answer)
         number = self._store.model(request.model, engine.endpoint)
         write = Record(
-            claim=self._claim(identity, tokens=tokens, usd=usd), model=number, answer=answer
+            claim=self._accounts.claim(identity, tokens=tokens, usd=usd),
+            model=number,
+            answer=answer,
         )
         kept: ModelAnswer = await waiting.perform(self._store, write)
         if kept.from_ledger:
@@ -279,147 +248,3 @@ class Stack:
             self._meter.sent(again=False)
             self._meter.answered(request.n_characters, kept, usd=usd)
         return kept
-
-    async def _obtain(
-        self, engine: Engine, identity: bytes, request: ModelRequest, waiting: Waiting
-    ) -> ModelAnswer:
-        """Ask until there is an answer, or no point in asking."""
-        failures = 0
-        in_turn = False
-        while True:
-            STOPPING.check()
-            if not in_turn:
-                await self._take_turn(request, waiting)
-                in_turn = True
-            claim, outcome = await self._permission(identity, request, waiting)
-            if isinstance(outcome, ModelAnswer):
-                self._meter.hit()
-                return outcome
-            if isinstance(outcome, Held):
-                while self._store.held_elsewhere(identity):
-                    await waiting.sleep(_POLL)
-                continue
-            self._meter.sent(again=failures > 0)
-            in_turn = False
-            try:
-                return await self._attempt(engine, claim, outcome, request, waiting)
-            except TransientModelError as fault:
-                failures += 1
-                self._heard = self._heard or fault.status is not None
-                if failures >= _FIRST_CONTACT and not self._heard:
-                    raise ModelError(
-                        f"{fault}. Nothing has answered there so far: check the address "
-                        "(--api-base) and that the server runs."
-                    ) from None
-                wait = self.retry.wait(failures, fault.retry_after, rng=self._rng)
-                if wait is None:
-                    raise
-                if fault.retry_after is not None and self.limits is not None:
-                    self.limits.close_for(fault.retry_after)
-            self._check_time(wait)
-            await waiting.sleep(wait)
-
-    async def _take_turn(self, request: ModelRequest, waiting: Waiting) -> None:
-        """Wait for a place under the rate limits, unless time will be up before."""
-        if self.limits is None:
-            return
-        wait = self.limits.turn(tokens=self._sums.estimate(request)[0])
-        if wait > 0:
-            self._check_time(wait)
-            await waiting.sleep(wait)
-
-    def _check_time(self, wait: float) -> None:
-        """Refuse to wait for a moment at which nothing may be sent any more."""
-        minutes = (self._seconds() + wait) / 60.0
-        check(self.budget, replace(self.spent, minutes=minutes))
-
-    async def _permission(
-        self, identity: bytes, request: ModelRequest, waiting: Waiting
-    ) -> tuple[Claim, Granted | Held | ModelAnswer]:
-        """Claim the request, waiting while others may still give back what they reserved."""
-        while True:
-            while not self._sums.may_go(identity, request):
-                await waiting.sleep(_POLL)
-            tokens, usd = self._sums.most(request)
-            claim = self._claim(identity, tokens=tokens, usd=usd)
-            try:
-                outcome: Granted | Held | ModelAnswer = await waiting.perform(self._store, claim)
-            except BudgetSpent as refusal:
-                if not self._sums.may_fit_later(refusal, claim):
-                    raise
-                await waiting.sleep(_POLL)
-                continue
-            return claim, outcome
-
-    async def _attempt(
-        self,
-        engine: Engine,
-        claim: Claim,
-        granted: Granted,
-        request: ModelRequest,
-        waiting: Waiting,
-    ) -> ModelAnswer:
-        """Send once, and settle whatever comes of it."""
-        number = self._store.model(request.model, engine.endpoint)
-        lost = Settle(
-            claim=claim,
-            intent=granted.intent,
-            model=number,
-            answer=None,
-            tokens=claim.tokens,
-            usd=claim.usd,
-            seconds=self._seconds(),
-        )
-        # What to write if the call ends here. Without a reply nobody knows whether the server did
-        # the work, so what was reserved stays charged.
-        unsettled: Settle | None = lost
-        self._sums.hold(claim)
-        try:
-            began = time.perf_counter()
-            try:
-                answer = await waiting.send(engine, request)
-            except ModelError as fault:
-                unsettled = None
-                # A reply that is an error costs nothing.
-                refused = fault.status is not None and fault.status >= 400
-                free = replace(lost, tokens=0, usd=0.0)
-                await waiting.perform(self._store, free if refused else lost)
-                raise
-            self._heard = True
-            answer = replace(answer, seconds=time.perf_counter() - began)
-            tokens, usd = self._sums.cost(request, answer)
-            unsettled = None
-            done = replace(lost, answer=answer, tokens=tokens, usd=usd, seconds=self._seconds())
-            kept: ModelAnswer = await waiting.perform(self._store, done)
-            self._meter.answered(request.n_characters, answer, usd=usd)
-            return kept
-        finally:
-            self._sums.release(claim)
-            if unsettled is not None:
-                self._store.perform(unsettled)
-
-    # -- the run ---------------------------------------------------------------------------
-
-    def _claim(self, identity: bytes, *, tokens: int, usd: float) -> Claim:
-        if self._run is None:
-            self._begin()
-        assert self._run is not None
-        return Claim(
-            identity=identity,
-            run=self._run,
-            budget=self.budget,
-            tokens=tokens,
-            usd=usd,
-            seconds=self._seconds(),
-        )
-
-    def _begin(self) -> None:
-        with self._lock:
-            if self._run is None:
-                earlier = 60.0 * self._store.spent(self.run_id).minutes
-                self._began = time.monotonic() - earlier
-                self._run = self._store.run(self.run_id)
-
-    def _seconds(self) -> float:
-        """Return how long the run has been at work, earlier processes included."""
-        return time.monotonic() - self._began if self._run is not None else 0.0

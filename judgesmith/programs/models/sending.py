@@ -1,0 +1,194 @@
+"""A request on its way to an engine: its turn, its permission, and attempts until it is over."""
+
+import random
+import time
+from dataclasses import replace
+
+from judgesmith.programs.models.accounts import Accounts
+from judgesmith.programs.models.engines import Engine
+from judgesmith.programs.models.errors import BudgetSpent, ModelError, TransientModelError
+from judgesmith.programs.models.ledger import Ledger
+from judgesmith.programs.models.ledger_writes import Claim, Granted, Held, Settle
+from judgesmith.programs.models.limits import Limits
+from judgesmith.programs.models.request import ModelAnswer, ModelRequest
+from judgesmith.programs.models.retry import Retry
+from judgesmith.programs.models.single_flight import Abandoned
+from judgesmith.programs.models.stopping import STOPPING
+from judgesmith.programs.models.unrecorded import Unrecorded
+from judgesmith.programs.models.waiting import Waiting
+
+# Seconds between two looks at something that another process, or a reservation, holds up.
+_POLL = 0.02
+# A server that was never heard of gets this many attempts, not the patience of a passing fault.
+_FIRST_CONTACT = 3
+
+
+class Sender:
+    """Sends requests as budget and limits allow, and again where a fault may pass.
+
+    Parameters
+    ----------
+    engine : Engine
+        What sends one request once.
+    store : Ledger or Unrecorded
+        Where permission is asked for and every attempt is settled.
+    accounts : Accounts
+        Of the run that pays.
+    limits : Limits or None
+        Requests and tokens per minute; None means no limit.
+    retry : Retry
+        When to send again.
+    rng : random.Random
+        The jitter of retries.
+    """
+
+    def __init__(
+        self,
+        engine: Engine,
+        *,
+        store: Ledger | Unrecorded,
+        accounts: Accounts,
+        limits: Limits | None,
+        retry: Retry,
+        rng: random.Random,
+    ) -> None:
+        self.engine = engine
+        self._store = store
+        self._accounts = accounts
+        self._meter = accounts.meter
+        self._sums = accounts.sums
+        self._limits = limits
+        self._retry = retry
+        self._rng = rng
+        self._heard = False
+
+    async def answer(self, identity: bytes, request: ModelRequest, waiting: Waiting) -> ModelAnswer:
+        """Return the answer to a request, which is asked once where it is in flight already."""
+        while True:
+            flight, leads = self._store.flights.board(identity)
+            if not leads:
+                try:
+                    answer = await waiting.join(flight)
+                except Abandoned:
+                    continue
+                self._meter.hit()
+                return replace(answer, from_ledger=True)
+            outcome: ModelAnswer | BaseException = Abandoned()
+            try:
+                outcome = await self._obtain(identity, request, waiting)
+            except BaseException as fault:
+                outcome = fault
+                raise
+            finally:
+                self._sums.came_back(identity)
+                flight.land(outcome)
+            return outcome
+
+    async def _obtain(
+        self, identity: bytes, request: ModelRequest, waiting: Waiting
+    ) -> ModelAnswer:
+        """Ask until there is an answer, or no point in asking."""
+        failures = 0
+        in_turn = False
+        while True:
+            STOPPING.check()
+            if not in_turn:
+                await self._take_turn(request, waiting)
+                in_turn = True
+            claim, outcome = await self._permission(identity, request, waiting)
+            if isinstance(outcome, ModelAnswer):
+                self._meter.hit()
+                return outcome
+            if isinstance(outcome, Held):
+                while self._store.held_elsewhere(identity):
+                    await waiting.sleep(_POLL)
+                continue
+            self._meter.sent(again=failures > 0)
+            in_turn = False
+            try:
+                return await self._attempt(claim, outcome, request, waiting)
+            except TransientModelError as fault:
+                failures += 1
+                self._heard = self._heard or fault.status is not None
+                if failures >= _FIRST_CONTACT and not self._heard:
+                    raise ModelError(
+                        f"{fault}. Nothing has answered there so far: check the address "
+                        "(--api-base) and that the server runs."
+                    ) from None
+                wait = self._retry.wait(failures, fault.retry_after, rng=self._rng)
+                if wait is None:
+                    raise
+                if fault.retry_after is not None and self._limits is not None:
+                    self._limits.close_for(fault.retry_after)
+            self._accounts.check_time(wait)
+            await waiting.sleep(wait)
+
+    async def _take_turn(self, request: ModelRequest, waiting: Waiting) -> None:
+        """Wait for a place under the rate limits, unless time will be up before."""
+        if self._limits is None:
+            return
+        wait = self._limits.turn(tokens=self._sums.estimate(request)[0])
+        if wait > 0:
+            self._accounts.check_time(wait)
+            await waiting.sleep(wait)
+
+    async def _permission(
+        self, identity: bytes, request: ModelRequest, waiting: Waiting
+    ) -> tuple[Claim, Granted | Held | ModelAnswer]:
+        """Claim the request, waiting while others may still give back what they reserved."""
+        while True:
+            while not self._sums.may_go(identity, request):
+                await waiting.sleep(_POLL)
+            tokens, usd = self._sums.most(request)
+            claim = self._accounts.claim(identity, tokens=tokens, usd=usd)
+            try:
+                outcome: Granted | Held | ModelAnswer = await waiting.perform(self._store, claim)
+            except BudgetSpent as refusal:
+                if not self._sums.may_fit_later(refusal, claim):
+                    raise
+                await waiting.sleep(_POLL)
+                continue
+            return claim, outcome
+
+    async def _attempt(
+        self, claim: Claim, granted: Granted, request: ModelRequest, waiting: Waiting
+    ) -> ModelAnswer:
+        """Send once, and settle whatever comes of it."""
+        lost = Settle(
+            claim=claim,
+            intent=granted.intent,
+            model=self._store.model(request.model, self.engine.endpoint),
+            answer=None,
+            tokens=claim.tokens,
+            usd=claim.usd,
+            seconds=self._accounts.seconds,
+        )
+        # What to write if the call ends here. Without a reply nobody knows whether the server did
+        # the work, so what was reserved stays charged.
+        unsettled: Settle | None = lost
+        self._sums.hold(claim)
+        try:
+            began = time.perf_counter()
+            try:
+                answer = await waiting.send(self.engine, request)
+            except ModelError as fault:
+                unsettled = None
+                # A reply that is an error costs nothing.
+                refused = fault.status is not None and fault.status >= 400
+                free = replace(lost, tokens=0, usd=0.0)
+                await waiting.perform(self._store, free if refused else lost)
+                raise
+            self._heard = True
+            answer = replace(answer, seconds=time.perf_counter() - began)
+            tokens, usd = self._sums.cost(request, answer)
+            unsettled = None
+            done = replace(
+                lost, answer=answer, tokens=tokens, usd=usd, seconds=self._accounts.seconds
+            )
+            kept: ModelAnswer = await waiting.perform(self._store, done)
+            self._meter.answered(request.n_characters, answer, usd=usd)
+            return kept
+        finally:
+            self._sums.release(claim)
+            if unsettled is not None:
+                self._store.perform(unsettled)
