@@ -72,8 +72,7 @@ def command(
     with blaming("--rows"):
         names = chosen_rows(given if rows else None)
     folder = check_place(output)
-    own = set(ModelChoice.__dataclass_fields__)
-    choice = ModelChoice(**{name: rest.pop(name) for name in own})
+    choice = ModelChoice.taken_from(rest)
     settings = CompileSettings.model_validate(rest)
     dataset = load_data(data, columns, scales)
     with blaming("--target" if settings.target != ("auto",) else data):

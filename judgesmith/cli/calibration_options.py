@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from judgesmith.cli.compile_options import given_options
 from judgesmith.cli.faults import OptionError
 from judgesmith.cli.numbers import Number
-from judgesmith.cli.options import Command, together
+from judgesmith.cli.options import Command, given_options, together
 
 if TYPE_CHECKING:
     import dspy
@@ -85,11 +84,19 @@ class CalibrationChoice:
     confidence: float
     within: float | None
 
-    def refuse_without(self) -> None:
-        """Refuse options about a calibration that is not made."""
+    def refuse_for(self, settings: CompileSettings) -> None:
+        """Refuse options about a calibration that is not made, or cannot be."""
+        from judgesmith.programs.families import family_of
+
         if not self.calibrate and (given := given_options("confidence", "within")):
             raise OptionError(
                 f"{given[0]} belongs to --calibrate; give it, or drop {given[0]}.", option=given[0]
+            )
+        if self.calibrate and family_of(settings.protocol.judge).ranks:
+            raise OptionError(
+                "scores that are ranks within a source are put on no scale of people; leave "
+                "--calibrate out.",
+                option="--calibrate",
             )
 
     def run(self, run: str, aside: DataSet | None) -> str:

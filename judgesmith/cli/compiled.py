@@ -9,6 +9,7 @@ from judgesmith.cli.agreement import (
     NO_DIFFERENCE,
     basis_text,
     estimate_text,
+    interval_text,
     print_agreement,
     print_criteria,
 )
@@ -190,6 +191,12 @@ def _print_objective(found: ObjectiveReport) -> None:
         )
 
 
+def print_saved(saved: AnySaved, folder: Path) -> None:
+    """Say where a judge is, and what to do with it."""
+    say(f"\nsaved in {folder} (fingerprint {saved.fingerprint}); try:")
+    say(f"  judgesmith score {folder} INPUT.jsonl -o SCORES.jsonl")
+
+
 def print_examples(found: Compiled, saved: AnySaved) -> None:
     """Print two judgements of texts that were held out, as the judge that is saved gives them."""
     from judgesmith.programs.calibrated import calibrated
@@ -212,8 +219,6 @@ def print_examples(found: Compiled, saved: AnySaved) -> None:
 
 def _calibrated_text(judgement: CalibratedJudgement) -> str:
     """Return a score on the scale of people with its interval, or that people are to give one."""
-    from judgesmith.cli.agreement import interval_text
-
     low, high = judgement.low, judgement.high
     assert low is not None
     assert high is not None

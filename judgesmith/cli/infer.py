@@ -97,8 +97,7 @@ def command(
     from judgesmith.signatures import Rubric
 
     place = file_place(output, data, keep, like="rubric.yaml")
-    names = set(ModelChoice.__dataclass_fields__)
-    choice = ModelChoice(**{name: rest.pop(name) for name in names})
+    choice = ModelChoice.taken_from(rest)
     rest["fewest"] = min(4, rest["most"])
     with blaming("--without"):
         left_out = _parts(without)

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from judgesmith.cli.compile_options import given_options
 from judgesmith.cli.faults import OptionError, blaming
-from judgesmith.cli.options import Command, together
+from judgesmith.cli.options import Command, given_options, together
 
 if TYPE_CHECKING:
     from judgesmith.programs import Family

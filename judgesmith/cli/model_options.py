@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -74,6 +74,11 @@ class ModelChoice:
     rpm: float | None
     tpm: float | None
     ledger: str
+
+    @classmethod
+    def taken_from(cls, options: dict[str, Any]) -> ModelChoice:
+        """Return what ``options`` say of models, and take it out of them."""
+        return cls(**{name: options.pop(name) for name in cls.__dataclass_fields__})
 
     def lm(self, *, default: str = "offline", run_id: str | None = None) -> dspy.LM:
         """Return the model, with its ledger, budget and limits."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from judgesmith.cli.agreement import basis_text, print_agreement
-from judgesmith.cli.compiled import print_estimate
+from judgesmith.cli.compiled import print_estimate, print_saved
 from judgesmith.cli.data_options import aggregate_option, data_options, load_data
 from judgesmith.cli.faults import OptionError, blaming
 from judgesmith.cli.judge_models import models_of_all
@@ -139,8 +139,7 @@ def command(
         _print(found, dataset, usage)
     say_notes((*dataset.notes, *found.notes), as_json=as_json)
     if not as_json:
-        say(f"\nsaved in {folder} (fingerprint {found.saved.fingerprint}); try:")
-        say(f"  judgesmith score {folder} INPUT.jsonl -o SCORES.jsonl")
+        print_saved(found.saved, folder)
 
 
 def _members(judges: tuple[str, ...]) -> dict[str, AnySaved]:

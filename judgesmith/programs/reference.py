@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, get_args
+from typing import Any, Self, get_args
 
 from judgesmith.programs.aggregating import check_terms
+from judgesmith.programs.bertscore import n_layers
 from judgesmith.programs.choices import field_choice
 from judgesmith.programs.judge import Judge
 from judgesmith.programs.judging import Steps
@@ -13,7 +14,7 @@ from judgesmith.programs.reference_metrics import measure_of
 from judgesmith.programs.reference_steps import reference_steps
 from judgesmith.signatures.reference import Metric, ReferenceProtocol
 from judgesmith.signatures.rubric import Rubric
-from judgesmith.signatures.space import Space
+from judgesmith.signatures.space import Choice, Option, Picked, Space
 
 
 class Reference(Judge):
@@ -31,7 +32,7 @@ class Reference(Judge):
     ImportError
         If the library behind the metric is not installed; the message names the extra.
     ValueError
-        If METEOR is to know synonyms and WordNet is not there.
+        If METEOR is to know synonyms and WordNet is not there, or BERTScore's weights are not.
 
     Examples
     --------
@@ -81,7 +82,7 @@ class Reference(Judge):
         own = self._settings
         rouge = tuple(name for name in get_args(Metric) if name.startswith("rouge"))
         choices = [
-            field_choice(own, "metric", get_args(Metric)),
+            field_choice(own, "metric", _EVERYWHERE),
             field_choice(own, "against", ("references", "source", "context")),
             field_choice(own, "several", ("max", "mean"), against=("references",)),
             field_choice(own, "stem", ("none", "porter"), metric=rouge),
@@ -90,4 +91,27 @@ class Reference(Judge):
         # What is not installed everywhere competes only where it was asked for.
         synonyms = ("none", "wordnet") if own.synonyms == "wordnet" else ("none",)
         choices.append(field_choice(own, "synonyms", synonyms, metric=("meteor",)))
+        if own.metric == "bertscore":
+            choices.append(_layer_choice(own))
         return Space(choices=tuple(choices))
+
+    def with_choices(self, picked: Picked, *, space: Space | None = None) -> Self:
+        """Return a judge decided as ``picked`` says, as every judge does.
+
+        BERTScore can be picked by its name though it is not among what is searched.
+        """
+        if space is None and picked.get("metric") == "bertscore" != self._settings.metric:
+            asked = self._settings.decided({"metric": "bertscore"})
+            return self.with_protocol(asked).with_choices(picked)
+        return super().with_choices(picked, space=space)
+
+
+_EVERYWHERE = tuple(name for name in get_args(Metric) if name != "bertscore")
+
+
+def _layer_choice(own: ReferenceProtocol) -> Choice:
+    """Return the choice between the layers that there are, the protocol's own first."""
+    layers: list[int | None] = [own.layer]
+    layers += [one for one in (None, *range(1, n_layers(own))) if one != own.layer]
+    options = tuple(Option(id=str(one or "last"), sets={"layer": one}) for one in layers)
+    return Choice(name="layer", options=options, only_if={"metric": ("bertscore",)})

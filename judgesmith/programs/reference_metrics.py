@@ -1,6 +1,7 @@
 """Overlap of a response with one reference, by the libraries whose numbers are published.
 
-They belong to the extra ``judgesmith[reference]`` and are imported when they are used.
+They belong to the extras ``judgesmith[reference]`` and ``judgesmith[bertscore]`` and are imported
+when they are used.
 """
 
 from __future__ import annotations
@@ -8,9 +9,9 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable
 from dataclasses import dataclass
-from importlib import import_module
-from types import ModuleType
 
+from judgesmith.programs.bertscore import bertscore
+from judgesmith.programs.extras import library
 from judgesmith.programs.reference_words import words_of
 from judgesmith.signatures.reference import ReferenceProtocol
 
@@ -32,7 +33,7 @@ def measure_of(protocol: ReferenceProtocol) -> Measure:
     ImportError
         If a library of the extra is missing; the message names it.
     ValueError
-        If synonyms are wanted and WordNet is not there.
+        If synonyms are wanted and WordNet is not there, or the weights of BERTScore are not.
 
     Examples
     --------
@@ -40,6 +41,8 @@ def measure_of(protocol: ReferenceProtocol) -> Measure:
     80.0
     """
     name = protocol.metric
+    if name == "bertscore":
+        return bertscore(protocol)
     if name == "bleu":
         return _bleu(protocol.tokens)
     if name == "chrf":
@@ -52,32 +55,6 @@ def measure_of(protocol: ReferenceProtocol) -> Measure:
 def least_words(protocol: ReferenceProtocol) -> int:
     """Return how many words a reference has at least, so that there is something to compare."""
     return 2 if protocol.metric == "rouge2" else 1
-
-
-def library(name: str) -> ModuleType:
-    """Return a module of the extra.
-
-    Raises
-    ------
-    ImportError
-        If it is not installed.
-
-    Examples
-    --------
-    >>> library("rouge_scored")
-    Traceback (most recent call last):
-    ...
-    ImportError: reference metrics need rouge_scored: pip install 'judgesmith[reference]'
-    """
-    try:
-        return import_module(name)
-    except ModuleNotFoundError as fault:
-        package = name.partition(".")[0]
-        if fault.name is None or fault.name.partition(".")[0] != package:
-            raise
-        raise ImportError(
-            f"reference metrics need {package}: pip install 'judgesmith[reference]'"
-        ) from None
 
 
 @dataclass(frozen=True, slots=True)

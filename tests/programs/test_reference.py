@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 
 from judgesmith.programs import Reference, SavedJudge, judge_items, load_judge
 from judgesmith.programs.asking import calls_per_item
+from judgesmith.programs.extras import library
 from judgesmith.programs.panel import Panel
-from judgesmith.programs.reference_metrics import library, measure_of
+from judgesmith.programs.reference_metrics import measure_of
 from judgesmith.programs.reference_words import words_of
 from judgesmith.signatures import RatedItem
 from judgesmith.signatures.reference import ReferenceProtocol

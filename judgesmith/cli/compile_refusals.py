@@ -1,10 +1,11 @@
-"""Which options of ``compile`` were said: what they leave to decide, and which exclude others."""
+"""Options of ``compile`` that exclude others, or belong to a search that is not made."""
 
 from __future__ import annotations
 
 import click
 
 from judgesmith.cli.faults import OptionError
+from judgesmith.cli.options import given_options
 
 _OF_THE_JUDGE = (
     *("family", "rubric", "criteria", "inference", "variant", "criteria_calls", "explain"),
@@ -52,32 +53,6 @@ def refuse_contradictions(
             f"{first} and {second} do not go together: the one leaves nothing for the other to "
             "decide. Drop one of the two."
         )
-
-
-def given_options(*names: str) -> list[str]:
-    """Return which of these options were said, as they are written."""
-    context = click.get_current_context()
-    source = click.core.ParameterSource
-    unsaid = (source.DEFAULT, source.ENVIRONMENT)
-    written = {one.name: max(one.opts, key=len) for one in context.command.params}
-    return [written[name] for name in names if context.get_parameter_source(name) not in unsaid]
-
-
-def said(without: str) -> tuple[str, ...]:
-    """Return the choices about the judge that options have made: these are not searched."""
-    decided = {
-        "variant": ["variant"],
-        "criteria_calls": ["variant", "criteria_calls"],
-        "explain": ["explain"],
-        "rubric": ["rubric"],
-        "criteria": ["rubric"],
-    }
-    left_out = {"explanations": ["explain"], "mcs": ["variant"], "os": ["variant", "overall"]}
-    left_out["task"] = ["rubric"]
-    made = [name for option, names in decided.items() if given_options(option) for name in names]
-    for part in without.split(","):
-        made += left_out.get(part.strip(), [])
-    return tuple(dict.fromkeys(made))
 
 
 def refuse_another_search(optimizer: str) -> None:

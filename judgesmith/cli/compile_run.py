@@ -1,0 +1,203 @@
+"""A run of ``compile`` that is about to be made: its rows, its models and its fingerprint."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from judgesmith.cli.faults import blaming
+from judgesmith.cli.progress import stage_progress
+from judgesmith.cli.role_options import RunModels, run_models
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import dspy
+
+    from judgesmith.cli.calibration_options import CalibrationChoice
+    from judgesmith.cli.model_options import ModelChoice
+    from judgesmith.experiments import Compiled, CompileSettings, DataSet
+    from judgesmith.experiments.estimating import RunEstimate
+    from judgesmith.experiments.searching import SearchFiles
+    from judgesmith.programs.models import Usage
+    from judgesmith.programs.saved import SavedJudge
+    from judgesmith.programs.saved_kinds import AnySaved
+
+
+@dataclass(frozen=True, kw_only=True)
+class CompileRun:
+    """What is compiled, from which rows and by which models.
+
+    Attributes
+    ----------
+    dataset : DataSet
+        The rows to compile from.
+    aside : DataSet or None
+        Those that are kept for a calibration.
+    settings : CompileSettings
+        What is decided about the judge and the search.
+    calibration : CalibrationChoice
+        What comes on top of the judge.
+    before : SavedJudge or None
+        The earlier judge that it starts from.
+    asked : RunModels
+        All models, under one budget.
+    fingerprint : str
+        What tells this run from others.
+    """
+
+    dataset: DataSet
+    aside: DataSet | None
+    settings: CompileSettings
+    calibration: CalibrationChoice
+    before: SavedJudge | None
+    asked: RunModels
+    fingerprint: str
+
+    @property
+    def models(self) -> tuple[dspy.LM, ...]:
+        """All models, the one that judges first."""
+        return (self.asked.lm, *self.asked.others)
+
+    @property
+    def usage(self) -> Usage:
+        """What went through all models together."""
+        from judgesmith.programs.costs import usage_of
+
+        usage = usage_of(*self.models)
+        assert usage is not None
+        return usage
+
+    @property
+    def adaptations(self) -> list[str]:
+        """What models were asked in another way than was said, each once."""
+        from judgesmith.programs.models import stack_of
+
+        stacks = [stack for one in self.models if (stack := stack_of(one))]
+        return list(dict.fromkeys(text for stack in stacks for text in stack.adaptations))
+
+    def estimate(self) -> RunEstimate:
+        """Return what the run would ask and cost."""
+        from judgesmith.experiments.estimating import estimate_run
+
+        estimated = estimate_run(
+            self.dataset,
+            self.settings,
+            self.asked.lm,
+            others=self.asked.others,
+            known=_known(self.before),
+        )
+        return self.calibration.added(estimated, self.aside, self.settings)
+
+    def search_files(self, ledger: str, storage: str | None) -> SearchFiles:
+        """Return where a search is kept: beside the ledger, or in the database that is named."""
+        from judgesmith.experiments.searching import SearchFiles
+        from judgesmith.optimizers.studies import check_storage
+
+        folder = Path(ledger).expanduser().parent / "searches"
+        # From the environment it may be given to a search that has no use for it.
+        used = storage if self.settings.optimizer == "protocol" else None
+        if used is not None:
+            check_storage(used)
+        journal, log = (folder / f"{self.fingerprint}.{kind}" for kind in ("journal", "jsonl"))
+        return SearchFiles(storage=used or journal, log=log)
+
+    def compile(self, files: SearchFiles | None, *, concurrency: int, quiet: bool) -> Compiled:
+        """Return the judge and how far it agrees, as ``compile_judge`` does."""
+        from judgesmith.experiments import compile_judge
+
+        with stage_progress(quiet=quiet) as progress:
+            return compile_judge(
+                self.dataset,
+                self.settings,
+                earlier=self.before,
+                lm=self.asked.lm,
+                models=self.asked.competing,
+                roles=self.asked.roles,
+                concurrency=concurrency,
+                progress=progress,
+                files=files,
+            )
+
+    def calibrated(
+        self, found: SavedJudge, *, concurrency: int, quiet: bool
+    ) -> tuple[AnySaved, list[str]]:
+        """Return the judge with its calibration, if there is to be one, and what to say of it."""
+        if self.aside is None:
+            return found, []
+        with stage_progress(quiet=quiet) as progress:
+            return self.calibration.learned(
+                found.with_models({str(one.model): one for one in self.models}),
+                self.dataset,
+                self.aside,
+                self.settings,
+                run=self.fingerprint,
+                lm=_of_name(found.model, self.models),
+                concurrency=concurrency,
+                progress=progress,
+            )
+
+
+def prepared_run(
+    dataset: DataSet,
+    settings: CompileSettings,
+    choice: ModelChoice,
+    calibration: CalibrationChoice,
+    before: SavedJudge | None,
+    *,
+    data: str,
+) -> CompileRun:
+    """Return the run that all of this makes, once it is sure that it can be made.
+
+    ``data`` is what the rated items are called on the command line. No model is asked.
+
+    Raises
+    ------
+    OptionError
+        If it cannot be made.
+    """
+    from judgesmith.experiments.chosen_targets import chosen_targets
+    from judgesmith.experiments.fronts import check_searched, endpoints_of
+    from judgesmith.experiments.parts import parts_of
+    from judgesmith.experiments.role_models import check_role_models
+    from judgesmith.optimizers.competing_models import check_models
+    from judgesmith.optimizers.grammar import parse_objectives
+
+    with blaming("--target" if settings.target else data):
+        targets = chosen_targets(dataset, settings)
+    with blaming(data):
+        dataset, aside = calibration.divided(dataset, targets.whole, settings)
+        targets = chosen_targets(dataset, settings)
+    with blaming("--objective"):
+        objective = parse_objectives(settings.objective)
+        check_searched(settings)
+    with blaming(data):
+        parts_of(dataset, targets, settings, _known(before))
+    asked = run_models(choice, settings)
+    with blaming("--role"):
+        check_role_models(settings, asked.roles)
+    with blaming("--objective"):
+        check_models(asked.lm, asked.competing, objective)
+    endpoints = endpoints_of(asked.lm, {**asked.competing, **asked.roles})
+    own_run = settings.fingerprint(dataset, choice.model_name or "offline", endpoints)
+    run = calibration.run(own_run, aside)
+    return CompileRun(
+        dataset=dataset,
+        aside=aside,
+        settings=settings,
+        calibration=calibration,
+        before=before,
+        asked=run_models(choice, settings, run_id=f"compile {run}"),
+        fingerprint=run,
+    )
+
+
+def _known(before: SavedJudge | None) -> frozenset[str]:
+    """Return the keys of the rows that an earlier judge was made from."""
+    return frozenset() if before is None else before.seen_keys
+
+
+def _of_name(name: str, models: Sequence[dspy.LM]) -> dspy.LM:
+    """Return the model of that name: the first, or one of those that competed with it."""
+    return next((one for one in models if str(one.model) == name), models[0])

@@ -1,0 +1,187 @@
+"""What the options of ``compile`` say of the judge that a run starts from, and of its search."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from judgesmith.cli.compile_refusals import (
+    refuse_another_search,
+    refuse_beside_earlier,
+    refuse_contradictions,
+)
+from judgesmith.cli.faults import OptionError, blaming
+from judgesmith.cli.judge_options import family_named, picked_of, protocol_of
+from judgesmith.cli.options import given_options
+from judgesmith.cli.role_options import roles_of
+
+if TYPE_CHECKING:
+    from judgesmith.experiments import CompileSettings
+    from judgesmith.programs import Family
+    from judgesmith.programs.saved import SavedJudge
+
+
+def earlier_judge(folder: str) -> SavedJudge:
+    """Return the judge that ``--from`` names.
+
+    Raises
+    ------
+    OptionError
+        If other options say what is taken from it, or speak of what it has not.
+    """
+    from judgesmith.programs.saved import SavedJudge
+
+    before = SavedJudge.load(folder)
+    refuse_beside_earlier()
+    family_named(before.protocol.judge)
+    return before
+
+
+def settings_of(
+    before: SavedJudge | None,
+    *,
+    family: str,
+    variant: str,
+    criteria_calls: str,
+    explain: str,
+    answer_tokens: int | None,
+    chosen: tuple[str, ...],
+    no_texts: bool,
+    first: str,
+    models: str | None,
+    roles: tuple[str, ...],
+    **rest: Any,
+) -> CompileSettings:
+    """Return what the options say of the judge and the search.
+
+    Parameters
+    ----------
+    before : SavedJudge or None
+        The earlier judge to start from.
+    first : str
+        The model that judges.
+    family, variant, criteria_calls, explain, answer_tokens, chosen, no_texts, models, roles
+        As the command line says.
+    **rest
+        Fields of ``CompileSettings``, and ``rubric``, ``criteria``, ``inference``, ``without`` and
+        ``vary_samples`` as the command line says.
+
+    Raises
+    ------
+    OptionError, ValueError, OSError
+        If they cannot be, or exclude each other.
+    """
+    from judgesmith.experiments.starting import starting_from
+
+    start: dict[str, Any] = {
+        "variant": variant,
+        "criteria_calls": criteria_calls,
+        "explain": explain,
+    }
+    start |= {"max_tokens": answer_tokens} if answer_tokens else {}
+    refuse_another_search(rest["optimizer"])
+    settings = _settings(
+        family_named(family),
+        start,
+        picked_of(chosen),
+        texts=not no_texts,
+        models=_others(models, first),
+        roles=roles_of(roles),
+        **rest,
+    )
+    with blaming("--from"):
+        return settings if before is None else starting_from(before, settings)
+
+
+def _others(models: str | None, first: str) -> tuple[str, ...]:
+    """Return the models that compete with the first."""
+    if models is None:
+        return ()
+    names = tuple(one.strip() for one in models.split(","))
+    twice = [name for name in names if [first, *names].count(name) > 1]
+    if not all(names) or twice:
+        what = f"{twice[0]} is named twice" if all(names) else f"got {models!r}"
+        raise OptionError(
+            f"the models that compete are names with commas between, each once; {what}.",
+            option="--models",
+        )
+    return names
+
+
+def _settings(
+    family: Family,
+    start: dict[str, Any],
+    picked: dict[str, str],
+    rubric: str | None,
+    criteria: str | None,
+    inference: str,
+    without: str,
+    *,
+    vary_samples: bool,
+    **rest: Any,
+) -> CompileSettings:
+    from judgesmith.experiments import CompileSettings
+    from judgesmith.experiments.ablating import without as left_out
+    from judgesmith.experiments.within_source import check_within_source
+    from judgesmith.programs.inference_settings import InferenceSettings
+    from judgesmith.signatures import Protocol, Rubric
+
+    if rubric and criteria in ("inferred", "general"):
+        raise OptionError(
+            f"--rubric gives the criteria, and --criteria {criteria} would take others; drop one.",
+            option="--criteria",
+        )
+    twice = [name for name in rest["target"] if rest["target"].count(name) > 1]
+    if twice:
+        raise OptionError(
+            f"every target is named once; got {', '.join(rest['target'])}.", option="--target"
+        )
+    if rubric:
+        start["rubric"] = Rubric.load(rubric)
+        fine = family.name == "active-critic" and start["variant"] == "fine"
+        if not start["rubric"].criteria and criteria is None and fine:
+            raise OptionError(
+                f"{rubric}: there are no criteria, and the variant fine scores each; write some, "
+                "or use another variant.",
+                option=rubric,
+            )
+    source = "given" if criteria == "general" or (rubric and criteria is None) else criteria
+    if len(rest["target"]) > 1 and source == "given" and rubric:
+        source = None  # several targets are the criteria; the rubric defines them
+    if family.ranks:
+        with blaming("--objective"):
+            check_within_source(rest["objective"], judge=family.name)
+    protocol = protocol_of(family, start, picked)
+    fixed = dict.fromkeys((*_said(without), *picked))
+    if not family.has_demonstrations:
+        rest["n_demonstrations"] = 0
+    settings = CompileSettings.model_validate(
+        {
+            **rest,
+            "protocol": protocol,
+            "criteria": source,
+            "fixed": (*fixed, *(() if vary_samples else ("samples",))),
+            "inference": InferenceSettings.model_validate({"inference": inference}),
+        }
+    )
+    parts = [part.strip() for part in without.split(",") if part.strip()]
+    variant = protocol.variant if isinstance(protocol, Protocol) else ""
+    refuse_contradictions(variant, source, parts, lexical=rest["lexical"])
+    with blaming("--without"):
+        return left_out(settings, parts) if parts else settings
+
+
+def _said(without: str) -> tuple[str, ...]:
+    """Return the choices about the judge that options have made: these are not searched."""
+    decided = {
+        "variant": ["variant"],
+        "criteria_calls": ["variant", "criteria_calls"],
+        "explain": ["explain"],
+        "rubric": ["rubric"],
+        "criteria": ["rubric"],
+    }
+    left_out = {"explanations": ["explain"], "mcs": ["variant"], "os": ["variant", "overall"]}
+    left_out["task"] = ["rubric"]
+    made = [name for option, names in decided.items() if given_options(option) for name in names]
+    for part in without.split(","):
+        made += left_out.get(part.strip(), [])
+    return tuple(dict.fromkeys(made))

@@ -1,0 +1,31 @@
+"""Libraries that only some metrics need: imported when they are used, asked for by their extra."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from types import ModuleType
+
+
+def library(name: str, *, extra: str = "reference") -> ModuleType:
+    """Return a module of an extra.
+
+    Raises
+    ------
+    ImportError
+        If it is not installed.
+
+    Examples
+    --------
+    >>> library("rouge_scored")
+    Traceback (most recent call last):
+    ...
+    ImportError: reference metrics need rouge_scored: pip install 'judgesmith[reference]'
+    """
+    try:
+        return import_module(name)
+    except ModuleNotFoundError as fault:
+        package = name.partition(".")[0]
+        if fault.name is None or fault.name.partition(".")[0] != package:
+            raise
+        needing = "reference metrics need" if extra == "reference" else "BERTScore needs"
+        raise ImportError(f"{needing} {package}: pip install 'judgesmith[{extra}]'") from None
