@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from judgesmith.experiments.ablation_rows import BLOCKS, FULL, Block
-from judgesmith.experiments.offline_notes import OFFLINE
+from judgesmith.optimizers.judge_optimizer import OFFLINE
 from judgesmith.programs.card import agreement_text, printable
 
 if TYPE_CHECKING:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from judgesmith.optimizers.judge_optimizer import OFFLINE
 from judgesmith.signatures import RatedItem
 
-OFFLINE = "offline"
 _LOOKED_AT = 200
 
 

@@ -7,11 +7,11 @@ from statistics import NormalDist
 
 import numpy as np
 
-from judgesmith.experiments.offline_notes import OFFLINE
 from judgesmith.experiments.parts import Parts
 from judgesmith.experiments.tuning import Tuning
 from judgesmith.optimizers import parse_objective
 from judgesmith.optimizers.demonstrations import ENOUGH_SCORED
+from judgesmith.optimizers.judge_optimizer import OFFLINE
 from judgesmith.programs import Judge
 
 

@@ -76,7 +76,7 @@ class CompileSettings(BaseModel):
     learn_weights : bool
         Whether the score may be a learned combination of the model's numbers.
     partial_demos, percent_of_max : bool
-        See ``RandomDemonstrationSearch``; the latter holds for inference as well.
+        See ``Pool`` and ``JudgeSearch``; the latter holds for inference as well.
     lexical : bool or None
         Whether lexical features may enter the aggregation; None allows them where the model is
         the offline one, which is made of nothing else.

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from judgesmith.experiments.fronts import deciding_objective, front_notes, importance_entries
-from judgesmith.experiments.offline_notes import OFFLINE
 from judgesmith.experiments.parts import Parts, examples_of
 from judgesmith.experiments.search_log import SearchLog, plain_trial
 from judgesmith.experiments.search_progress import SearchProgress
@@ -31,6 +30,7 @@ from judgesmith.optimizers.competing_models import minds_dollars
 from judgesmith.optimizers.drawing import shown_keys
 from judgesmith.optimizers.found_front import FoundMember
 from judgesmith.optimizers.grammar import parse_objectives
+from judgesmith.optimizers.judge_optimizer import OFFLINE
 from judgesmith.optimizers.racing_search import RacedTrial
 from judgesmith.optimizers.rows import Rows
 from judgesmith.programs import Judge, judge_items

@@ -74,7 +74,7 @@ class FitAggregation(JudgeOptimizer):
     seed : int
         Of the folds.
     scale, lm, concurrency, progress
-        As in ``RandomDemonstrationSearch``.
+        As for ``JudgeOptimizer``.
 
     Attributes
     ----------

@@ -14,7 +14,7 @@ import numpy as np
 
 from judgesmith.optimizers.answer_balance import Measured, refuse_many_answers
 from judgesmith.optimizers.demonstrations import ENOUGH_SCORED
-from judgesmith.optimizers.judge_optimizer import JudgeOptimizer
+from judgesmith.optimizers.judge_optimizer import OFFLINE, JudgeOptimizer
 from judgesmith.optimizers.judge_texts import INSTRUCTIONS, judge_texts, problem_with, with_texts
 from judgesmith.optimizers.rewrite_trial import RewriteTrial
 from judgesmith.programs.asking import current_lm
@@ -30,8 +30,6 @@ if TYPE_CHECKING:
 
 ROUNDS, PARAPHRASES, TEXTS = 2, 5, 50
 """Rounds per instruction, paraphrases in each, and texts that each is tried on, by default."""
-
-_OFFLINE = "offline"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -144,7 +142,7 @@ class BalancedInstructions(JudgeOptimizer):
         if stack_of(lm) is None:
             raise ValueError("BalancedInstructions needs a model made by judgesmith.model.")
         self.complete_ = True
-        self.writes_by_rule_ = str((self.writer or lm).model) == _OFFLINE
+        self.writes_by_rule_ = str((self.writer or lm).model) == OFFLINE
         self.trials_: tuple[RewriteTrial, ...] = ()
         judge = student.with_protocol(student.protocol)
         best = _Best(judge, self._measured(judge, items, lm), 0)

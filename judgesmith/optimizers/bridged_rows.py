@@ -18,6 +18,9 @@ from judgesmith.programs.judge import Judge
 from judgesmith.signatures.answer_scale import Level, is_percent, level_of
 from judgesmith.signatures.judgement import Judgement
 
+TRAIN, SELECT = "train", "select"
+"""Names of the rows to learn from, and of those to choose by."""
+
 
 @dataclass(kw_only=True, eq=False)
 class BridgedRows:

@@ -7,41 +7,38 @@ the objective, and what they find is compared with the start by the objective it
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Unpack
 
 import dspy
-from dspy.utils.callback import BaseCallback
 
 from judgesmith.optimizers.bridged_candidates import BridgedTrial, Compared
-from judgesmith.optimizers.bridged_rows import BridgedMetric, BridgedRows, judgement_of
-from judgesmith.optimizers.demonstrations import (
-    ENOUGH_SCORED,
-    pool_and_selection_rows,
-    refuse_unscored_targets,
+from judgesmith.optimizers.bridged_rows import (
+    SELECT,
+    TRAIN,
+    BridgedMetric,
+    BridgedRows,
+    judgement_of,
 )
-from judgesmith.optimizers.drawing import shown_keys
+from judgesmith.optimizers.bridged_watch import Ended, Watch
+from judgesmith.optimizers.demonstrations import ENOUGH_SCORED
 from judgesmith.optimizers.dspy_runs import NAMES, DspyRun, Name, silent
-from judgesmith.optimizers.judge_optimizer import JudgeOptimizer
-from judgesmith.optimizers.objectives import Objective, as_objective
+from judgesmith.optimizers.judge_optimizer import OFFLINE
+from judgesmith.optimizers.judge_search import SearchSettings
+from judgesmith.optimizers.objectives import Objective
 from judgesmith.optimizers.protocol_candidates import Asking
 from judgesmith.optimizers.racing_search import OutOfBudget
 from judgesmith.optimizers.rows import Rows
-from judgesmith.optimizers.table import SCORE
+from judgesmith.optimizers.text_search import TextSearch
 from judgesmith.programs.asking import current_lm
-from judgesmith.programs.judge import Judge, check_judge
-from judgesmith.programs.models import BudgetSpent
+from judgesmith.programs.judge import Judge
 from judgesmith.programs.models.stopping import STOPPING, Stopped
-from judgesmith.programs.running import CONCURRENCY
 from judgesmith.signatures.judgement import Judgement
-from judgesmith.signatures.scale import Scale
 
-TRAIN, SELECT = "train", "select"
-OFFLINE = "offline"
 MOST_THREADS = 32
 
 
-class BridgedSearch(JudgeOptimizer):
+class BridgedSearch(TextSearch):
     """Run an optimizer of DSPy on a judge, and keep what is better by the objective.
 
     What DSPy is told of a single answer is its exact part in the objective, all other rows being
@@ -64,10 +61,10 @@ class BridgedSearch(JudgeOptimizer):
         Of the optimizer, as DSPy names them, such as ``{"auto": "medium"}``.
     prompt_lm : dspy.LM or None
         The model that writes instructions; None takes the one that judges.
-    targets, percent_of_max, seed, scale, lm, concurrency, progress
-        As for ``RandomDemonstrationSearch``.
     noted : callable or None
         Told of every trial as soon as it is known how well it did.
+    **shared
+        As for ``JudgeSearch``.
 
     Attributes
     ----------
@@ -82,6 +79,8 @@ class BridgedSearch(JudgeOptimizer):
     Model Programs", EMNLP. arXiv:2406.11695. SIMBA: DSPy's documentation.
     """
 
+    taught_by = "lets the student teach"
+
     def __init__(
         self,
         optimizer: Name,
@@ -89,75 +88,24 @@ class BridgedSearch(JudgeOptimizer):
         *,
         settings: Mapping[str, Any] | None = None,
         prompt_lm: dspy.LM | None = None,
-        targets: Sequence[str] = (SCORE,),
-        percent_of_max: bool = False,
-        seed: int = 0,
-        scale: Scale | None = None,
-        lm: dspy.LM | None = None,
-        concurrency: int = CONCURRENCY,
-        progress: Callable[[int], None] | None = None,
         noted: Callable[[BridgedTrial], None] | None = None,
+        **shared: Unpack[SearchSettings],
     ) -> None:
-        super().__init__(seed=seed, scale=scale, lm=lm, concurrency=concurrency, progress=progress)
+        super().__init__(objective, **shared)
         if optimizer not in NAMES:
             raise ValueError(f"optimizer must be one of {', '.join(NAMES)}; got {optimizer!r}.")
         ours = sorted({"metric", "num_threads", "prompt_model", "seed"} & set(settings or {}))
         if ours:
             raise ValueError(f"{', '.join(ours)} is set by the bridge; leave it out of settings.")
-        if not targets:
-            raise ValueError("no targets to agree with; name score, or criteria.")
         self.optimizer = optimizer
-        self.objective = as_objective(objective)
         self.settings = dict(settings or {})
         self.prompt_lm = prompt_lm
-        self.targets = tuple(targets)
-        self.percent_of_max = percent_of_max
         self.noted = noted
 
     n_demonstrations = 4
     """What DSPy's optimizers show at most by default: says how large a pool is split off."""
 
-    def compile(
-        self,
-        student: Judge,
-        *,
-        trainset: Sequence[dspy.Example],
-        teacher: None = None,
-        valset: Sequence[dspy.Example] | None = None,
-    ) -> Judge:
-        """Return the best judge found; ``student`` is left as it was.
-
-        Parameters
-        ----------
-        student : Judge
-            It competes, and wins where nothing is better. Rows that it shows are not chosen by.
-        trainset : sequence of dspy.Example
-            Rows that may be shown and learned from. Without ``valset``, a part of them by source.
-        teacher : None
-            The student teaches.
-        valset : sequence of dspy.Example or None
-            Rows to choose by. They share no source with ``trainset``.
-
-        Raises
-        ------
-        ValueError
-            If there are too few rows, all scores are equal, rows to learn from and rows to choose
-            by share a source, or the student scores no such target.
-        """
-        check_judge(student)
-        if teacher is not None:
-            raise ValueError("BridgedSearch lets the student teach; drop teacher=.")
-        refuse_unscored_targets(student.protocol, self.targets)
-        pool, selection = pool_and_selection_rows(
-            trainset,
-            valset,
-            n_demonstrations=self.n_demonstrations,
-            scale=self.scale,
-            percent_of_max=self.percent_of_max,
-            seed=self.seed,
-            shown=shown_keys(student.protocol.demonstrations),
-        )
-        selection.refuse_constant(self.targets)
+    def _found(self, student: Judge, pool: Rows, selection: Rows) -> Judge:
         lm = self.lm or current_lm()
         asking = Asking(lm=lm, concurrency=self.concurrency, progress=self.progress)
         compared = Compared(
@@ -176,8 +124,7 @@ class BridgedSearch(JudgeOptimizer):
         except OutOfBudget:
             self.complete_ = False
         self.trials_ = tuple(compared.trials)
-        best = compared.best()
-        return best.with_protocol(best.protocol)
+        return compared.best()
 
     def _searched(
         self,
@@ -199,7 +146,7 @@ class BridgedSearch(JudgeOptimizer):
             )
             for name, (rows, said) in judged.items()
         }
-        watch = _Watch(student, self.progress)
+        watch = Watch(student, self.progress)
         writer = self.prompt_lm or lm
         n_threads = min(self.concurrency, MOST_THREADS)
         run = DspyRun(
@@ -230,7 +177,7 @@ class BridgedSearch(JudgeOptimizer):
                 made = run(self.optimizer, student.with_protocol(student.protocol), train, select)
                 others = getattr(made, "candidate_programs", None) or []
                 found = [made, *(one["program"] for one in others)]
-            except _Ended:
+            except Ended:
                 pass
             except Exception as fault:
                 watch.note(fault)
@@ -266,62 +213,3 @@ _EXHAUSTED = "No valid program found"
 
 _NO_END = 10**9
 """DSPy abandons what is under way after so many failures; here each is a failure by itself."""
-
-
-class _Ended(BaseException):
-    """Ends an optimizer of DSPy's, which takes every exception for the failure of one row."""
-
-
-class _Watch(BaseCallback):
-    """Sees every judge that DSPy asks, hears every answer, and notices why answers fail."""
-
-    def __init__(self, student: Judge, progress: Callable[[int], None] | None) -> None:
-        self.student = student
-        self.progress = progress
-        self.protocols: dict[str, Any] = {}
-        self.answers: dict[str, dict[int, Judgement]] = {}
-        self.spent = self.stopped = False
-
-    def on_module_start(self, call_id: str, instance: Any, inputs: dict[str, Any]) -> None:
-        """Remember which judge is asked.
-
-        Raises
-        ------
-        _Ended
-            If there is no point in asking any more.
-        """
-        if self.spent or self.stopped:
-            raise _Ended
-        if isinstance(instance, Judge):
-            protocol = instance.protocol
-            self.protocols.setdefault(protocol.fingerprint, protocol)
-
-    def on_module_end(
-        self, call_id: str, outputs: Any, exception: BaseException | None = None
-    ) -> None:
-        """Notice why there is no answer."""
-        if exception is not None:
-            self.note(exception)
-        elif self.progress is not None and outputs is not None and "protocol" in outputs:
-            self.progress(1)
-
-    def note(self, fault: BaseException | None) -> None:
-        """Notice a fault that ends the search."""
-        while fault is not None:
-            self.spent = self.spent or isinstance(fault, BudgetSpent | OutOfBudget)
-            self.stopped = self.stopped or isinstance(fault, Stopped)
-            fault = fault.__cause__
-
-    def heard(self, name: str, row: int, judge: str, judgement: Judgement) -> None:
-        """Remember an answer about a row to choose by."""
-        if name == SELECT:
-            self.answers.setdefault(judge, {})[row] = judgement
-
-    def judges(self) -> Iterator[Judge]:
-        """Yield the judges that answered about every row that any judge answered about."""
-        # Rows that were under way when the search was ended may still be answered meanwhile.
-        n_answers = {judge: len(answers) for judge, answers in tuple(self.answers.items())}
-        most = max(n_answers.values(), default=0)
-        for judge, n in n_answers.items():
-            if n == most and judge in self.protocols:
-                yield self.student.with_protocol(self.protocols[judge])

@@ -74,7 +74,7 @@ class Calibrator(JudgeOptimizer):
     seed : int
         Of parts and folds.
     scale, lm, concurrency, progress
-        As in ``RandomDemonstrationSearch``.
+        As for ``JudgeOptimizer``.
 
     Attributes
     ----------

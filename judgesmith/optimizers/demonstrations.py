@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Unpack
 
 import dspy
 import numpy as np
@@ -18,18 +18,14 @@ from judgesmith.optimizers.drawing import (
     kept_runs,
     shown_keys,
 )
-from judgesmith.optimizers.judge_optimizer import JudgeOptimizer
+from judgesmith.optimizers.judge_search import JudgeSearch, SearchSettings
 from judgesmith.optimizers.objectives import Objective, as_objective
-from judgesmith.optimizers.rows import Rows, rows_of
-from judgesmith.optimizers.splitting import pool_and_selection
-from judgesmith.optimizers.table import SCORE, JudgedTable
+from judgesmith.optimizers.rows import Rows
+from judgesmith.optimizers.table import JudgedTable
 from judgesmith.programs.judge import Judge, check_judge
-from judgesmith.programs.running import CONCURRENCY, was_not_asked
-from judgesmith.signatures.judge_protocol import JudgeProtocol
+from judgesmith.programs.running import was_not_asked
 from judgesmith.signatures.judgement import Judgement
 from judgesmith.signatures.protocol import Protocol
-from judgesmith.signatures.rubric import folded
-from judgesmith.signatures.scale import Scale
 
 ENOUGH_SCORED = 0.95
 """A candidate that scores a smaller share of the rows ranks below all that reach it."""
@@ -84,7 +80,7 @@ class Trial:
         return (*rank_of(self.value, self.share_scored), -self.n_demonstrations)
 
 
-class RandomDemonstrationSearch(JudgeOptimizer):
+class RandomDemonstrationSearch(JudgeSearch):
     """Try random sets of demonstrations; keep the one whose scores agree best with people.
 
     All candidates are scored on the same rows, and no row is both shown and scored on. The
@@ -99,24 +95,11 @@ class RandomDemonstrationSearch(JudgeOptimizer):
     n_rounds : int
         Sets tried, "none" and "labelled only" included (11 by default, as in Active-Critic).
         Those that the student shows already are tried besides.
-    targets : sequence of str
-        What scores are compared with people on: ``score``, the judge's own, and criteria by
-        name. The objective is its mean over them.
     partial_demos : bool
         Whether a question about all criteria is shown labelled examples with the overall score
         alone, where people did not score every criterion.
-    percent_of_max : bool
-        Whether scores are shown as a share of the highest point instead of the whole range.
-    seed : int
-        Of all drawing.
-    scale : Scale or None
-        What the examples' scores are measured in; None reads it from them.
-    lm : dspy.LM or None
-        The model; None takes DSPy's current one.
-    concurrency : int
-        Items judged at the same time.
-    progress : callable or None
-        Told how many items were finished since it was last told.
+    **shared
+        As for ``JudgeSearch``.
 
     Attributes
     ----------
@@ -134,29 +117,19 @@ class RandomDemonstrationSearch(JudgeOptimizer):
         *,
         n_demonstrations: int = 3,
         n_rounds: int = 11,
-        targets: Sequence[str] = (SCORE,),
         partial_demos: bool = False,
-        percent_of_max: bool = False,
-        seed: int = 0,
-        scale: Scale | None = None,
-        lm: dspy.LM | None = None,
-        concurrency: int = CONCURRENCY,
-        progress: Callable[[int], None] | None = None,
+        **shared: Unpack[SearchSettings],
     ) -> None:
-        super().__init__(seed=seed, scale=scale, lm=lm, concurrency=concurrency, progress=progress)
+        super().__init__(**shared)
         if n_demonstrations < 1 or n_rounds < 1:
             raise ValueError(
                 "n_demonstrations and n_rounds must be 1 or more; got "
                 f"{n_demonstrations} and {n_rounds}."
             )
-        if not targets:
-            raise ValueError("no targets to agree with; name score, or criteria.")
         self.objective = as_objective(objective)
         self.n_demonstrations = n_demonstrations
         self.n_rounds = n_rounds
-        self.targets = tuple(targets)
         self.partial_demos = partial_demos
-        self.percent_of_max = percent_of_max
 
     def compile(
         self,
@@ -189,18 +162,10 @@ class RandomDemonstrationSearch(JudgeOptimizer):
         check_judge(student)
         nothing_shown: dict[str, Any] = {"demonstrations": {}, "nearest": None}
         protocol = demonstrated(student.protocol).model_copy(update=nothing_shown)
-        refuse_unscored_targets(protocol, self.targets)
         own = student.protocol.demonstrations
-        pool_rows, selection = pool_and_selection_rows(
-            trainset,
-            valset,
-            n_demonstrations=self.n_demonstrations,
-            scale=self.scale,
-            percent_of_max=self.percent_of_max,
-            seed=self.seed,
-            shown=shown_keys(own),
+        pool_rows, selection = self.parted(
+            student, trainset, valset, n_demonstrations=self.n_demonstrations
         )
-        selection.refuse_constant(self.targets)
         runs = self._runs(teacher or student.with_protocol(protocol), protocol, pool_rows)
         pool = Pool(rows=pool_rows, runs=runs, partial_demos=self.partial_demos)
         best: tuple[Trial, Judge] | None = None
@@ -248,70 +213,6 @@ class RandomDemonstrationSearch(JudgeOptimizer):
         if protocol.variant == "vanilla":
             return {}
         return kept_runs(rows, self.judged(teacher, rows), criteria=protocol.scored_criteria)
-
-
-def pool_and_selection_rows(
-    trainset: Sequence[dspy.Example],
-    valset: Sequence[dspy.Example] | None,
-    *,
-    n_demonstrations: int,
-    scale: Scale | None,
-    percent_of_max: bool,
-    seed: int,
-    shown: Iterable[str] = (),
-) -> tuple[Rows, Rows]:
-    """Return rows to show and rows to choose by, which share no source and no text.
-
-    Parameters
-    ----------
-    trainset, valset, n_demonstrations, scale, percent_of_max, seed
-        As for ``RandomDemonstrationSearch``.
-    shown : iterable of str
-        ``RatedItem.key`` of rows that are shown already, and are not chosen by.
-
-    Raises
-    ------
-    ValueError
-        If there are too few rows, or both sets hold rows of one source.
-    """
-    rows = rows_of(trainset, scale, percent_of_max=percent_of_max)
-    if valset is None:
-        parts = pool_and_selection(
-            rows.groups,
-            rows.human,
-            n_demonstrations=n_demonstrations,
-            rng=np.random.default_rng([seed, 0]),
-        )
-        pool, selection = rows.take(parts.pool), rows.take(parts.selection)
-    else:
-        pool, selection = rows, rows_of(valset, scale)
-        shared = set(rows.groups.tolist()) & set(selection.groups.tolist())
-        if shared:
-            raise ValueError(
-                f"{len(shared)} sources are in both trainset and valset, such as "
-                f"{min(map(str, shared))!r}: a demonstration would help score itself."
-            )
-    selection = selection.without(shown)
-    # The same text may be rated under two sources: it must not help score itself.
-    return pool.without(item.key for item in selection.items), selection
-
-
-def refuse_unscored_targets(protocol: JudgeProtocol, targets: Sequence[str]) -> None:
-    """Refuse targets that a judge gives no score for.
-
-    Raises
-    ------
-    ValueError
-        If there are any.
-    """
-    scored = protocol.scored_criteria
-    known = {SCORE, *map(folded, scored)}
-    unknown = [one for one in targets if one != SCORE and folded(one) not in known]
-    if unknown:
-        raise ValueError(
-            f"the judge gives no score for {', '.join(unknown)}; it scores the whole"
-            + (f" and {', '.join(scored)}." if scored else " alone.")
-        )
 
 
 def _n_bootstrapped(shown: Shown) -> int:

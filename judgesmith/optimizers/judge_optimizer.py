@@ -13,6 +13,9 @@ from judgesmith.programs.running import judge_items
 from judgesmith.signatures.judgement import Judgement
 from judgesmith.signatures.scale import Scale
 
+OFFLINE = "offline"
+"""The name of the model that reads no instructions and writes none."""
+
 
 class JudgeOptimizer(Teleprompter):
     """An optimizer that judges rated rows.

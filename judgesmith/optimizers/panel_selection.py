@@ -78,7 +78,7 @@ class PanelSelection(JudgeOptimizer):
     seed : int
         Of the folds.
     scale, lm, concurrency, progress
-        As in ``RandomDemonstrationSearch``. Members with a model of their own are asked that.
+        As for ``JudgeOptimizer``. Members with a model of their own are asked that.
 
     Attributes
     ----------

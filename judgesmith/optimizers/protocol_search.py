@@ -7,7 +7,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import dspy
 import numpy as np
@@ -16,15 +16,13 @@ from judgesmith.optimizers.board import Board
 from judgesmith.optimizers.competing_models import check_models, minds_dollars, with_models
 from judgesmith.optimizers.confirmed_search import ConfirmedSearch
 from judgesmith.optimizers.confirming import Confirm, Confirmation
-from judgesmith.optimizers.demonstrations import pool_and_selection_rows, refuse_unscored_targets
 from judgesmith.optimizers.dominating import front_elimination
-from judgesmith.optimizers.drawing import shown_keys
 from judgesmith.optimizers.eliminating import Elimination, Race
 from judgesmith.optimizers.fixed_choices import check_fixed, without_fixed
 from judgesmith.optimizers.found_front import FoundMember, found_front
 from judgesmith.optimizers.front_search import FrontSearch
 from judgesmith.optimizers.grammar import parse_objectives
-from judgesmith.optimizers.judge_optimizer import JudgeOptimizer
+from judgesmith.optimizers.judge_search import JudgeSearch, SearchSettings
 from judgesmith.optimizers.objectives import Objective, as_objective
 from judgesmith.optimizers.proposing import MakeSampler, Proposer, tpe
 from judgesmith.optimizers.protocol_candidates import (
@@ -41,19 +39,16 @@ from judgesmith.optimizers.several_objectives import SeveralObjectives
 from judgesmith.optimizers.shared_judging import SharedJudging
 from judgesmith.optimizers.splitting import IntArray
 from judgesmith.optimizers.studies import kept_in, quiet, reachable
-from judgesmith.optimizers.table import SCORE
 from judgesmith.programs.asking import current_lm, endpoint_of
 from judgesmith.programs.judge import Judge, check_judge
-from judgesmith.programs.running import CONCURRENCY
 from judgesmith.signatures.rubric import Rubric
-from judgesmith.signatures.scale import Scale
 from judgesmith.signatures.space import Picked, Space
 
 if TYPE_CHECKING:
     import optuna
 
 
-class ProtocolSearch(JudgeOptimizer):
+class ProtocolSearch(JudgeSearch):
     """Search variant, rubric, explanations, samples and demonstrations for the best agreement.
 
     In each round a sampler proposes configurations that were not tried yet. They and the best
@@ -98,10 +93,12 @@ class ProtocolSearch(JudgeOptimizer):
         See ``Board``; None takes ``storage`` where that is a file.
     models : dict of str to dspy.LM, or None
         Models that compete with ``lm``, by name.
-    targets, partial_demos, percent_of_max, seed, scale, lm, concurrency, progress
+    partial_demos : bool
         As for ``RandomDemonstrationSearch``.
     noted : callable or None
         Told of every trial as soon as it is known how well it did.
+    **shared
+        As for ``JudgeSearch``.
 
     Attributes
     ----------
@@ -145,17 +142,11 @@ class ProtocolSearch(JudgeOptimizer):
         storage: str | Path | None = None,
         beside: Path | None = None,
         models: Mapping[str, dspy.LM] | None = None,
-        targets: Sequence[str] = (SCORE,),
         partial_demos: bool = False,
-        percent_of_max: bool = False,
-        seed: int = 0,
-        scale: Scale | None = None,
-        lm: dspy.LM | None = None,
-        concurrency: int = CONCURRENCY,
-        progress: Callable[[int], None] | None = None,
         noted: Callable[[RacedTrial], None] | None = None,
+        **shared: Unpack[SearchSettings],
     ) -> None:
-        super().__init__(seed=seed, scale=scale, lm=lm, concurrency=concurrency, progress=progress)
+        super().__init__(**shared)
         if n_trials < 1 or batch < 1:
             raise ValueError(f"n_trials and batch must be 1 or more; got {n_trials} and {batch}.")
         if n_demonstrations < 0 or n_draws < 1:
@@ -165,8 +156,6 @@ class ProtocolSearch(JudgeOptimizer):
             )
         if list(looks) != sorted(set(looks)) or not looks or looks[0] <= 0 or looks[-1] != 1:
             raise ValueError(f"looks rise from above 0 to 1; got {list(looks)}.")
-        if not targets:
-            raise ValueError("no targets to agree with; name score, or criteria.")
         if not isinstance(confirm, Confirm | None):
             raise TypeError(
                 f"confirm is a rule such as Confirm(errors=1.0), or None; got {confirm!r:.80}."
@@ -191,9 +180,7 @@ class ProtocolSearch(JudgeOptimizer):
         in_file = storage is not None and "://" not in str(storage)
         self.beside = Path(str(storage)) if beside is None and in_file else beside
         self.models = dict(models or {})
-        self.targets = tuple(targets)
         self.partial_demos = partial_demos
-        self.percent_of_max = percent_of_max
         self.noted = noted
 
     def compile(
@@ -228,18 +215,8 @@ class ProtocolSearch(JudgeOptimizer):
         if teacher is not None:
             raise ValueError("ProtocolSearch shows the candidates' own runs; drop teacher.")
         check_fixed(self.fixed, student.protocol, () if self.space is None else self.space.names)
-        bare = student.protocol.model_copy(update={"demonstrations": {}})
-        refuse_unscored_targets(bare, self.targets)
-        pool, selection = pool_and_selection_rows(
-            trainset,
-            valset,
-            n_demonstrations=self.n_demonstrations if shows_examples(student) else 0,
-            scale=self.scale,
-            percent_of_max=self.percent_of_max,
-            seed=self.seed,
-            shown=shown_keys(student.protocol.demonstrations),
-        )
-        selection.refuse_constant(self.targets)
+        n_shown = self.n_demonstrations if shows_examples(student) else 0
+        pool, selection = self.parted(student, trainset, valset, n_demonstrations=n_shown)
         candidates = self._candidates(student, pool, selection)
         several = self.objective if isinstance(self.objective, SeveralObjectives) else None
         with quiet(), reachable():

@@ -4,36 +4,32 @@ from __future__ import annotations
 
 import contextlib
 import io
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable
+from typing import Any, Unpack
 
 import dspy
 
-from judgesmith.optimizers.demonstrations import pool_and_selection_rows, refuse_unscored_targets
-from judgesmith.optimizers.drawing import shown_keys
-from judgesmith.optimizers.judge_optimizer import JudgeOptimizer
-from judgesmith.optimizers.objectives import Objective, as_objective
+from judgesmith.optimizers.judge_optimizer import OFFLINE
+from judgesmith.optimizers.judge_search import SearchSettings
+from judgesmith.optimizers.objectives import Objective
 from judgesmith.optimizers.protocol_candidates import Asking
 from judgesmith.optimizers.racing_search import OutOfBudget
 from judgesmith.optimizers.rewrite_trial import RewriteTrial
+from judgesmith.optimizers.rows import Rows
 from judgesmith.optimizers.splitting import ROWS_PER_DEMONSTRATION
-from judgesmith.optimizers.table import SCORE
 from judgesmith.optimizers.text_evolution import TO_CHOOSE, TO_READ, TextEvolution
+from judgesmith.optimizers.text_search import TextSearch
 from judgesmith.programs.asking import current_lm
-from judgesmith.programs.judge import Judge, check_judge
+from judgesmith.programs.judge import Judge
 from judgesmith.programs.models.stopping import STOPPING
 from judgesmith.programs.rewriting import Rewriter
-from judgesmith.programs.running import CONCURRENCY
-from judgesmith.signatures.scale import Scale
 
 BATCH = 35
 """Rows that a rewrite is learned from: on 3, as GEPA usually takes, Q of one and the same judge
 varies by 1.3 from draw to draw, on 35 by .2; and it is compared with its parent on the same."""
 
-OFFLINE = "offline"
 
-
-class ReflectiveSearch(JudgeOptimizer):
+class ReflectiveSearch(TextSearch):
     """Rewrite instructions, task and criteria from what the judge got wrong; keep the best judge.
 
     In each round one text of a good judge is rewritten by a model that is shown pairs of responses
@@ -54,10 +50,10 @@ class ReflectiveSearch(JudgeOptimizer):
         Rows that a rewrite is learned from; of fewer rows, all.
     reflection_lm : dspy.LM or None
         The model that rewrites; None takes the one that judges. The offline model cannot.
-    targets, percent_of_max, seed, scale, lm, concurrency, progress
-        As for ``RandomDemonstrationSearch``.
     noted : callable or None
         Told of every trial as soon as it is known how well it did.
+    **shared
+        As for ``JudgeSearch``.
 
     Attributes
     ----------
@@ -74,6 +70,8 @@ class ReflectiveSearch(JudgeOptimizer):
     Learning". arXiv:2507.19457.
     """
 
+    taught_by = "learns from rated rows only"
+
     def __init__(
         self,
         objective: Objective | str = "q",
@@ -81,28 +79,17 @@ class ReflectiveSearch(JudgeOptimizer):
         n_trials: int = 30,
         batch: int = BATCH,
         reflection_lm: dspy.LM | None = None,
-        targets: Sequence[str] = (SCORE,),
-        percent_of_max: bool = False,
-        seed: int = 0,
-        scale: Scale | None = None,
-        lm: dspy.LM | None = None,
-        concurrency: int = CONCURRENCY,
-        progress: Callable[[int], None] | None = None,
         noted: Callable[[RewriteTrial], None] | None = None,
+        **shared: Unpack[SearchSettings],
     ) -> None:
-        super().__init__(seed=seed, scale=scale, lm=lm, concurrency=concurrency, progress=progress)
+        super().__init__(objective, **shared)
         if n_trials < 1 or batch < 3:
             raise ValueError(
                 f"n_trials must be 1 or more and batch 3 or more; got {n_trials} and {batch}."
             )
-        if not targets:
-            raise ValueError("no targets to agree with; name score, or criteria.")
-        self.objective = as_objective(objective)
         self.n_trials = n_trials
         self.batch = batch
         self.reflection_lm = reflection_lm
-        self.targets = tuple(targets)
-        self.percent_of_max = percent_of_max
         self.noted = noted
 
     @property
@@ -110,47 +97,7 @@ class ReflectiveSearch(JudgeOptimizer):
         """How many demonstrations would want as many rows to draw from as a rewrite reads."""
         return -(-self.batch // ROWS_PER_DEMONSTRATION)
 
-    def compile(
-        self,
-        student: Judge,
-        *,
-        trainset: Sequence[dspy.Example],
-        teacher: None = None,
-        valset: Sequence[dspy.Example] | None = None,
-    ) -> Judge:
-        """Return the best judge found; ``student`` is left as it was.
-
-        Parameters
-        ----------
-        student : Judge
-            It competes, and wins where nothing is better. Rows that it shows are not chosen by.
-        trainset : sequence of dspy.Example
-            Rows to learn from. Without ``valset``, a part of them by source.
-        teacher : None
-            There is nothing to teach.
-        valset : sequence of dspy.Example or None
-            Rows to choose by. They share no source with ``trainset``.
-
-        Raises
-        ------
-        ValueError
-            If there are too few rows, all scores are equal, rows to learn from and rows to choose
-            by share a source, or the student scores no such target.
-        """
-        check_judge(student)
-        if teacher is not None:
-            raise ValueError("ReflectiveSearch learns from rated rows only; drop teacher=.")
-        refuse_unscored_targets(student.protocol, self.targets)
-        pool, selection = pool_and_selection_rows(
-            trainset,
-            valset,
-            n_demonstrations=self.n_demonstrations,
-            scale=self.scale,
-            percent_of_max=self.percent_of_max,
-            seed=self.seed,
-            shown=shown_keys(student.protocol.demonstrations),
-        )
-        selection.refuse_constant(self.targets)
+    def _found(self, student: Judge, pool: Rows, selection: Rows) -> Judge:
         self.trials_: tuple[RewriteTrial, ...] = ()
         self.complete_, self.ended_ = True, ""
         lm = self.lm or current_lm()
@@ -163,7 +110,7 @@ class ReflectiveSearch(JudgeOptimizer):
         elif len(pool) < 3:
             self.ended_ = f"{len(pool)} rows are too few to learn from, so no text was rewritten."
         if self.ended_:
-            return student.with_protocol(student.protocol)
+            return student
         evolution = TextEvolution(
             student=student,
             rows={TO_READ: pool, TO_CHOOSE: selection},
@@ -177,8 +124,7 @@ class ReflectiveSearch(JudgeOptimizer):
         evolve(evolution, batch=self.batch, seed=self.seed)
         self.trials_ = tuple(evolution.trials)
         self.complete_ = not evolution.spent
-        best = evolution.best()
-        return best.with_protocol(best.protocol)
+        return evolution.best()
 
 
 def evolve(evolution: TextEvolution, *, batch: int, seed: int) -> None:

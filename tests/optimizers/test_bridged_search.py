@@ -7,8 +7,8 @@ from optimizing import LIKERT, OptimizerContract, examples, lm_of, number
 
 from judgesmith.optimizers.bridged_candidates import problem_of
 from judgesmith.optimizers.bridged_search import BridgedSearch
-from judgesmith.optimizers.demonstrations import pool_and_selection_rows
 from judgesmith.optimizers.dspy_runs import DEMONSTRATIONS
+from judgesmith.optimizers.judge_search import pool_and_selection_rows
 from judgesmith.programs import ActiveCritic
 from judgesmith.programs.models import Budget, Ledger, ModelAnswer, Stack, model, stack_of
 from judgesmith.programs.models.dspy_lm import StackLM

@@ -4,7 +4,7 @@ import pytest
 from optimizing import OptimizerContract
 
 from judgesmith.optimizers import FitAggregation, ProtocolSearch, RandomDemonstrationSearch
-from judgesmith.optimizers.demonstrations import pool_and_selection_rows
+from judgesmith.optimizers.judge_search import pool_and_selection_rows
 from judgesmith.optimizers.rows import rows_of
 from judgesmith.programs.models import model
 

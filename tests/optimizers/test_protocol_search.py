@@ -8,7 +8,7 @@ from optimizing import LIKERT, examples, levels, lm_of, number
 
 from judgesmith.optimizers import KeepAll, ProtocolSearch
 from judgesmith.optimizers.confirming import Confirm
-from judgesmith.optimizers.demonstrations import pool_and_selection_rows
+from judgesmith.optimizers.judge_search import pool_and_selection_rows
 from judgesmith.programs import ActiveCritic
 from judgesmith.programs.models import stack_of
 from judgesmith.programs.models.ledger import Ledger

@@ -6,7 +6,7 @@ import pytest
 from optimizing import LIKERT, OptimizerContract, examples, number
 
 from judgesmith.optimizers import ReflectiveSearch
-from judgesmith.optimizers.demonstrations import pool_and_selection_rows
+from judgesmith.optimizers.judge_search import pool_and_selection_rows
 from judgesmith.optimizers.judge_texts import judge_texts
 from judgesmith.programs import ActiveCritic
 from judgesmith.programs.models import Budget, Ledger, ModelAnswer, Stack, model, stack_of

@@ -1,0 +1,163 @@
+"""What searches for a better judge share: what they compare with people, and on which rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import TypedDict
+
+import dspy
+import numpy as np
+
+from judgesmith.optimizers.drawing import shown_keys
+from judgesmith.optimizers.judge_optimizer import JudgeOptimizer
+from judgesmith.optimizers.rows import Rows, rows_of
+from judgesmith.optimizers.splitting import pool_and_selection
+from judgesmith.optimizers.table import SCORE
+from judgesmith.programs.judge import Judge
+from judgesmith.programs.running import CONCURRENCY
+from judgesmith.signatures.judge_protocol import JudgeProtocol
+from judgesmith.signatures.rubric import folded
+from judgesmith.signatures.scale import Scale
+
+
+class SearchSettings(TypedDict, total=False):
+    """The settings that every search has, see ``JudgeSearch``; each has a default."""
+
+    targets: Sequence[str]
+    percent_of_max: bool
+    seed: int
+    scale: Scale | None
+    lm: dspy.LM | None
+    concurrency: int
+    progress: Callable[[int], None] | None
+
+
+class JudgeSearch(JudgeOptimizer):
+    """An optimizer that chooses a judge by how well it agrees with people on a set of rows.
+
+    Parameters
+    ----------
+    targets : sequence of str
+        What scores are compared with people on: ``score``, the judge's own, and criteria by
+        name. The objective is its mean over them.
+    percent_of_max : bool
+        Whether scores are shown as a share of the highest point instead of the whole range.
+    seed, scale, lm, concurrency, progress
+        As for ``JudgeOptimizer``; by default 0, what the examples say, DSPy's current model, as
+        many as are judged at the same time elsewhere, and nobody.
+
+    Raises
+    ------
+    ValueError
+        If there are no targets.
+    """
+
+    def __init__(
+        self,
+        *,
+        targets: Sequence[str] = (SCORE,),
+        percent_of_max: bool = False,
+        seed: int = 0,
+        scale: Scale | None = None,
+        lm: dspy.LM | None = None,
+        concurrency: int = CONCURRENCY,
+        progress: Callable[[int], None] | None = None,
+    ) -> None:
+        super().__init__(seed=seed, scale=scale, lm=lm, concurrency=concurrency, progress=progress)
+        if not targets:
+            raise ValueError("no targets to agree with; name score, or criteria.")
+        self.targets = tuple(targets)
+        self.percent_of_max = percent_of_max
+
+    def parted(
+        self,
+        student: Judge,
+        trainset: Sequence[dspy.Example],
+        valset: Sequence[dspy.Example] | None,
+        *,
+        n_demonstrations: int,
+    ) -> tuple[Rows, Rows]:
+        """Return rows to learn from and rows to choose by, without those that a judge shows.
+
+        Raises
+        ------
+        ValueError
+            If there are too few rows, all scores are equal, both sets hold rows of one source, or
+            the judge gives no score for a target.
+        """
+        refuse_unscored_targets(student.protocol, self.targets)
+        pool, selection = pool_and_selection_rows(
+            trainset,
+            valset,
+            n_demonstrations=n_demonstrations,
+            scale=self.scale,
+            percent_of_max=self.percent_of_max,
+            seed=self.seed,
+            shown=shown_keys(student.protocol.demonstrations),
+        )
+        selection.refuse_constant(self.targets)
+        return pool, selection
+
+
+def pool_and_selection_rows(
+    trainset: Sequence[dspy.Example],
+    valset: Sequence[dspy.Example] | None,
+    *,
+    n_demonstrations: int,
+    scale: Scale | None,
+    percent_of_max: bool,
+    seed: int,
+    shown: Iterable[str] = (),
+) -> tuple[Rows, Rows]:
+    """Return rows to show and rows to choose by, which share no source and no text.
+
+    Parameters
+    ----------
+    trainset, valset, n_demonstrations, scale, percent_of_max, seed
+        As for ``JudgeSearch``; the rows to show suffice for so many demonstrations.
+    shown : iterable of str
+        ``RatedItem.key`` of rows that are shown already, and are not chosen by.
+
+    Raises
+    ------
+    ValueError
+        If there are too few rows, or both sets hold rows of one source.
+    """
+    rows = rows_of(trainset, scale, percent_of_max=percent_of_max)
+    if valset is None:
+        parts = pool_and_selection(
+            rows.groups,
+            rows.human,
+            n_demonstrations=n_demonstrations,
+            rng=np.random.default_rng([seed, 0]),
+        )
+        pool, selection = rows.take(parts.pool), rows.take(parts.selection)
+    else:
+        pool, selection = rows, rows_of(valset, scale)
+        shared = set(rows.groups.tolist()) & set(selection.groups.tolist())
+        if shared:
+            raise ValueError(
+                f"{len(shared)} sources are in both trainset and valset, such as "
+                f"{min(map(str, shared))!r}: a demonstration would help score itself."
+            )
+    selection = selection.without(shown)
+    # The same text may be rated under two sources: it must not help score itself.
+    return pool.without(item.key for item in selection.items), selection
+
+
+def refuse_unscored_targets(protocol: JudgeProtocol, targets: Sequence[str]) -> None:
+    """Refuse targets that a judge gives no score for.
+
+    Raises
+    ------
+    ValueError
+        If there are any.
+    """
+    scored = protocol.scored_criteria
+    known = {SCORE, *map(folded, scored)}
+    unknown = [one for one in targets if one != SCORE and folded(one) not in known]
+    if unknown:
+        raise ValueError(
+            f"the judge gives no score for {', '.join(unknown)}; it scores the whole"
+            + (f" and {', '.join(scored)}." if scored else " alone.")
+        )
