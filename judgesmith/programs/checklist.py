@@ -7,9 +7,14 @@ from typing import TYPE_CHECKING, Any, Self
 
 import dspy
 
-from judgesmith.programs.aggregating import check_terms
 from judgesmith.programs.checklist_steps import checklist_forms, checklist_inputs, checklist_steps
-from judgesmith.programs.choices import field_choice, rubric_choice, samples_choice
+from judgesmith.programs.choices import (
+    field_choice,
+    reduction_choice,
+    rubric_choice,
+    samples_choice,
+)
+from judgesmith.programs.constructing import own_protocol, without_untold
 from judgesmith.programs.judge import Judge
 from judgesmith.programs.judging import Steps
 from judgesmith.programs.writing_questions import written_questions
@@ -58,20 +63,11 @@ class Checklist(Judge):
     _settings: ChecklistProtocol
 
     def __init__(self, protocol: ChecklistProtocol | None = None, **choices: Any) -> None:
-        given = protocol or ChecklistProtocol()
-        if given.judge != "checklist":
-            raise ValueError(f"expected a checklist protocol; got one of {given.judge}.")
-        own = ChecklistProtocol.model_validate({**dict(given), **choices})
+        own = own_protocol(ChecklistProtocol, protocol, choices)
         super().__init__(own)
-        check_terms(own.aggregation)
-        if not own.rubric.criteria:
-            raise ValueError(
-                "a checklist judge needs criteria to ask about; the rubric has none. Give it at "
-                "least one under 'criteria', as name: definition."
-            )
         for name in checklist_forms(own):
-            signature = AnswerQuestion if own.rubric.task else AnswerQuestion.delete("task")
-            setattr(self, name, dspy.Predict(question_on(signature, own.answers, ends=ENDS)))
+            told = without_untold(AnswerQuestion, checklist_inputs(own, name))
+            setattr(self, name, dspy.Predict(question_on(told, own.answers, ends=ENDS)))
         self._adopt(own)
 
     def steps(self, *, source: str, response: str, context: str | None = None) -> Steps:
@@ -114,13 +110,12 @@ class Checklist(Judge):
         """Return what may be chosen about this judge; as it is comes first everywhere."""
         own = self._settings
         samples = samples_choice(own)
-        several = tuple(one for one in samples.ids if one != "1")
         return Space(
             choices=(
                 rubric_choice(own, rubrics),
                 field_choice(own, "plan", ("own", "rubric")),
                 field_choice(own, "weighting", ("probabilities", "none")),
                 samples,
-                field_choice(own, "reduction", ("mean", "median", "mode"), samples=several),
+                reduction_choice(own, samples),
             )
         )

@@ -61,6 +61,23 @@ def _rubric_options(rubrics: Mapping[str, Rubric]) -> list[Option]:
     return options
 
 
+def asks_choices(
+    protocol: JudgeProtocol, rubrics: Mapping[str, Rubric] | None = None
+) -> tuple[Choice, ...]:
+    """Return the choices of a judge that asks about the whole or each criterion; none without any.
+
+    Examples
+    --------
+    >>> from judgesmith.signatures.direct import DirectProtocol
+    >>> [one.name for one in asks_choices(DirectProtocol())]
+    ['asks', 'rubric']
+    """
+    if not protocol.rubric.criteria:
+        return ()
+    asks = field_choice(protocol, "asks", ("overall", "criteria"))
+    return asks, rubric_choice(protocol, rubrics)
+
+
 def answers_choice(protocol: JudgeProtocol) -> Choice:
     """Return the choice of what the model answers on."""
     own = next((name for name, one in SCALES.items() if one == protocol.answers), "own")
@@ -69,15 +86,23 @@ def answers_choice(protocol: JudgeProtocol) -> Choice:
     return Choice(name="answers", options=options)
 
 
-def samples_choice(protocol: JudgeProtocol) -> Choice:
-    """Return the choice of how many answers there are to a question, and how warm."""
+def samples_choice(
+    protocol: JudgeProtocol, competing: tuple[int, ...] = SAMPLES, *, warm: float = WARM
+) -> Choice:
+    """Return the choice of how many answers there are to a question, and how warm several are."""
     own: dict[str, Any] = {"samples": protocol.samples, "temperature": protocol.temperature}
     options = [Option(id=str(protocol.samples), sets=own)]
-    for n in SAMPLES:
+    for n in competing:
         if n != protocol.samples:
-            warm = {"samples": n, "temperature": 0.0 if n == 1 else protocol.temperature or WARM}
-            options.append(Option(id=str(n), sets=warm))
+            temperature = 0.0 if n == 1 else protocol.temperature or warm
+            options.append(Option(id=str(n), sets={"samples": n, "temperature": temperature}))
     return Choice(name="samples", options=tuple(options))
+
+
+def reduction_choice(protocol: JudgeProtocol, samples: Choice) -> Choice:
+    """Return the choice of how several answers become a score."""
+    several = tuple(one for one in samples.ids if one != "1")
+    return field_choice(protocol, "reduction", ("mean", "median", "mode"), samples=several)
 
 
 def reduction_choices(protocol: JudgeProtocol) -> tuple[Choice, ...]:
@@ -90,8 +115,7 @@ def reduction_choices(protocol: JudgeProtocol) -> tuple[Choice, ...]:
     >>> reduction.only_if["samples"], weighting.only_if["samples"]
     (('3', '5'), ('1',))
     """
-    several = tuple(one for one in samples_choice(protocol).ids if one != "1")
     return (
-        field_choice(protocol, "reduction", ("mean", "median", "mode"), samples=several),
+        reduction_choice(protocol, samples_choice(protocol)),
         field_choice(protocol, "weighting", ("none", "probabilities"), samples=("1",)),
     )

@@ -7,14 +7,13 @@ from typing import Any
 
 import dspy
 
-from judgesmith.programs.aggregating import check_terms
 from judgesmith.programs.choices import (
     answers_choice,
-    field_choice,
+    asks_choices,
     reduction_choices,
-    rubric_choice,
     samples_choice,
 )
+from judgesmith.programs.constructing import own_protocol, without_untold
 from judgesmith.programs.direct_steps import direct_forms, direct_steps
 from judgesmith.programs.judge import Judge
 from judgesmith.programs.judging import Steps
@@ -52,24 +51,12 @@ class Direct(Judge):
     _settings: DirectProtocol
 
     def __init__(self, protocol: DirectProtocol | None = None, **choices: Any) -> None:
-        given = protocol or DirectProtocol()
-        if given.judge != "direct":
-            raise ValueError(f"expected a direct protocol; got one of {given.judge}.")
-        own = DirectProtocol.model_validate({**dict(given), **choices})
+        own = own_protocol(DirectProtocol, protocol, choices)
         super().__init__(own)
-        check_terms(own.aggregation)
-        if own.scores_criteria and not own.rubric.criteria:
-            raise ValueError(
-                "a direct judge that asks for criteria needs some; the rubric has none. Give it at "
-                "least one under 'criteria', as name: definition, or let it ask for the whole."
-            )
         for name in direct_forms(own):
             signature = ScoreWhole if name == "whole" else ScoreOne
-            told = told_inputs(own, name)
-            for field in ("task", "criteria", "criterion"):
-                if field in signature.input_fields and field not in told:
-                    signature = signature.delete(field)
-            setattr(self, name, dspy.Predict(question_on(signature, own.answers, ends=ENDS)))
+            told = without_untold(signature, told_inputs(own, name))
+            setattr(self, name, dspy.Predict(question_on(told, own.answers, ends=ENDS)))
         self._adopt(own)
 
     def steps(self, *, source: str, response: str, context: str | None = None) -> Steps:
@@ -83,11 +70,5 @@ class Direct(Judge):
     def space(self, rubrics: Mapping[str, Rubric] | None = None) -> Space:
         """Return what may be chosen about this judge; as it is comes first everywhere."""
         own = self._settings
-        choices = []
-        if own.rubric.criteria:
-            choices += [
-                field_choice(own, "asks", ("overall", "criteria")),
-                rubric_choice(own, rubrics),
-            ]
-        choices += [answers_choice(own), samples_choice(own)]
+        choices = [*asks_choices(own, rubrics), answers_choice(own), samples_choice(own)]
         return Space(choices=(*choices, *reduction_choices(own)))

@@ -7,8 +7,8 @@ from typing import Any
 
 import dspy
 
-from judgesmith.programs.aggregating import check_terms
-from judgesmith.programs.choices import field_choice, rubric_choice
+from judgesmith.programs.choices import asks_choices, field_choice
+from judgesmith.programs.constructing import own_protocol
 from judgesmith.programs.exemplar_steps import exemplar_forms, exemplar_inputs, exemplar_steps
 from judgesmith.programs.judge import Judge
 from judgesmith.programs.judging import Steps
@@ -57,18 +57,10 @@ class ExemplarJudge(Judge):
     _settings: ExemplarProtocol
 
     def __init__(self, protocol: ExemplarProtocol | None = None, **choices: Any) -> None:
-        given = protocol or ExemplarProtocol()
-        if given.judge != "exemplar":
-            raise ValueError(f"expected a protocol of exemplar judges; got one of {given.judge}.")
-        own = ExemplarProtocol.model_validate({**dict(given), **choices})
+        own = own_protocol(
+            ExemplarProtocol, protocol, choices, called="a protocol of exemplar judges"
+        )
         super().__init__(own)
-        check_terms(own.aggregation)
-        if own.scores_criteria and not own.rubric.criteria:
-            raise ValueError(
-                "an exemplar judge that asks for criteria needs some; the rubric has none. Give "
-                "it at least one under 'criteria', as name: definition, or let it ask for the "
-                "whole."
-            )
         compare = CompareThree if own.form == "three" else CompareYesNo
         signatures = {"end": WriteEnd, "between": WriteBetween, "compare": compare}
         for name in exemplar_forms(own):
@@ -89,13 +81,8 @@ class ExemplarJudge(Judge):
     def space(self, rubrics: Mapping[str, Rubric] | None = None) -> Space:
         """Return what may be chosen about this judge; as it is comes first everywhere."""
         own = self._settings
-        choices = []
-        if own.rubric.criteria:
-            choices += [
-                field_choice(own, "asks", ("overall", "criteria")),
-                rubric_choice(own, rubrics),
-            ]
-        choices += [
+        choices = [
+            *asks_choices(own, rubrics),
             _plain_choice(own, "levels", {str(n): n for n in LEVELS}),
             field_choice(own, "form", ("three", "yes-no")),
             field_choice(own, "order", ("one", "both")),

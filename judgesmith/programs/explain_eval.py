@@ -7,14 +7,14 @@ from typing import Any
 
 import dspy
 
-from judgesmith.programs.aggregating import check_terms
 from judgesmith.programs.choices import (
     answers_choice,
+    asks_choices,
     field_choice,
     reduction_choices,
-    rubric_choice,
     samples_choice,
 )
+from judgesmith.programs.constructing import own_protocol, without_untold
 from judgesmith.programs.explain_eval_steps import explain_eval_forms, explain_eval_steps
 from judgesmith.programs.judge import Judge
 from judgesmith.programs.judging import Steps
@@ -61,25 +61,12 @@ class ExplainEval(Judge):
     _settings: ExplainEvalProtocol
 
     def __init__(self, protocol: ExplainEvalProtocol | None = None, **choices: Any) -> None:
-        given = protocol or ExplainEvalProtocol()
-        if given.judge != "explain-eval":
-            raise ValueError(f"expected an explain-eval protocol; got one of {given.judge}.")
-        own = ExplainEvalProtocol.model_validate({**dict(given), **choices})
+        own = own_protocol(ExplainEvalProtocol, protocol, choices)
         super().__init__(own)
-        check_terms(own.aggregation)
-        if own.scores_criteria and not own.rubric.criteria:
-            raise ValueError(
-                "an explain-eval judge that asks for criteria needs some; the rubric has none. "
-                "Give it at least one under 'criteria', as name: definition, or let it ask for the "
-                "whole."
-            )
         for name in explain_eval_forms(own):
             signature = AnalyseWhole if name == "analyse" else AnalyseOne
-            told = told_inputs(own, name)
-            for field in ("task", "criteria", "criterion"):
-                if field in signature.input_fields and field not in told:
-                    signature = signature.delete(field)
-            question = question_on(signature, own.answers, own.explain, ends=ENDS)
+            told = without_untold(signature, told_inputs(own, name))
+            question = question_on(told, own.answers, own.explain, ends=ENDS)
             setattr(self, name, dspy.Predict(question))
         self._adopt(own)
 
@@ -94,13 +81,8 @@ class ExplainEval(Judge):
     def space(self, rubrics: Mapping[str, Rubric] | None = None) -> Space:
         """Return what may be chosen about this judge; as it is comes first everywhere."""
         own = self._settings
-        choices = []
-        if own.rubric.criteria:
-            choices += [
-                field_choice(own, "asks", ("criteria", "overall")),
-                rubric_choice(own, rubrics),
-            ]
-        choices += [
+        choices = [
+            *asks_choices(own, rubrics),
             field_choice(own, "explain", ("before", "after", "none")),
             answers_choice(own),
             samples_choice(own),

@@ -7,13 +7,8 @@ from typing import Any
 
 import dspy
 
-from judgesmith.programs.aggregating import check_terms
-from judgesmith.programs.choices import (
-    field_choice,
-    reduction_choices,
-    rubric_choice,
-    samples_choice,
-)
+from judgesmith.programs.choices import asks_choices, reduction_choice, samples_choice
+from judgesmith.programs.constructing import chosen
 from judgesmith.programs.form_adapter import FormAdapter, signature_in, template_in
 from judgesmith.programs.form_steps import (
     absolute_form,
@@ -58,15 +53,8 @@ class Formed(Judge):
         given = protocol or PrometheusProtocol()
         if not isinstance(given, FormProtocol):
             raise ValueError(f"expected a protocol of a model's form; got one of {given.judge}.")
-        own = type(given).model_validate({**dict(given), **choices})
+        own = chosen(given, choices)
         super().__init__(own)
-        check_terms(own.aggregation)
-        if own.scores_criteria and not own.rubric.criteria:
-            raise ValueError(
-                f"a {own.judge} judge that asks for criteria needs some; the rubric has none. Give "
-                "it at least one under 'criteria', as name: definition, or let it ask for the "
-                "whole."
-            )
         for name in form_questions(own):
             setattr(self, name, dspy.Predict(signature_in(absolute_form(own))))
         self._adopt(own)
@@ -94,11 +82,6 @@ class Formed(Judge):
     def space(self, rubrics: Mapping[str, Rubric] | None = None) -> Space:
         """Return what may be chosen about this judge; as it is comes first everywhere."""
         own = self._settings
-        choices = []
-        if own.rubric.criteria:
-            choices += [
-                field_choice(own, "asks", ("criteria", "overall")),
-                rubric_choice(own, rubrics),
-            ]
-        reduction, _ = reduction_choices(own)
-        return Space(choices=(*choices, samples_choice(own), reduction))
+        samples = samples_choice(own)
+        choices = (*asks_choices(own, rubrics), samples, reduction_choice(own, samples))
+        return Space(choices=choices)

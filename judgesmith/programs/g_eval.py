@@ -7,8 +7,14 @@ from typing import TYPE_CHECKING, Any, Self
 
 import dspy
 
-from judgesmith.programs.aggregating import check_terms
-from judgesmith.programs.choices import answers_choice, field_choice, rubric_choice
+from judgesmith.programs.choices import (
+    answers_choice,
+    asks_choices,
+    field_choice,
+    reduction_choice,
+    samples_choice,
+)
+from judgesmith.programs.constructing import own_protocol, without_untold
 from judgesmith.programs.g_eval_steps import g_eval_forms, g_eval_inputs, g_eval_steps
 from judgesmith.programs.judge import Judge
 from judgesmith.programs.judging import Steps
@@ -21,7 +27,7 @@ from judgesmith.signatures.g_eval import (
     GEvalProtocol,
     steps_key,
 )
-from judgesmith.signatures.space import Choice, Option, Space
+from judgesmith.signatures.space import Space
 
 if TYPE_CHECKING:
     from judgesmith.signatures.rubric import Rubric
@@ -66,24 +72,12 @@ class GEval(Judge):
     _settings: GEvalProtocol
 
     def __init__(self, protocol: GEvalProtocol | None = None, **choices: Any) -> None:
-        given = protocol or GEvalProtocol()
-        if given.judge != "g-eval":
-            raise ValueError(f"expected a g-eval protocol; got one of {given.judge}.")
-        own = GEvalProtocol.model_validate({**dict(given), **choices})
+        own = own_protocol(GEvalProtocol, protocol, choices)
         super().__init__(own)
-        check_terms(own.aggregation)
-        if own.scores_criteria and not own.rubric.criteria:
-            raise ValueError(
-                "a g-eval judge that asks for criteria needs some; the rubric has none. Give it at "
-                "least one under 'criteria', as name: definition, or let it ask for the whole."
-            )
         for name in g_eval_forms(own):
             signature = FollowForWhole if name == "follow" else FollowForOne
-            told = g_eval_inputs(own, name)
-            for field in ("task", "criteria", "criterion"):
-                if field in signature.input_fields and field not in told:
-                    signature = signature.delete(field)
-            setattr(self, name, dspy.Predict(question_on(signature, own.answers, ends=ENDS)))
+            told = without_untold(signature, g_eval_inputs(own, name))
+            setattr(self, name, dspy.Predict(question_on(told, own.answers, ends=ENDS)))
         self._adopt(own)
 
     def steps(self, *, source: str, response: str, context: str | None = None) -> Steps:
@@ -123,29 +117,13 @@ class GEval(Judge):
     def space(self, rubrics: Mapping[str, Rubric] | None = None) -> Space:
         """Return what may be chosen about this judge; as it is comes first everywhere."""
         own = self._settings
-        choices = []
-        if own.rubric.criteria:
-            choices += [
-                field_choice(own, "asks", ("criteria", "overall")),
-                rubric_choice(own, rubrics),
-            ]
-        choices += [
+        samples = samples_choice(own, SAMPLES, warm=1.0)
+        choices = [
+            *asks_choices(own, rubrics),
             field_choice(own, "plan", ("own", "general")),
             answers_choice(own),
             field_choice(own, "weighting", ("probabilities", "none")),
-            _samples(own),
+            samples,
+            reduction_choice(own, samples),
         ]
-        several = tuple(one for one in choices[-1].ids if one != "1")
-        reduction = field_choice(own, "reduction", ("mean", "median", "mode"), samples=several)
-        return Space(choices=(*choices, reduction))
-
-
-def _samples(own: GEvalProtocol) -> Choice:
-    """Return the choice of how many answers stand in for probabilities, several at 1 as usual."""
-    as_it_is = {"samples": own.samples, "temperature": own.temperature}
-    options = [Option(id=str(own.samples), sets=as_it_is)]
-    for n in SAMPLES:
-        if n != own.samples:
-            warm = {"samples": n, "temperature": 0.0 if n == 1 else own.temperature or 1.0}
-            options.append(Option(id=str(n), sets=warm))
-    return Choice(name="samples", options=tuple(options))
+        return Space(choices=tuple(choices))

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from judgesmith.programs.aggregating import check_terms
-from judgesmith.programs.choices import field_choice, rubric_choice
+from judgesmith.programs.choices import asks_choices
+from judgesmith.programs.constructing import own_protocol
 from judgesmith.programs.gptscore_steps import (
     gptscore_forms,
     gptscore_inputs,
@@ -56,17 +56,8 @@ class GPTScore(Judge):
     _settings: GPTScoreProtocol
 
     def __init__(self, protocol: GPTScoreProtocol | None = None, **choices: Any) -> None:
-        given = protocol or GPTScoreProtocol()
-        if given.judge != "gptscore":
-            raise ValueError(f"expected a gptscore protocol; got one of {given.judge}.")
-        own = GPTScoreProtocol.model_validate({**dict(given), **choices})
+        own = own_protocol(GPTScoreProtocol, protocol, choices)
         super().__init__(own)
-        check_terms(own.aggregation)
-        if own.scores_criteria and not own.rubric.criteria:
-            raise ValueError(
-                "a gptscore judge that asks for criteria needs some; the rubric has none. Give it "
-                "at least one under 'criteria', as name: definition, or let it ask for the whole."
-            )
         self._adopt(own)
 
     def steps(self, *, source: str, response: str, context: str | None = None) -> Steps:
@@ -84,8 +75,4 @@ class GPTScore(Judge):
 
     def space(self, rubrics: Mapping[str, Rubric] | None = None) -> Space:
         """Return what may be chosen about this judge; as it is comes first everywhere."""
-        own = self._settings
-        if not own.rubric.criteria:
-            return Space(choices=())
-        asks = field_choice(own, "asks", ("overall", "criteria"))
-        return Space(choices=(asks, rubric_choice(own, rubrics)))
+        return Space(choices=tuple(asks_choices(self._settings, rubrics)))

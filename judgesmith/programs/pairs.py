@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import dspy
 
 from judgesmith.programs.choices import field_choice, rubric_choice
+from judgesmith.programs.constructing import own_protocol, without_untold
 from judgesmith.programs.judge import Judge
 from judgesmith.programs.judging import Steps
 from judgesmith.programs.pair_steps import lone_steps, pair_inputs, source_steps
@@ -50,17 +51,9 @@ class Pairs(Judge):
     _settings: PairsProtocol
 
     def __init__(self, protocol: PairsProtocol | None = None, **choices: Any) -> None:
-        given = protocol or PairsProtocol()
-        if given.judge != "pairs":
-            raise ValueError(f"expected a protocol of pairs; got one of {given.judge}.")
-        own = PairsProtocol.model_validate({**dict(given), **choices})
+        own = own_protocol(PairsProtocol, protocol, choices, called="a protocol of pairs")
         super().__init__(own)
-        signature = CompareTwo
-        told = pair_inputs(own)
-        for name in ("task", "criteria"):
-            if name not in told:
-                signature = signature.delete(name)
-        self.compare = dspy.Predict(signature)
+        self.compare = dspy.Predict(without_untold(CompareTwo, pair_inputs(own)))
         self._adopt(own)
 
     def steps(self, *, source: str, response: str, context: str | None = None) -> Steps:

@@ -1,0 +1,102 @@
+"""What the constructors of most families share: a protocol that was checked, told questions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, TypeVar
+
+import dspy
+
+from judgesmith.programs.aggregating import check_terms
+from judgesmith.signatures.judge_protocol import JudgeProtocol
+
+Own = TypeVar("Own", bound=JudgeProtocol)
+
+_TOLD = ("task", "criteria", "criterion")
+
+
+def own_protocol(
+    kind: type[Own], given: Own | None, choices: Mapping[str, Any], *, called: str = ""
+) -> Own:
+    """Return what a judge of one family is decided by.
+
+    Parameters
+    ----------
+    kind : type of JudgeProtocol
+        The family's protocol, whose default of ``judge`` is the family.
+    given : JudgeProtocol or None
+        Where to start from; None starts from the defaults.
+    choices : dict of str to Any
+        Parts of the protocol to set otherwise.
+    called : str
+        What a message calls such a protocol; empty puts ``protocol`` after the family's name.
+
+    Raises
+    ------
+    ValueError
+        If the protocol is of another family, or one that ``chosen`` refuses.
+
+    Examples
+    --------
+    >>> from judgesmith.signatures.direct import DirectProtocol
+    >>> own_protocol(DirectProtocol, None, {"samples": 3}).samples
+    3
+    """
+    family = kind.model_fields["judge"].default
+    start = kind(judge=family) if given is None else given
+    if start.judge != family:
+        wanted = called or f"{_with_article(family)} protocol"
+        raise ValueError(f"expected {wanted}; got one of {start.judge}.")
+    return chosen(start, choices, kind=kind)
+
+
+def chosen(given: Own, choices: Mapping[str, Any], *, kind: type[Own] | None = None) -> Own:
+    """Return a protocol with some parts set otherwise, if a judge can follow it.
+
+    Parameters
+    ----------
+    given : JudgeProtocol
+        Where to start from.
+    choices : dict of str to Any
+        The parts to set.
+    kind : type of JudgeProtocol or None
+        What to return; None returns what was given.
+
+    Raises
+    ------
+    ValueError
+        If the parts make no such protocol, its aggregation weighs what is not counted, or each
+        criterion is to be scored and the rubric has none.
+    """
+    own = (kind or type(given)).model_validate({**dict(given), **choices})
+    check_terms(own.aggregation)
+    if own.scores_criteria and not own.rubric.criteria:
+        needs, otherwise = "needs criteria to ask about", ""
+        if "asks" in type(own).model_fields:
+            needs, otherwise = "that asks for criteria needs some", ", or let it ask for the whole"
+        raise ValueError(
+            f"{_with_article(own.judge)} judge {needs}; the rubric has none. Give it at least one "
+            f"under 'criteria', as name: definition{otherwise}."
+        )
+    return own
+
+
+def without_untold(
+    signature: type[dspy.Signature], told: Mapping[str, str]
+) -> type[dspy.Signature]:
+    """Return a question without the fields for task and criteria that nothing is told in.
+
+    Examples
+    --------
+    >>> from judgesmith.signatures.direct import ScoreWhole
+    >>> list(without_untold(ScoreWhole, {"criteria": "wit: Funny?"}).input_fields)
+    ['criteria', 'source', 'context', 'response']
+    """
+    for field in _TOLD:
+        if field in signature.input_fields and field not in told:
+            signature = signature.delete(field)
+    return signature
+
+
+def _with_article(name: str) -> str:
+    return f"{'an' if name[:1] in 'aeiou' else 'a'} {name}"

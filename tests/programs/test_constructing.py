@@ -1,0 +1,81 @@
+"""What the constructors of most families share: one protocol check, questions of told fields."""
+
+import pytest
+
+from judgesmith.programs.checklist import Checklist
+from judgesmith.programs.constructing import chosen, own_protocol, without_untold
+from judgesmith.programs.direct import Direct
+from judgesmith.programs.exemplar import ExemplarJudge
+from judgesmith.programs.explain_eval import ExplainEval
+from judgesmith.programs.formed import Formed
+from judgesmith.programs.g_eval import GEval
+from judgesmith.programs.gptscore import GPTScore
+from judgesmith.programs.pairs import Pairs
+from judgesmith.signatures import Protocol, Rubric
+from judgesmith.signatures.aggregation import Aggregation
+from judgesmith.signatures.direct import DirectProtocol, ScoreOne
+from judgesmith.signatures.exemplars import WriteEnd
+
+EXPECTED = {
+    Checklist: "a checklist protocol",
+    Direct: "a direct protocol",
+    ExemplarJudge: "a protocol of exemplar judges",
+    ExplainEval: "an explain-eval protocol",
+    Formed: "a protocol of a model's form",
+    GEval: "a g-eval protocol",
+    GPTScore: "a gptscore protocol",
+    Pairs: "a protocol of pairs",
+}
+ASKING = {
+    Direct: "a direct",
+    ExemplarJudge: "an exemplar",
+    ExplainEval: "an explain-eval",
+    Formed: "a prometheus",
+    GEval: "a g-eval",
+    GPTScore: "a gptscore",
+}
+
+
+@pytest.mark.parametrize(("judge", "expected"), EXPECTED.items())
+def test_a_protocol_of_another_family_is_refused_by_name(judge, expected):
+    with pytest.raises(ValueError, match=r"^expected ") as refused:
+        judge(Protocol())
+    assert str(refused.value) == f"expected {expected}; got one of active-critic."
+
+
+@pytest.mark.parametrize(("judge", "name"), ASKING.items())
+def test_criteria_to_score_are_needed_or_another_question(judge, name):
+    with pytest.raises(ValueError, match="needs some") as refused:
+        judge(asks="criteria", rubric=Rubric(criteria={}))
+    assert str(refused.value) == (
+        f"{name} judge that asks for criteria needs some; the rubric has none. Give it at least "
+        "one under 'criteria', as name: definition, or let it ask for the whole."
+    )
+
+
+def test_a_judge_that_can_only_ask_about_criteria_is_not_told_to_ask_for_the_whole():
+    with pytest.raises(ValueError, match="needs criteria") as refused:
+        Checklist(rubric=Rubric(criteria={}))
+    assert str(refused.value) == (
+        "a checklist judge needs criteria to ask about; the rubric has none. Give it at least one "
+        "under 'criteria', as name: definition."
+    )
+
+
+def test_choices_go_before_what_was_given_which_stays_as_it_was():
+    given = DirectProtocol(samples=3, temperature=0.5)
+    own = own_protocol(DirectProtocol, given, {"samples": 5})
+    assert (own.samples, own.temperature, given.samples) == (5, 0.5, 3)
+    assert own_protocol(DirectProtocol, None, {}) == DirectProtocol()
+
+
+def test_features_that_nobody_counts_are_refused():
+    weights = Aggregation(kind="linear", terms=("lexical:nonsense",), weights=(1.0,))
+    with pytest.raises(ValueError, match="does not count: nonsense"):
+        chosen(DirectProtocol(), {"aggregation": weights})
+
+
+def test_fields_that_are_told_with_each_item_stay():
+    fields = list(without_untold(ScoreOne, {"criterion": "wit: Funny?"}).input_fields)
+    assert fields == ["criterion", "source", "context", "response"]
+    assert "level" in without_untold(WriteEnd, {"criterion": "wit: Funny?"}).input_fields
