@@ -70,7 +70,9 @@ def test_choices_go_before_what_was_given_which_stays_as_it_was():
 
 
 def test_features_that_nobody_counts_are_refused():
-    weights = Aggregation(kind="linear", terms=("lexical:nonsense",), weights=(1.0,))
+    weights = Aggregation(
+        kind="linear", terms=("lexical:nonsense",), centers=(0.0,), spreads=(1.0,), weights=(1.0,)
+    )
     with pytest.raises(ValueError, match="does not count: nonsense"):
         chosen(DirectProtocol(), {"aggregation": weights})
 
