@@ -52,7 +52,7 @@ def sampled_reason(judgement: Judgement) -> str | None:
 
 
 def sampled_text(reasons: Mapping[str, int], n_rows: int) -> Iterator[str]:
-    """Yield a sentence about rows whose verdicts are frequencies, if there are any.
+    """Yield a sentence about rows whose scores rest on samples, if there are any.
 
     Parameters
     ----------
@@ -64,15 +64,16 @@ def sampled_text(reasons: Mapping[str, int], n_rows: int) -> Iterator[str]:
     Examples
     --------
     >>> print(next(sampled_text({"n = 5: the endpoint gave none": 3}, 4)).partition(";")[0])
-    on 3 of 4 rows verdicts are frequencies among samples, not probabilities
+    on 3 of 4 rows scores rest on several sampled answers, not on probabilities
     """
     n = sum(reasons.values())
     if n:
         most = max(reasons, key=lambda reason: reasons[reason])
         yield (
-            f"on {n} of {n_rows} rows verdicts are frequencies among samples, not probabilities; "
-            f"on {reasons[most]} of them with {most}. Some 1000 samples are said to come within a "
-            "point of what probabilities give: few are a coarse stand-in."
+            f"on {n} of {n_rows} rows scores rest on several sampled answers, not on "
+            f"probabilities; on {reasons[most]} of them with {most}. Few samples are a coarse "
+            "stand-in: for comparisons with texts some 1000 are said to come within a point of "
+            "what probabilities give."
         )
 
 

@@ -92,7 +92,8 @@ def most_calls(protocol: PairsProtocol, n: int) -> int:
     >>> most_calls(PairsProtocol(), 4), most_calls(PairsProtocol(beam=1), 4)
     (12, 10)
     """
-    plain = protocol.ranking == "beam" and (protocol.beam == 1 or protocol.doubt == 0)
+    # Without doubt an even comparison is followed both ways all the same.
+    plain = protocol.ranking == "beam" and protocol.beam == 1
     n_pairs = most_merge_comparisons(n) if plain else most_comparisons(n)
     return n_pairs * 2 * protocol.samples
 

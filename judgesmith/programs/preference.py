@@ -31,8 +31,8 @@ class OneOrder:
         That the first of the pair is better, wherever it is shown; a tie counts half. None where
         there is no answer.
     stated : float or None
-        The answer itself: 1 where the first of the pair is better, 0 the second, 0.5 neither; of
-        several samples what most say.
+        The answer itself: 1 where the first of the pair is better, 0 the second, 0.5 neither. Of
+        several samples the response that more of them call better, 0.5 where as many do.
     mode : {"probabilities", "samples", "stated"}
         What the probability rests on: the model's own probabilities, how often it said so in
         several samples, or the one answer that it stated.

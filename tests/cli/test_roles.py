@@ -101,7 +101,7 @@ def test_verdicts_by_samples_are_warned_of(data, server, capsys):
     asked = ["--api-base", server.url, "--model", "openai/m"]
     assert compiled(data, *asked) == 0
     said = " ".join(capsys.readouterr().out.split())
-    assert "verdicts are frequencies among samples, not probabilities" in said
+    assert "scores rest on several sampled answers, not on probabilities" in said
     assert main(["score", "judge", data, "-o", "one.jsonl", *asked, "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
     ((reason, n),) = told["sampled"].items()

@@ -117,6 +117,13 @@ class TestBeam:
             counts.append(len(set(model.asked)))
         assert counts[0] < counts[1] <= most_calls(Pairs().protocol, 8)
 
+    @pytest.mark.parametrize("doubt", [0.0, 0.1])
+    def test_never_asks_more_than_was_reckoned_where_all_are_even(self, doubt):
+        judge = Pairs(doubt=doubt)
+        model = Comparer(lambda a, b: (0.1, 0.8, 0.1))
+        assert scores(judge, of_source(range(8)), model) == [50] * 8
+        assert len(model.asked) <= most_calls(judge.protocol, 8)
+
     def test_nothing_is_added_where_all_is_certain(self):
         counts = []
         for beam in (1, 8):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
 import re
@@ -182,15 +183,18 @@ def continuation_tokens(
         return None
     found = []
     end = 0
-    for token, value in zip(tokens[first:], values[first:], strict=False):
+    for token, value in itertools.zip_longest(tokens[first:], values[first:]):
         start, end = end, end + len(str(token))
         if start >= len(whole):
             break
         if end <= len(prompt):
             continue
-        if isinstance(value, bool) or not isinstance(value, int | float) or math.isnan(value):
+        if isinstance(value, bool) or not isinstance(value, int | float):
             return None
-        found.append(TokenLogprob(str(token), max(min(float(value), 0.0), _LEAST)))
+        logprob = float(max(min(value, 0.0), _LEAST))
+        if math.isnan(logprob):
+            return None
+        found.append(TokenLogprob(str(token), logprob))
     return tuple(found)
 
 

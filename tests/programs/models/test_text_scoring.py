@@ -70,6 +70,13 @@ class TestTokens:
     def test_what_was_generated_after_it_does_not(self):
         assert self.numbers(["A b", " c d", " e"], [None, -2, -9]) == [-2]
 
+    def test_one_without_a_number_leaves_the_text_without_any(self):
+        assert self.numbers(["A", " b", " c", " d"], [None, -1, -2]) is None
+        assert self.numbers(["A", " b", " c", " d"], [None, -1, None, -3]) is None
+
+    def test_no_number_is_too_large_or_too_small(self):
+        assert self.numbers(["A b", " c", " d"], [None, -(10**400), 10**400]) == [-9999, 0]
+
     def test_a_mark_of_the_beginning_is_passed_over(self):
         assert self.numbers(["<s>", "A b", " c d"], [None, -1, -2]) == [-2]
 
