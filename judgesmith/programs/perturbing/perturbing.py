@@ -1,0 +1,141 @@
+"""One text changed in one way by rules, the same way whenever it is asked for."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+from random import Random
+from types import MappingProxyType
+from typing import Final
+
+from judgesmith.programs.perturbing import (
+    characters,
+    controls,
+    entities,
+    grammar,
+    rewording,
+    sentences,
+    whole,
+    words,
+)
+from judgesmith.programs.perturbing.case import Case, Found
+from judgesmith.programs.perturbing.catalogue import Amount, Every, amount_of
+from judgesmith.programs.perturbing.donors import Donors
+from judgesmith.programs.perturbing.passage import Passage
+from judgesmith.signatures.perturbation import Edit, Perturbation, Perturbed, Skipped, edited
+from judgesmith.signatures.rated import RatedItem
+
+__all__ = ["RULES", "perturb"]
+
+Rule = Callable[[Case], Found]
+
+RULES: Final[Mapping[str, Rule]] = MappingProxyType(
+    {
+        "character_deletions": characters.character_deletions,
+        "character_typos": characters.character_typos,
+        "case_loss": characters.case_loss,
+        "punctuation_loss": characters.punctuation_loss,
+        "word_deletions": words.word_deletions,
+        "fictional_entities": entities.fictional_entities,
+        "grammatical_errors": grammar.grammatical_errors,
+        "negation": words.negation,
+        "number_swap": words.number_swap,
+        "reordering": sentences.reordering,
+        "rewriting": rewording.rewriting,
+        "random_ending": whole.another_text,
+        "wrong_ending": whole.wrong_ending,
+        "random_answer": whole.another_text,
+        "key_sentence_omission": sentences.key_sentence_omission,
+        "unsupported_addition": sentences.unsupported_addition,
+        "repetition": sentences.repetition,
+        "truncation": sentences.truncation,
+        "paraphrase": rewording.paraphrase,
+        "padding": controls.padding,
+    }
+)
+"""What changes a text, by kind; also for kinds that a model is better at."""
+
+# One text is changed in many ways, one after the other.
+_passage = lru_cache(maxsize=2)(Passage)
+
+
+def perturb(
+    item: RatedItem,
+    perturbation: Perturbation,
+    *,
+    amount: Amount | None = None,
+    donors: Donors | None = None,
+    seed: int,
+) -> Perturbed | Skipped:
+    """Return an item's response changed by rule, or why it cannot be changed in this way.
+
+    Parameters
+    ----------
+    item : RatedItem
+        Whose response is changed. Its ratings are not read.
+    perturbation : Perturbation
+        What is done. The kinds whose method is ``model`` are done by rule as well: this is what
+        the offline model answers.
+    amount : int, Every or None
+        How many places are changed; None for what ``amount_of`` says in general.
+    donors : Donors or None
+        Texts of other sources, for the kinds that put one in.
+    seed : int
+        Of the draws, with the item's texts and the perturbation's name. What is drawn for one
+        item does not depend on any other, except on which donors there are.
+
+    Returns
+    -------
+    Perturbed or Skipped
+        A text that differs from the original, and the edits that make it one; or the reason, in
+        words that are the same for all texts that lack the same.
+
+    Raises
+    ------
+    ValueError
+        If no rule is known for the kind, or ``amount`` is below 1.
+
+    Examples
+    --------
+    >>> from judgesmith.programs.perturbing.catalogue import PERTURBATIONS
+    >>> item = RatedItem(source="a report", response="The bridge opened on Monday. It is long.")
+    >>> found = perturb(item, PERTURBATIONS["reordering/minor"], seed=0)
+    >>> found.text
+    'It is long. The bridge opened on Monday.'
+    >>> perturb(item, PERTURBATIONS["reordering/major"], seed=0)
+    Skipped(reason='fewer than 3 sentences')
+    """
+    rule = RULES.get(perturbation.kind)
+    if rule is None:
+        raise ValueError(
+            f"no rule changes a text by {perturbation.kind!r}; give one of {', '.join(RULES)}."
+        )
+    wanted = amount_of(perturbation) if amount is None else amount
+    if not isinstance(wanted, Every) and wanted < 1:
+        raise ValueError(f"amount is at least 1 place; got {wanted}.")
+    text = item.response
+    case = Case(
+        item=item,
+        passage=_passage(text),
+        amount=wanted,
+        rng=_generator(seed, item, perturbation),
+        donors=donors,
+    )
+    found = rule(case)
+    if isinstance(found, Skipped):
+        return found
+    changes = sorted(one for one in found if text[one[0] : one[1]] != one[2])
+    edits = tuple(Edit(start=start, end=end, text=put) for start, end, put in changes)
+    changed = edited(text, edits)
+    if changed == text:
+        return Skipped(reason="the change left the text as it was")
+    if not any(sign.isalnum() for sign in changed):
+        return Skipped(reason="no word would be left")
+    return Perturbed(text=changed, edits=edits)
+
+
+def _generator(seed: int, item: RatedItem, perturbation: Perturbation) -> Random:
+    """Return the generator of one item's draws for one perturbation."""
+    state = hashlib.blake2b(f"{seed} {perturbation.name} {item.key}".encode(), digest_size=16)
+    return Random(int.from_bytes(state.digest()))
