@@ -1,0 +1,233 @@
+"""A perturbed set as rows of rated text, and back from rows of whatever origin."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from judgesmith.experiments.dataset import DataSet
+from judgesmith.experiments.perturbed_kinds import KindReader, is_original
+from judgesmith.experiments.perturbed_set import PerturbedSet
+from judgesmith.signatures.perturbation import Edit, Level, Perturbation
+from judgesmith.signatures.rated import RatedItem
+
+__all__ = ["PerturbedSet", "edits_of", "is_perturbed", "rows_of", "versions_of"]
+
+_ORIGINAL_SYSTEMS = ("original", "reference")
+_UNCHECKED = "not verified where it comes from (pert_check is false)"
+_SAME = "the same text as the original"
+_NO_VERSION = "no version in the data"
+
+_Id = tuple[str, str]
+
+
+def rows_of(perturbed: PerturbedSet) -> Iterator[dict[str, Any]]:
+    """Yield the set as rows of rated text: each original, then its versions.
+
+    Examples
+    --------
+    >>> from judgesmith.experiments.perturbed_set import perturbed_set
+    >>> from judgesmith.signatures.perturbation import Skipped
+    >>> item = RatedItem(source_id="1", system_id="m", response="A day.")
+    >>> way = Perturbation(kind="case_loss", level="character")
+    >>> lost = perturbed_set([item], {way: [Skipped(reason="too short")]}, name="toy")
+    >>> row = next(rows_of(lost))
+    >>> row["perturbation"], row["level"], row["skipped"]
+    (None, 'none', {'case_loss': 'too short'})
+    """
+    for place, original in enumerate(perturbed.originals):
+        for item in (original, *(row[place] for row in perturbed.versions)):
+            if item is not None:
+                yield _row(item)
+
+
+def _row(item: RatedItem) -> dict[str, Any]:
+    return {
+        "source_id": item.source_id,
+        "system_id": item.system_id,
+        "source": item.source,
+        "context": item.context,
+        "response": item.response,
+        "references": list(item.references),
+        "human": {name: list(ratings) for name, ratings in item.human.items()},
+        "scale": {name: [scale.low, scale.high] for name, scale in item.scale.items()},
+        **item.extra,
+    }
+
+
+def edits_of(item: RatedItem) -> tuple[Edit, ...]:
+    """Return the edits that a row states, or none where it states none that can be read.
+
+    Examples
+    --------
+    >>> edits_of(RatedItem(response="a day", extra={"edits": [[0, 1, "a"], "odd"]}))
+    ()
+    >>> edits_of(RatedItem(response="a day", extra={"edits": [[0, 1, "a"]]}))
+    (Edit(start=0, end=1, text='a'),)
+    """
+    given = item.extra.get("edits")
+    try:
+        return tuple(
+            Edit(start=start, end=end, text=text)
+            for start, end, text in (given if isinstance(given, list) else [])
+        )
+    except (TypeError, ValueError):
+        return ()
+
+
+def is_perturbed(dataset: DataSet) -> bool:
+    """Say whether rows of the data state how they were changed."""
+    return any(not is_original(item) for item in dataset)
+
+
+def versions_of(dataset: DataSet, *, levels: Mapping[str, Level] | None = None) -> PerturbedSet:
+    """Return originals and versions from rows that say which they are.
+
+    Parameters
+    ----------
+    dataset : DataSet
+        Rows with a field ``perturbation``: as ``judgesmith perturb`` writes them, or of any
+        other origin.
+    levels : mapping of str to Level, optional
+        By name of a perturbation, or by what stands in ``level``, what it changes: character,
+        word or sentence. Anything else counts as word.
+
+    Returns
+    -------
+    PerturbedSet
+        Rows whose ``pert_check`` is false and texts that equal their original are left out and
+        counted; so are versions of a source without an original, in the notes.
+
+    Raises
+    ------
+    ValueError
+        If no row states a perturbation, or a source has several originals and its versions do
+        not say which is theirs.
+
+    Notes
+    -----
+    The original of a version is the row of its source that its field ``original`` names, by
+    ``system_id``. Where versions have no such field, it is the one row of the source that
+    states no perturbation; of several, the one whose system is called original or reference.
+
+    Examples
+    --------
+    >>> rows = [("original", "none", "A b."), ("x", "Lower case", "a b.")]
+    >>> items = [
+    ...     RatedItem(source_id="1", system_id=s, response=r, extra={"perturbation": p})
+    ...     for s, p, r in rows
+    ... ]
+    >>> found = versions_of(DataSet(name="toy", items=tuple(items)))
+    >>> [kind.name for kind in found.kinds], found.versions[0][0].response
+    (['lower_case'], 'a b.')
+    """
+    if not is_perturbed(dataset):
+        raise ValueError(
+            f"no row of {dataset.name} states a perturbation; make versions of its texts first, "
+            "with judgesmith perturb."
+        )
+    originals = _Originals(item for item in dataset if is_original(item))
+    versions = [item for item in dataset if not is_original(item)]
+    reader = KindReader(versions, levels or {})
+    kinds: dict[str, Perturbation] = {}
+    found: defaultdict[_Id, defaultdict[str, list[RatedItem]]]
+    found = defaultdict(lambda: defaultdict(list))
+    skipped: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    n_lost = 0
+    for item in versions:
+        name = kinds.setdefault((kind := reader.kind_of(item)).name, kind).name
+        original = originals.of(item)
+        reason = None if original is None else _unusable(item, original)
+        if original is None:
+            n_lost += 1
+        elif reason:
+            skipped[name][reason] += 1
+            found[_id(original)][name]  # noted, so that it is not counted as missing, too
+        else:
+            found[_id(original)][name].append(item)
+    rows = list(_aligned(originals.items, kinds, found, skipped))
+    versions_by_kind = zip(*(own for _, own in rows), strict=True) if rows else [()] * len(kinds)
+    return PerturbedSet(
+        name=dataset.name,
+        originals=tuple(original for original, _ in rows),
+        kinds=tuple(kinds.values()),
+        versions=tuple(tuple(row) for row in versions_by_kind),
+        skipped={name: dict(counts) for name, counts in skipped.items()},
+        notes=tuple(_notes(n_lost, len(rows) - len(originals.items), reader)),
+    )
+
+
+def _aligned(
+    originals: list[RatedItem],
+    kinds: Mapping[str, Perturbation],
+    found: Mapping[_Id, Mapping[str, list[RatedItem]]],
+    skipped: defaultdict[str, Counter[str]],
+) -> Iterator[tuple[RatedItem, tuple[RatedItem | None, ...]]]:
+    """Yield each original with its versions, again where a kind has more than one of it."""
+    for original in originals:
+        own = found.get(_id(original), {})
+        for name in kinds:
+            if name not in own:
+                skipped[name][_stated_reason(original, name)] += 1
+        for turn in range(max([1, *(len(versions) for versions in own.values())])):
+            yield (
+                original,
+                tuple(
+                    versions[turn] if turn < len(versions := own.get(name, [])) else None
+                    for name in kinds
+                ),
+            )
+
+
+def _id(item: RatedItem) -> _Id:
+    return item.source_id, item.system_id
+
+
+def _unusable(item: RatedItem, original: RatedItem) -> str | None:
+    if str(item.extra.get("pert_check", True)).casefold() == "false":
+        return _UNCHECKED
+    return _SAME if item.response == original.response else None
+
+
+def _stated_reason(original: RatedItem, name: str) -> str:
+    stated = original.extra.get("skipped")
+    reason = stated.get(name) if isinstance(stated, Mapping) else None
+    return reason if isinstance(reason, str) and reason else _NO_VERSION
+
+
+class _Originals:
+    """Rows in which nothing was changed, and which of them a version belongs to."""
+
+    def __init__(self, items: Iterable[RatedItem]) -> None:
+        self.items = list({_id(item): item for item in reversed(list(items))}.values())[::-1]
+        self._by_id = {_id(item): item for item in self.items}
+        self._by_source: defaultdict[str, list[RatedItem]] = defaultdict(list)
+        for item in self.items:
+            self._by_source[item.source_id].append(item)
+
+    def of(self, version: RatedItem) -> RatedItem | None:
+        """Return the original of a version, or None if it is not there."""
+        named = version.extra.get("original")
+        if isinstance(named, str):
+            return self._by_id.get((version.source_id, named))
+        own = self._by_source.get(version.source_id, [])
+        if len(own) > 1:
+            own = [item for item in own if item.system_id.casefold() in _ORIGINAL_SYSTEMS] or own
+        if len(own) > 1:
+            raise ValueError(
+                f"source {version.source_id!r} has {len(own)} rows without a perturbation, and its "
+                "versions do not say which is theirs; name its system_id in a field 'original'."
+            )
+        return own[0] if own else None
+
+
+def _notes(n_lost: int, n_again: int, reader: KindReader) -> Iterator[str]:
+    if n_lost:
+        yield (f"{n_lost} version{'s' * (n_lost > 1)} left out: the original is not in the data.")
+    if n_again:
+        yield (
+            f"some kinds changed an original several times; {n_again} "
+            f"more pair{'s' * (n_again > 1)} with the same original stand below it."
+        )
+    yield from reader.notes
