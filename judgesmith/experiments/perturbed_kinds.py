@@ -48,15 +48,15 @@ class KindReader:
     Notes
     -----
     A perturbation whose name is no identifier is called like its ``system_id``, if each one of the
-    data has its own throughout; else by its own words, joined by underscores and cut to 40
+    data has its own in several rows; else by its own words, joined by underscores and cut to 40
     characters. Where no row states ``lowers``, a perturbation of the catalogue is what it is there;
     one whose every version is a reference of its row is a control, as a reference is not damage.
 
     Examples
     --------
-    >>> items = [RatedItem(system_id="id7", response="r", extra={"perturbation": "Swap a word"})]
-    >>> KindReader(items, {}).kind_of(items[0]).kind
-    'id7'
+    >>> row = RatedItem(system_id="id7", response="r", extra={"perturbation": "Swap a word"})
+    >>> KindReader([row], {}).kind_of(row).kind, KindReader([row, row], {}).kind_of(row).kind
+    ('swap_a_word', 'id7')
     """
 
     def __init__(self, versions: Iterable[RatedItem], levels: Mapping[str, Level]) -> None:
@@ -126,6 +126,8 @@ def _named(rows: Mapping[str, list[RatedItem]]) -> Iterator[tuple[str, str]]:
     systems = {stated: {item.system_id for item in items} for stated, items in rows.items()}
     of_systems = {next(iter(names)) for names in systems.values()}
     apart = len(of_systems) == len(rows) and all(len(names) == 1 for names in systems.values())
+    # Where each perturbation occurs once, a system id of its own says nothing of it.
+    apart = apart and sum(map(len, rows.values())) > len(rows)
     taken: set[str] = set()
     for stated in sorted(rows, key=lambda one: not _KIND.fullmatch(one)):
         own = stated
