@@ -73,6 +73,7 @@ def perturbed_set(
 
     Examples
     --------
+    >>> from judgesmith.signatures.perturbation import Edit
     >>> item = RatedItem(source_id="1", system_id="m", response="A day.")
     >>> way = Perturbation(kind="case_loss", level="character")
     >>> made = Perturbed(text="a day.", edits=(Edit(start=0, end=1, text="a"),))
