@@ -7,14 +7,17 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from judgesmith.experiments.chosen_targets import chosen_targets
+from judgesmith.experiments.chosen_targets import ChosenTargets, chosen_targets
 from judgesmith.experiments.dataset import DataSet
+from judgesmith.experiments.human_criteria import human_rubric
 from judgesmith.experiments.parts import parts_of
 from judgesmith.experiments.search_estimate import search_calls
 from judgesmith.experiments.settings import CompileSettings
 from judgesmith.experiments.text_estimate import text_search_calls
 from judgesmith.programs.asking import calls_per_item
 from judgesmith.programs.families import family_of
+from judgesmith.programs.judge import Judge
+from judgesmith.signatures.default_rubric import DEFAULT_RUBRIC
 
 if TYPE_CHECKING:
     import dspy
@@ -29,7 +32,7 @@ TOKENS_PER_TAUGHT = 300
 """An answer of task inference: observations, a description, or ten criteria."""
 
 CHARACTERS_PER_INFERENCE = 4000
-"""A question of task inference, without the rated texts."""
+"""A question of task inference, without the rated texts, or one for steps or questions."""
 
 ATTEMPTS_TO_READ = 2
 """How often a question is asked when the first answer cannot be read."""
@@ -114,11 +117,11 @@ def estimate_run(
     """
     from judgesmith.programs.models import stack_of
 
-    parts = parts_of(dataset, chosen_targets(dataset, settings), settings, known)
+    targets = chosen_targets(dataset, settings)
+    parts = parts_of(dataset, targets, settings, known)
     n_pool = 0 if parts.pool is None else len(parts.pool)
     n_held = 0 if parts.heldout is None else len(parts.heldout)
     n_selection = len(parts.selection)
-    inferring = _inference(dataset, settings)
     n_bare = n_selection + n_held + n_pool
     if settings.rubrics_compete:
         n_bare += n_selection
@@ -126,7 +129,9 @@ def estimate_run(
     n_shown = (settings.n_rounds - 1) * n_selection + n_pool + n_held if n_pool else 0
     if not n_pool and settings.criteria_from == "inferred":
         n_bare += n_held  # the judge as it was has another rubric than the one reported beside it
-    judge = family_of(settings.protocol.judge).judge_of(settings.protocol)
+    taught = _inference(dataset, settings)
+    judge, n_prepared = _prepared(dataset, targets, settings)
+    n_taught = taught.calls + n_prepared
     templates = judge.templates()
     per_row = calls_per_item(judge)
     found = most = None
@@ -160,15 +165,16 @@ def estimate_run(
     n_demonstrations = 0 if settings.optimizer == "reflective" else settings.n_demonstrations
     demonstrations = n_demonstrations * item
     characters = samples * ((n_bare + n_shown) * (fixed + item) + n_shown * demonstrations)
-    n_criteria = len(settings.protocol.rubric.criteria)
+    n_criteria = len(judge.protocol.rubric.criteria)
     n_scores = sum(n_criteria if "assessments" in o.outputs else 1 for o in templates.values())
     n_judgements = (n_bare + n_shown) * samples
-    input_tokens = round((characters + inferring.characters) / CHARACTERS_PER_TOKEN)
+    characters += taught.characters + n_prepared * CHARACTERS_PER_INFERENCE
+    input_tokens = round(characters / CHARACTERS_PER_TOKEN)
     output_tokens = (
-        n_judgements * n_scores * TOKENS_PER_EXPLAINED_SCORE + inferring.calls * TOKENS_PER_TAUGHT
+        n_judgements * n_scores * TOKENS_PER_EXPLAINED_SCORE + n_taught * TOKENS_PER_TAUGHT
     )
     calls = (n_bare + n_shown) * per_row if most is None else most
-    calls += inferring.calls
+    calls += n_taught
     stacks = [stack_of(one) for one in (lm, *others)]
     prices = [None if one is None else one.price for one in stacks]
     costs = [one.usd(input_tokens, output_tokens) for one in prices if one is not None]
@@ -178,8 +184,23 @@ def estimate_run(
         input_tokens=input_tokens,
         output_tokens=output_tokens,
         cost_usd=None if None in prices else max(costs),
-        expected_calls=None if found is None else round(found.expected) + inferring.calls,
+        expected_calls=None if found is None else round(found.expected) + n_taught,
     )
+
+
+def _prepared(
+    dataset: DataSet, targets: ChosenTargets, settings: CompileSettings
+) -> tuple[Judge, int]:
+    """Return the judge as it may be once prepared, and the calls that this takes at most."""
+    own = settings.protocol
+    if settings.criteria_from == "human":
+        given = None if own.rubric == DEFAULT_RUBRIC else own.rubric
+        found = human_rubric(dataset, names=targets.names, rubric=given).rubric
+        own = own.model_copy(update={"rubric": found})
+    judge, n = family_of(own.judge).judge_of(own).as_if_prepared()
+    if n and settings.criteria_from == "inferred":
+        n += settings.inference.most
+    return judge, n
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -106,7 +106,8 @@ def dearest_calls(settings: CompileSettings) -> int:
 
 
 def _student(settings: CompileSettings) -> Judge:
-    return family_of(settings.protocol.judge).judge_of(settings.protocol)
+    judge, _ = family_of(settings.protocol.judge).judge_of(settings.protocol).as_if_prepared()
+    return judge
 
 
 def _space(settings: CompileSettings, student: Judge, *, competing: bool) -> Space:
@@ -138,7 +139,8 @@ def _with_criteria(student: Judge, n: int) -> Judge:
     """Return a judge that scores ``n`` criteria: as many as may be inferred."""
     criteria = [{"name": f"criterion {place}", "definition": "as named"} for place in range(n)]
     rubric = Rubric.model_validate({"criteria": criteria})
-    return student.with_protocol(student.protocol.model_copy(update={"rubric": rubric}))
+    judge = student.with_protocol(student.protocol.model_copy(update={"rubric": rubric}))
+    return judge.as_if_prepared()[0]
 
 
 def _costs(student: Judge, space: Space) -> list[tuple[float, int]]:

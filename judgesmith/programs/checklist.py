@@ -15,12 +15,16 @@ from judgesmith.programs.choices import (
     samples_choice,
 )
 from judgesmith.programs.constructing import own_protocol, without_untold
+from judgesmith.programs.criterion_lines import QUESTIONS
 from judgesmith.programs.judge import Judge
 from judgesmith.programs.judging import Steps
-from judgesmith.programs.writing_questions import written_questions
 from judgesmith.signatures.answering import question_on
-from judgesmith.signatures.checklist import ENDS, AnswerQuestion, ChecklistProtocol
-from judgesmith.signatures.g_eval import steps_key
+from judgesmith.signatures.checklist import (
+    ENDS,
+    MOST_WRITTEN,
+    AnswerQuestion,
+    ChecklistProtocol,
+)
 from judgesmith.signatures.space import Space
 
 if TYPE_CHECKING:
@@ -87,24 +91,23 @@ class Checklist(Judge):
         """
         own = self.protocol
         assert isinstance(own, ChecklistProtocol)
-        questions = dict(own.questions)
-        problems = []
-        for rubric in (own.rubric, *rubrics):
-            for criterion in rubric.criteria:
-                key = steps_key(criterion)
-                if questions.get(key) or own.questions.get(criterion.name):
-                    continue
-                found = written_questions(lm, task=rubric.task, criterion=key)
-                if isinstance(found, str):
-                    problems.append(f"{criterion.name} is checked by its definition: {found}")
-                else:
-                    questions[key] = found
-        told = tuple(dict.fromkeys(problems))
+        if own.plan == "rubric":
+            return self, ()
+        questions, problems = QUESTIONS.completed(lm, own.questions, (own.rubric, *rubrics))
         if questions == own.questions:
-            return self, told
+            return self, problems
         # Words written for one question do not fit another.
         update = {"questions": questions, "instructions": {}}
-        return self.with_protocol(own.model_copy(update=update)), told
+        return self.with_protocol(own.model_copy(update=update)), problems
+
+    def as_if_prepared(self, rubrics: Sequence[Rubric] = ()) -> tuple[Self, int]:
+        """Return the judge with as many questions as a model is asked for at most."""
+        own = self._settings
+        if own.plan == "rubric":
+            return self, 0
+        by = ("Is it good?",) * MOST_WRITTEN
+        questions, n_calls = QUESTIONS.stood_in(own.questions, (own.rubric, *rubrics), by=by)
+        return self.with_protocol(own.model_copy(update={"questions": questions})), n_calls
 
     def space(self, rubrics: Mapping[str, Rubric] | None = None) -> Space:
         """Return what may be chosen about this judge; as it is comes first everywhere."""

@@ -15,17 +15,17 @@ from judgesmith.programs.choices import (
     samples_choice,
 )
 from judgesmith.programs.constructing import own_protocol, without_untold
+from judgesmith.programs.criterion_lines import STEPS
 from judgesmith.programs.g_eval_steps import g_eval_forms, g_eval_inputs, g_eval_steps
 from judgesmith.programs.judge import Judge
 from judgesmith.programs.judging import Steps
-from judgesmith.programs.writing_steps import written_steps
 from judgesmith.signatures.answering import question_on
 from judgesmith.signatures.g_eval import (
     ENDS,
+    GENERAL_STEPS,
     FollowForOne,
     FollowForWhole,
     GEvalProtocol,
-    steps_key,
 )
 from judgesmith.signatures.space import Space
 
@@ -97,22 +97,20 @@ class GEval(Judge):
         """
         own = self.protocol
         assert isinstance(own, GEvalProtocol)
-        steps = dict(own.steps)
-        problems = []
-        for rubric in (own.rubric, *rubrics):
-            for criterion in rubric.criteria:
-                key = steps_key(criterion)
-                if steps.get(key) or own.steps.get(criterion.name):
-                    continue
-                found = written_steps(lm, task=rubric.task, criterion=key)
-                if isinstance(found, str):
-                    problems.append(f"{criterion.name} is judged by general steps: {found}")
-                else:
-                    steps[key] = found
+        if own.plan == "general":
+            return self, ()
+        steps, problems = STEPS.completed(lm, own.steps, (own.rubric, *rubrics))
         if steps == own.steps:
-            return self, tuple(dict.fromkeys(problems))
-        update = {"steps": steps}
-        return self.with_protocol(own.model_copy(update=update)), tuple(dict.fromkeys(problems))
+            return self, problems
+        return self.with_protocol(own.model_copy(update={"steps": steps})), problems
+
+    def as_if_prepared(self, rubrics: Sequence[Rubric] = ()) -> tuple[Self, int]:
+        """Return the judge with general steps for all criteria; see ``Judge``."""
+        own = self._settings
+        if own.plan == "general":
+            return self, 0
+        steps, n_calls = STEPS.stood_in(own.steps, (own.rubric, *rubrics), by=GENERAL_STEPS)
+        return self.with_protocol(self.protocol.model_copy(update={"steps": steps})), n_calls
 
     def space(self, rubrics: Mapping[str, Rubric] | None = None) -> Space:
         """Return what may be chosen about this judge; as it is comes first everywhere."""

@@ -122,6 +122,13 @@ class Judge(dspy.Module):
         """
         return self, ()
 
+    def as_if_prepared(self, rubrics: Sequence[Rubric] = ()) -> tuple[Self, int]:
+        """Return the judge with stand-ins for what is prepared, and how many calls they save.
+
+        What a model would write is not known; estimates go by how much of it there is at most.
+        """
+        return self, 0
+
     def with_choices(self, picked: Picked, *, space: Space | None = None) -> Self:
         """Return a judge of the same kind that is decided as ``picked`` says.
 

@@ -20,6 +20,9 @@ ENDS = ("it does not hold", "it holds")
 
 NO_YES = Scale.categorical("no", "yes")
 
+MOST_WRITTEN = 5
+"""Questions per criterion that a model is asked for at most."""
+
 
 class ChecklistProtocol(JudgeProtocol):
     """The whole of a judge that asks yes or no, but its model.

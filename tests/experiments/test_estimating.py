@@ -2,6 +2,7 @@ import pytest
 
 from judgesmith.experiments import CompileSettings, compile_judge, read_items
 from judgesmith.experiments.estimating import estimate_run
+from judgesmith.programs.families import family_of
 from judgesmith.programs.models import model, stack_of
 from judgesmith.signatures import Protocol
 
@@ -32,6 +33,33 @@ def test_no_run_makes_more_calls_than_estimated(data, settings, tmp_path):
     assert made.calls <= bound.calls <= bound.max_calls
     assert made.calls >= 0.5 * bound.calls
     assert 0.4 < made.input_tokens / bound.input_tokens < 1.6
+
+
+@pytest.mark.parametrize("family", ["g-eval", "checklist"])
+@pytest.mark.parametrize("criteria", ["given", "human", "inferred"])
+def test_what_is_written_once_per_criterion_is_counted(data, family, criteria, tmp_path):
+    lm = model(ledger=tmp_path / "ledger.sqlite")
+    own = family_of(family).protocol_class()
+    settings = CompileSettings(optimizer="none", criteria=criteria, protocol=own)
+    bound = estimate_run(data, settings, lm)
+    compile_judge(data, settings, lm=lm)
+    assert stack_of(lm).usage.calls <= bound.calls
+    if family == "g-eval":
+        general = settings.model_copy(
+            update={"protocol": own.model_copy(update={"plan": "general"})}
+        )
+        n_written = {"given": 6, "human": 2, "inferred": 6 + settings.inference.most}
+        assert bound.calls - estimate_run(data, general, lm).calls == n_written[criteria]
+
+
+@pytest.mark.parametrize("family", ["g-eval", "checklist"])
+def test_a_search_counts_it_too(data, family, tmp_path):
+    lm = model(ledger=tmp_path / "ledger.sqlite")
+    own = family_of(family).protocol_class()
+    settings = CompileSettings(optimizer="protocol", criteria="given", protocol=own, n_trials=2)
+    bound = estimate_run(data, settings, lm)
+    compile_judge(data, settings, lm=lm)
+    assert stack_of(lm).usage.calls <= bound.calls
 
 
 def test_what_cannot_be_compiled_cannot_be_estimated(data):

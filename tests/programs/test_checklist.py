@@ -7,10 +7,10 @@ import pytest
 from judgesmith.programs import SavedJudge, family_of, judge_items, load_judge
 from judgesmith.programs.checklist import Checklist
 from judgesmith.programs.checklist_steps import checklist_steps
+from judgesmith.programs.criterion_lines import QUESTIONS
 from judgesmith.programs.judging import Reply
 from judgesmith.programs.models import ModelAnswer, Stack, TokenLogprob
 from judgesmith.programs.models.dspy_lm import StackLM
-from judgesmith.programs.writing_questions import written_questions
 from judgesmith.signatures import RatedItem, Rubric
 from judgesmith.signatures.checklist import ChecklistProtocol
 
@@ -132,7 +132,7 @@ def test_questions_are_written_once_per_criterion_and_can_be_edited():
     assert problems == ()
     assert judge.protocol.questions["brevity"] == ASKED["brevity"]
     written = judge.protocol.questions["wit: it makes one laugh"]
-    assert written == written_questions(None, task=TWO.task, criterion="wit: it makes one laugh")
+    assert written == QUESTIONS.written(None, task=TWO.task, criterion="wit: it makes one laugh")
     assert len(judge.templates()) == 2 + len(written)
     assert judge.prepared()[0] is judge
     assert len(judge.with_choices({"plan": "rubric"}).templates()) == 2

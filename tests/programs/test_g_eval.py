@@ -10,11 +10,11 @@ from judgesmith.experiments import CompileSettings, compile_judge, read_items
 from judgesmith.programs import ActiveCritic, SavedJudge, judge_items, load_judge
 from judgesmith.programs.answer_probabilities import AnswerProbabilities
 from judgesmith.programs.card import judge_card
+from judgesmith.programs.criterion_lines import STEPS
 from judgesmith.programs.g_eval import GEval
 from judgesmith.programs.g_eval_steps import g_eval_steps
 from judgesmith.programs.judging import Reply
 from judgesmith.programs.models import model, stack_of
-from judgesmith.programs.writing_steps import read_steps, written_steps
 from judgesmith.signatures import RatedItem, Rubric
 from judgesmith.signatures.g_eval import GENERAL_STEPS, GEvalProtocol
 
@@ -167,16 +167,30 @@ class TestSteps:
         assert judge.protocol.steps == {}
         assert "brevity is judged by general steps" in problems[0]
 
+    def test_none_are_asked_for_where_general_ones_are_shown(self, offline):
+        lm, asked = offline
+        judge = GEval(rubric=TWO, plan="general")
+        assert judge.prepared(lm) == (judge, ())
+        assert len(asked) == judge.as_if_prepared()[1] == 0
+
+    def test_the_calls_for_them_are_known_before(self, offline):
+        lm, asked = offline
+        other = Rubric(criteria={"wit": "Does it make one laugh?", "brevity": "Is it short?"})
+        judge = GEval(rubric=TWO, steps={"brevity": ["Count."]})
+        _, n = judge.as_if_prepared([other, TWO])
+        prepared, _ = judge.prepared(lm, rubrics=[other, TWO])
+        assert (len(asked), prepared.as_if_prepared([other, TWO])[1]) == (n, 0) == (2, 0)
+
     def test_one_answer_that_cannot_be_read_is_not_the_last(self, scripted, answered):
         lm, _ = scripted(lambda request: answered(steps="1. Look." if request.sample else "\n"))
-        assert written_steps(lm, task="", criterion="wit: Funny?") == ("Look.",)
+        assert STEPS.written(lm, task="", criterion="wit: Funny?") == ("Look.",)
 
     @pytest.mark.parametrize(
         "text", ["", "\n \n", "x" * 601, "\n".join("abcdefghijklmn"), "<verbatim-0>"]
     )
     def test_what_could_not_stand_in_a_question_is_refused(self, text):
         with pytest.raises(ValueError, match="step"):
-            read_steps(text)
+            STEPS.read(text)
         with pytest.raises(ValueError, match="step"):
             GEvalProtocol(steps={"wit": (text,) if text else ()})
 

@@ -1,0 +1,190 @@
+"""Lines that a model writes once per criterion, whatever is judged by them later."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import dspy
+from dspy.utils.exceptions import AdapterParseError, ContextWindowExceededError
+
+from judgesmith.programs.adapter import FencedAdapter
+from judgesmith.programs.asking import current_lm
+from judgesmith.programs.call_settings import call_config
+from judgesmith.programs.models import sampling
+from judgesmith.signatures.checklist import ChecklistProtocol, WriteQuestions, check_questions_of
+from judgesmith.signatures.g_eval import GEvalProtocol, WriteSteps, check_steps, steps_key
+
+if TYPE_CHECKING:
+    from judgesmith.signatures.judge_protocol import JudgeProtocol
+    from judgesmith.signatures.rubric import Criterion, Rubric
+
+Lines = tuple[str, ...]
+
+_NUMBER = re.compile(r"^(?:step\s*)?[(\[]?\d{1,2}[.):\]]+\s*|^[-*•]\s+", re.IGNORECASE)
+_HEADING = re.compile(r"(?i)^(?:evaluation )?steps:?$")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CriterionLines:
+    """One kind of such lines: how they are asked for, and what stands in where there are none.
+
+    Attributes
+    ----------
+    question : type of dspy.Signature
+        Takes ``task`` and ``criterion``.
+    field : str
+        The output, which is also what the protocol calls the lines.
+    check : callable
+        Takes lines and, as ``of``, what they are for; raises ValueError where they are of no use.
+    protocol : JudgeProtocol
+        Whose settings the call has.
+    stood_in_for : str
+        What becomes of a criterion without any, after its name.
+    """
+
+    question: type[dspy.Signature]
+    field: str
+    check: Callable[..., None]
+    protocol: JudgeProtocol
+    stood_in_for: str
+
+    def written(self, lm: dspy.LM | None, *, task: str, criterion: str) -> Lines | str:
+        """Return lines for a criterion, or the sentence that says why there are none.
+
+        The request depends on the model, the task and the criterion alone: a model with a ledger
+        is asked once, however often this is called.
+
+        Parameters
+        ----------
+        lm : dspy.LM or None
+            The model; None takes DSPy's current one, or the offline model.
+        task : str
+            What responses are written for; may be empty.
+        criterion : str
+            As ``NAME: DEFINITION``.
+
+        Raises
+        ------
+        ModelError, BudgetSpent, LedgerError
+            If the model cannot be asked, or not further.
+
+        Examples
+        --------
+        >>> len(STEPS.written(None, task="", criterion="fluency: Is it well written?"))
+        4
+        >>> len(QUESTIONS.written(None, task="", criterion="fluency: Is it well written?"))
+        2
+        """
+        lm = lm or current_lm()
+        signature = self.question if task else self.question.delete("task")
+        told = {"task": task, "criterion": criterion} if task else {"criterion": criterion}
+        config = call_config(self.protocol, lm)
+        problem = ""
+        with dspy.context(adapter=FencedAdapter(), lm=lm):
+            for sample in (0, 1):
+                try:
+                    with sampling(sample=sample):
+                        answer = dspy.Predict(signature)(**told, config=config)
+                    return self.read(str(answer[self.field] or ""))
+                except ContextWindowExceededError as fault:
+                    return f"the criterion is longer than the model reads: {fault}"
+                except (AdapterParseError, ValueError) as fault:
+                    problem = str(fault).split("\n")[0]
+        return f"the model's {self.field} could not be read: {problem}"
+
+    def read(self, text: str) -> Lines:
+        r"""Return what stands on the lines of a text, without their numbers.
+
+        Raises
+        ------
+        ValueError
+            If there is none, there are too many, or one could not stand in a question.
+
+        Examples
+        --------
+        >>> STEPS.read("Steps:\n1. Read the source.\n\n2) Read the response.\n- Compare **both**.")
+        ('Read the source.', 'Read the response.', 'Compare **both**.')
+        """
+        lines = [" ".join(line.split()) for line in text.splitlines()]
+        lines = [line for line in lines if line and not _HEADING.match(line)]
+        found = tuple(plain for line in lines if (plain := _NUMBER.sub("", line).strip()))
+        self.check(found, of="the criterion")
+        return found
+
+    def lacking(
+        self, given: Mapping[str, Lines], rubrics: Sequence[Rubric]
+    ) -> Iterator[tuple[str, Criterion, str]]:
+        """Yield each criterion that has none, with its task before and its key after it.
+
+        Parameters
+        ----------
+        given : dict of str to tuple of str
+            The lines that there are, by criterion as the protocol has them.
+        rubrics : sequence of Rubric
+            The criteria.
+        """
+        seen = set()
+        for rubric in rubrics:
+            for criterion in rubric.criteria:
+                key = steps_key(criterion)
+                if not (given.get(key) or given.get(criterion.name) or key in seen):
+                    seen.add(key)
+                    yield rubric.task, criterion, key
+
+    def completed(
+        self, lm: dspy.LM | None, given: Mapping[str, Lines], rubrics: Sequence[Rubric]
+    ) -> tuple[dict[str, Lines], tuple[str, ...]]:
+        """Return the lines of all criteria, those that were lacking written now, and problems.
+
+        What a criterion has already is not asked for again, so that it can be edited.
+
+        Parameters
+        ----------
+        lm, given, rubrics
+            As above.
+
+        Returns
+        -------
+        dict of str to tuple of str
+            What was given and what was written, by criterion.
+        tuple of str
+            Which criteria have none, and why.
+        """
+        found = dict(given)
+        problems = []
+        for task, criterion, key in self.lacking(given, rubrics):
+            lines = self.written(lm, task=task, criterion=key)
+            if isinstance(lines, str):
+                problems.append(f"{criterion.name} {self.stood_in_for}: {lines}")
+            else:
+                found[key] = lines
+        return found, tuple(problems)
+
+    def stood_in(
+        self, given: Mapping[str, Lines], rubrics: Sequence[Rubric], *, by: Lines
+    ) -> tuple[dict[str, Lines], int]:
+        """Return the lines of all criteria, ``by`` for each that has none, and for how many."""
+        lacking = {key: by for _, _, key in self.lacking(given, rubrics)}
+        return {**given, **lacking}, len(lacking)
+
+
+STEPS = CriterionLines(
+    question=WriteSteps,
+    field="steps",
+    check=check_steps,
+    protocol=GEvalProtocol(),
+    stood_in_for="is judged by general steps",
+)
+"""Evaluation steps."""
+
+QUESTIONS = CriterionLines(
+    question=WriteQuestions,
+    field="questions",
+    check=check_questions_of,
+    protocol=ChecklistProtocol(),
+    stood_in_for="is checked by its definition",
+)
+"""Questions to be answered by yes or no."""
