@@ -1,8 +1,8 @@
-"""What learning a panel would ask and cost, before anything is asked."""
+"""What it takes that saved judges judge items, such as a panel's, before anything is asked."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from judgesmith.experiments.estimating import (
@@ -14,6 +14,7 @@ from judgesmith.experiments.estimating import (
 from judgesmith.experiments.panel_rows import PanelParts
 from judgesmith.programs.asking import calls_per_item
 from judgesmith.programs.saved_kinds import AnySaved, SavedHolder
+from judgesmith.signatures.rated import RatedItem
 
 if TYPE_CHECKING:
     import dspy
@@ -37,14 +38,23 @@ def estimate_panel(
     lm : dspy.LM
         For members of other models.
     """
+    held = () if parts.heldout is None else parts.heldout.items
+    return estimate_judging(members.values(), (*parts.selection.items, *held), lms, lm)
+
+
+def estimate_judging(
+    judges: Iterable[AnySaved],
+    items: Sequence[RatedItem],
+    lms: Mapping[str, dspy.LM],
+    lm: dspy.LM,
+) -> RunEstimate:
+    """Return what it takes that every judge judges every item; see ``estimate_panel``."""
     from judgesmith.programs.models import stack_of
 
-    held = () if parts.heldout is None else parts.heldout.items
-    items = (*parts.selection.items, *held)
     texts = sum(len(one.source) + len(one.context or "") + len(one.response) for one in items)
     calls = n_in = n_out = 0
     cost: float | None = 0.0
-    for judge in (leaf for one in members.values() for leaf in _leaves(one)):
+    for judge in (leaf for one in judges for leaf in _leaves(one)):
         per_item = calls_per_item(judge)
         questions = list(judge.questions.values())
         fixed = sum(len(one.as_text()) for one in questions)

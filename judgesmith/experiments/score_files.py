@@ -85,7 +85,7 @@ def read_scores(
     dataset : DataSet
         Whose items the scores are for, matched by source and system, and in order where several
         items share both. Where a row has the ``key`` that ``score`` writes, the texts must be the
-        same, too.
+        same, too. Rows that name a ``pair`` may say the score of one item several times.
     judge : str or None
         Which of several recorded judges.
     criterion : str or None
@@ -185,6 +185,8 @@ def _scores(rows: Sequence[Placed], dataset: DataSet, *, label: str, n_unused: i
         if isinstance(given, Problem):
             problems.append(given)
             continue
+        if row.get("pair") and given in found[key]:
+            continue  # one side of several pairs, said again with each of them
         found[key].append(given)
         if len(found[key]) > n_wanted[key]:
             n = f"{n_wanted[key]} scores" if n_wanted[key] > 1 else "one score"

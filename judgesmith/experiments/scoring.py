@@ -124,7 +124,7 @@ def score_file(
                 judge, rows, lm=lm, concurrency=concurrency, progress=progress
             ):
                 row = score_row(item, judgement) | marks
-                file.write(_json_line(row))
+                file.write(json_line(row))
                 n_rows += 1
                 if judgement.problem is not None:
                     reasons[judgement.problem] += 1
@@ -165,7 +165,7 @@ def score_row(item: RatedItem, judgement: Judgement) -> dict[str, Any]:
     return {**ids, **plain}
 
 
-def _json_line(row: Mapping[str, Any]) -> str:
+def json_line(row: Mapping[str, Any]) -> str:
     """Return a row as one line of JSON, with words as people write them.
 
     What cannot be printed stays an escape: half a surrogate pair is no UTF-8, and some readers end

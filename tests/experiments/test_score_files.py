@@ -147,6 +147,13 @@ def test_a_second_score_for_one_item_is_a_problem(data, write):
         read_scores(write(*[row("b", "x", score=1)] * 3), data)
 
 
+def test_one_side_of_several_pairs_may_be_said_again_with_each(data, write):
+    said = [row("a", "x", score=1, pair=pair) for pair in ("p", "q")]
+    assert read_scores(write(*said), data).values[0] == 1
+    with pytest.raises(DataError, match="one more"):
+        read_scores(write(*said, row("a", "x", score=2, pair="r")), data)
+
+
 def test_a_file_for_other_texts_is_refused(data, write):
     with pytest.raises(DataError, match="score the same file that you evaluate on"):
         read_scores(write(row("z", "x", score=1)), data)
