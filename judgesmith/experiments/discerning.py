@@ -1,0 +1,319 @@
+"""Whether a judge notices that texts got worse, and leaves alone those that did not."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from judgesmith.experiments.perturbed_set import PerturbedSet
+from judgesmith.experiments.version_scores import VersionScores
+from judgesmith.experiments.version_weights import VersionWeights
+from judgesmith.experiments.weak_spots import WeakPair, weak_pairs
+from judgesmith.metrics import Discernment, PerturbationDiscernment, discernment
+from judgesmith.signatures.perturbation import Perturbation
+
+NOTICED = 1.0
+"""A D of so much is a p-value of .05."""
+
+WEAKEST, PAIRS = 3, 2
+"""How many kinds of change are shown by pairs, and how many pairs of each."""
+
+_DUST = 1e-9  # points; the noise of averaging is no difference
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class KindFound:
+    """What one kind of change showed.
+
+    Attributes
+    ----------
+    kind : Perturbation
+        The change.
+    found : PerturbationDiscernment
+        Its tests and its D.
+    n_versions : int
+        Texts that could be changed.
+    skipped : dict of str to int
+        Why others could not, with how many.
+    n_unscored : int
+        Pairs in which a metric lacks a score on either side.
+    lower : dict of str to float
+        Share of scored pairs in which the version scores lower, by metric; nan without a pair.
+    """
+
+    kind: Perturbation
+    found: PerturbationDiscernment
+    n_versions: int
+    skipped: Mapping[str, int]
+    n_unscored: int
+    lower: Mapping[str, float]
+
+    @property
+    def scored_lower(self) -> bool:
+        """Whether versions score lower, with a combined p-value of at most .05."""
+        return self.found.score.value >= NOTICED
+
+    @property
+    def scored_higher(self) -> bool:
+        """Whether versions score higher, with a combined p-value of at most .05."""
+        return self.found.prefers_damage
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything ready for JSON: undefined is None."""
+        kind = self.kind
+        found = self.found.to_dict()
+        tests = [
+            {**test, "lower": _number(self.lower[test["metric"]])} for test in found.pop("tests")
+        ]
+        return {
+            **found,
+            "kind": kind.kind,
+            "degree": kind.degree,
+            "method": kind.method,
+            "lowers": kind.lowers,
+            "tests": tests,
+            "versions": self.n_versions,
+            "skipped": dict(self.skipped),
+            "unscored": self.n_unscored,
+        }
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Discerned:
+    """How well a judge discerns damaged texts, on one set.
+
+    Attributes
+    ----------
+    label, name : str
+        The judge, and the set.
+    metrics : tuple of str
+        What of the judge was tested.
+    damage : Discernment or None
+        Over all kinds that make texts worse; None where there are none.
+    kinds : tuple of KindFound
+        All kinds in the order of the set, controls included.
+    weights : VersionWeights
+        Which metric should notice which change.
+    weakest : tuple of WeakPair
+        Pairs of the kinds that were noticed least, and of controls that were punished.
+    n_originals, n_texts : int
+        Different originals, and different texts that were judged.
+    problems : dict of str to int
+        Why texts have no score, with how many.
+    """
+
+    label: str
+    name: str
+    metrics: tuple[str, ...]
+    damage: Discernment | None
+    kinds: tuple[KindFound, ...]
+    weights: VersionWeights
+    weakest: tuple[WeakPair, ...]
+    n_originals: int
+    n_texts: int
+    problems: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def damaging(self) -> tuple[KindFound, ...]:
+        """The kinds that make texts worse."""
+        return tuple(one for one in self.kinds if one.kind.lowers)
+
+    @property
+    def controls(self) -> tuple[KindFound, ...]:
+        """The kinds that do not."""
+        return tuple(one for one in self.kinds if not one.kind.lowers)
+
+    @property
+    def preferred(self) -> tuple[str, ...]:
+        """Names of damaging kinds whose versions score higher than their originals."""
+        return tuple(one.kind.name for one in self.damaging if one.scored_higher)
+
+    @property
+    def false_alarms(self) -> tuple[str, ...]:
+        """Names of controls whose versions score lower than their originals."""
+        return tuple(one.kind.name for one in self.controls if one.scored_lower)
+
+    @property
+    def favoured(self) -> tuple[str, ...]:
+        """Names of controls whose versions score higher than their originals."""
+        return tuple(one.kind.name for one in self.controls if one.scored_higher)
+
+    @property
+    def misunderstood(self) -> tuple[str, ...]:
+        """Names of damaging kinds that are noticed, but not under the metrics that should."""
+        return tuple(
+            one.kind.name
+            for one in self.damaging
+            if one.found.expert_score is not None
+            and one.scored_lower
+            and one.found.expert_score.value < NOTICED
+        )
+
+    @property
+    def lowest(self) -> float:
+        """The lowest D of a damaging kind; nan where none is defined."""
+        return math.nan if self.damage is None else self.damage.lowest.value
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything ready for JSON: undefined is None."""
+        overall = {} if self.damage is None else self.damage.to_dict()
+        alarms = self.false_alarms
+        parts = ("lowest", "average", "expert_lowest", "expert_average")
+        return {
+            "judge": self.label,
+            "data": self.name,
+            "metrics": list(self.metrics),
+            "form": overall.get("form"),
+            "weights": self.weights.said,
+            "originals": self.n_originals,
+            "texts": self.n_texts,
+            "problems": dict(self.problems),
+            **{part: overall.get(part) for part in parts},
+            "perturbations": [one.to_dict() for one in self.damaging],
+            "controls": [one.to_dict() for one in self.controls],
+            "false_alarms": {
+                "n": len(self.controls),
+                "share": len(alarms) / len(self.controls) if self.controls else None,
+                "names": list(alarms),
+            },
+            "prefers_damage": list(self.preferred),
+            "favours": list(self.favoured),
+            "misunderstood": list(self.misunderstood),
+            "weakest": [one.to_dict() for one in self.weakest],
+        }
+
+
+def discern(
+    scores: VersionScores,
+    perturbed: PerturbedSet,
+    *,
+    weights: VersionWeights | None = None,
+    form: Literal["normalised", "printed"] = "normalised",
+    rng: np.random.Generator,
+    n_resamples: int = 1000,
+) -> Discerned:
+    """Return how well a judge discerns, from its scores of originals and versions.
+
+    Parameters
+    ----------
+    scores : VersionScores
+        From ``judged_versions`` or ``recorded_versions``.
+    perturbed : PerturbedSet
+        What was judged.
+    weights : VersionWeights or None
+        Expert weights; None knows of none.
+    form : {"normalised", "printed"}
+        Of the harmonic mean over metrics; see :func:`judgesmith.metrics.discernment`.
+    rng : Generator
+        Draws the intervals.
+    n_resamples : int
+        How many for each.
+
+    Raises
+    ------
+    ValueError
+        If there is no original or no kind of change, or as for ``judgesmith.metrics.discernment``.
+    """
+    if not perturbed.originals or not perturbed.kinds:
+        raise ValueError(
+            f"need an original and a change of it; got {len(perturbed.originals)} originals and "
+            f"{len(perturbed.kinds)} kinds of change."
+        )
+    weights = weights or VersionWeights()
+    seed = int(rng.integers(2**63))
+    found: dict[int, PerturbationDiscernment] = {}
+    damage = None
+    for lowers in (True, False):
+        places = [i for i, kind in enumerate(perturbed.kinds) if kind.lowers is lowers]
+        if not places:
+            continue
+        kinds = [perturbed.kinds[i] for i in places]
+        own = {one.name: weights.by_name[one.name] for one in kinds if one.name in weights.by_name}
+        tested = discernment(
+            scores.originals,
+            scores.versions[places],
+            perturbations=[one.name for one in kinds],
+            levels=[one.level for one in kinds],
+            metrics=scores.metrics,
+            weights=own or None,
+            form=form,
+            # The same resamples whatever other kinds there are.
+            rng=np.random.default_rng(seed),
+            n_resamples=n_resamples,
+        )
+        damage = tested if lowers else damage
+        found |= dict(zip(places, tested.perturbations, strict=True))
+    kinds_found = tuple(
+        _kind_found(scores, perturbed, place, found[place]) for place in range(len(perturbed.kinds))
+    )
+    return Discerned(
+        label=scores.label,
+        name=perturbed.name,
+        metrics=scores.metrics,
+        damage=damage,
+        kinds=kinds_found,
+        weights=weights,
+        weakest=tuple(_weakest(scores, perturbed, kinds_found, weights)),
+        n_originals=len({(one.source_id, one.key) for one in perturbed.originals}),
+        n_texts=scores.n_texts,
+        problems=scores.problems,
+    )
+
+
+def _kind_found(
+    scores: VersionScores, perturbed: PerturbedSet, place: int, found: PerturbationDiscernment
+) -> KindFound:
+    kind = perturbed.kinds[place]
+    changed = np.array([one is not None for one in perturbed.versions[place]])
+    gains = scores.versions[place] - scores.originals
+    unscored = np.isnan(gains).any(axis=1) & changed
+    return KindFound(
+        kind=kind,
+        found=found,
+        n_versions=int(changed.sum()),
+        skipped=dict(perturbed.skipped.get(kind.name, {})),
+        n_unscored=int(unscored.sum()),
+        lower={name: _share_lower(gains[:, column]) for column, name in enumerate(scores.metrics)},
+    )
+
+
+def _share_lower(gains: NDArray[np.float64]) -> float:
+    scored = gains[~np.isnan(gains)]
+    return float(np.mean(scored < -_DUST)) if scored.size else math.nan
+
+
+def _weakest(
+    scores: VersionScores,
+    perturbed: PerturbedSet,
+    found: Sequence[KindFound],
+    weights: VersionWeights,
+) -> list[WeakPair]:
+    """Return pairs of the damaging kinds with the lowest D, then of punished controls."""
+    defined = [i for i, one in enumerate(found) if not math.isnan(one.found.score.value)]
+    damaging = sorted(
+        (i for i in defined if found[i].kind.lowers), key=lambda i: found[i].found.score.value
+    )
+    punished = [i for i in defined if not found[i].kind.lowers and found[i].scored_lower]
+    pairs = []
+    for place in [*damaging[:WEAKEST], *punished]:
+        kind = found[place].kind
+        pairs += weak_pairs(
+            scores,
+            place,
+            kind.name,
+            perturbed.originals,
+            perturbed.versions[place],
+            lowers=kind.lowers,
+            weights=weights.by_name.get(kind.name),
+            n=PAIRS,
+        )
+    return pairs
+
+
+def _number(value: float) -> float | None:
+    return None if math.isnan(value) else value

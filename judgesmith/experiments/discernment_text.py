@@ -1,0 +1,145 @@
+"""What a discernment test found, as rows of tables and sentences."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from judgesmith.experiments.discerning import NOTICED, Discerned, KindFound
+from judgesmith.metrics import Estimate, PerturbationDiscernment
+
+LEVELS = ("character", "word", "sentence")
+
+
+def score_text(value: float) -> str:
+    """Return a D to two decimals, or to one where it is 10 or more.
+
+    Examples
+    --------
+    >>> score_text(0.9999), score_text(12.34), score_text(float("nan"))
+    ('1.00', '12.3', 'undefined')
+    """
+    if math.isnan(value):
+        return "undefined"
+    return f"{value:.1f}" if value >= 10 else f"{value:.2f}"
+
+
+def estimate_text(estimate: Estimate | None) -> str:
+    """Return a D with its interval; nothing where there is none to give."""
+    if estimate is None:
+        return ""
+    if math.isnan(estimate.value) or math.isnan(estimate.low):
+        return score_text(estimate.value)
+    return f"{score_text(estimate.value)} [{score_text(estimate.low)}, {score_text(estimate.high)}]"
+
+
+def verdict_text(one: KindFound) -> str:
+    """Return in a few words how a judge takes a kind of change."""
+    if math.isnan(one.found.score.value):
+        return "not tested"
+    if one.kind.lowers:
+        if one.scored_higher:
+            return "prefers damage"
+        word = "noticed" if one.scored_lower else "not noticed"
+    else:
+        word = "false alarm" if one.scored_lower else "left alone"
+        word = "favoured" if one.scored_higher else word
+    few = one.found.too_few and one.scored_lower
+    return f"{word}, too few" if few else word
+
+
+def kind_rows(kinds: Sequence[KindFound], *, experts: bool) -> list[list[str]]:
+    """Return one row per kind of change under its level, which is a row of one cell.
+
+    Columns are those of ``kind_header``.
+    """
+    rows = []
+    for level in LEVELS:
+        own = [one for one in kinds if one.kind.level == level]
+        rows += [[f"{level}s"]] if own else []
+        for one in own:
+            found = one.found
+            needed = found.items_needed
+            rows.append(
+                [
+                    one.kind.name,
+                    str(one.n_versions),
+                    estimate_text(found.score),
+                    *([estimate_text(found.expert_score)] if experts else []),
+                    str(needed.n) if needed.n else f"over {needed.limit}",
+                    verdict_text(one),
+                ]
+            )
+    return rows
+
+
+def kind_header(*, experts: bool) -> list[str]:
+    """Return the names of the columns of ``kind_rows``."""
+    more = ["D, experts"] if experts else []
+    return ["change", "pairs", "D", *more, "items needed", "verdict"]
+
+
+def matrix_rows(kinds: Sequence[KindFound]) -> list[list[str]]:
+    """Return one row per kind: D by metric, and the share of pairs whose version scores lower."""
+    return [[one.kind.name, *(_cell(one, name) for name in one.lower)] for one in kinds]
+
+
+def metric_score(found: PerturbationDiscernment, metric: str) -> float:
+    """Return the D of one metric alone; nan without a scored pair."""
+    log_p = next(test.log_p for test in found.tests if test.metric == metric)
+    return log_p / math.log(0.05) + 0.0
+
+
+def _cell(one: KindFound, metric: str) -> str:
+    value, share = metric_score(one.found, metric), one.lower[metric]
+    return score_text(value) if math.isnan(value) else f"{score_text(value)} {share:4.0%}"
+
+
+def conclusions(found: Discerned) -> list[str]:
+    """Return what a reader should know of a judge, in sentences."""
+    said = []
+    unnoticed = [
+        one.kind.name
+        for one in found.damaging
+        if not (one.scored_lower or one.scored_higher or math.isnan(one.found.score.value))
+    ]
+    if found.preferred:
+        said.append(
+            f"the judge prefers damage: {', '.join(found.preferred)} "
+            f"{_verb(found.preferred, 'scores', 'score')} higher than the originals."
+        )
+    if unnoticed:
+        said.append(
+            f"not noticed (D below {NOTICED:g} on these {found.n_originals} originals): "
+            f"{', '.join(unnoticed)}."
+        )
+    if found.misunderstood:
+        said.append(
+            "noticed, but not under the metrics that should notice it: "
+            f"{', '.join(found.misunderstood)}."
+        )
+    if found.false_alarms:
+        said.append(
+            f"false alarms: {', '.join(found.false_alarms)} "
+            f"{_verb(found.false_alarms, 'lowers', 'lower')} scores, and harms no text."
+        )
+    if found.favoured:
+        said.append(
+            f"{', '.join(found.favoured)} {_verb(found.favoured, 'raises', 'raise')} scores, and "
+            "improves no text."
+        )
+    n_unscored = sum(one.n_unscored for one in found.kinds)
+    if n_unscored:
+        n_pairs = sum(one.n_versions for one in found.kinds)
+        said.append(f"{n_unscored} of {n_pairs} pairs lack a score on a metric, and count nowhere.")
+    skipped = {one.kind.name: sum(one.skipped.values()) for one in found.kinds}
+    short = [f"{name} {n}" for name, n in skipped.items() if n]
+    if short:
+        said.append(f"texts that could not be changed: {', '.join(short)}.")
+    if found.weights.by_name or len(found.metrics) > 1:
+        said.append(f"expert weights: {found.weights.said}.")
+    return said
+
+
+def _verb(names: Sequence[str], one: str, several: str) -> str:
+    return one if len(names) == 1 else several

@@ -1,0 +1,179 @@
+"""Which metric should notice which change: the weights that fit a judge's metrics, from wherever.
+
+Experts' shares are by kind of change, or by kind and degree, and by metric; see
+``judgesmith.metrics.EXPERT_WEIGHTS`` for ours.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from judgesmith.metrics import EXPERT_WEIGHTS
+from judgesmith.signatures.perturbation import Perturbation
+from judgesmith.signatures.plain_yaml import read_yaml
+from judgesmith.signatures.rubric import folded
+
+_NEAR_1 = 1e-6
+
+
+@dataclass(frozen=True, kw_only=True)
+class VersionWeights:
+    """Expert weights for the kinds of change of a set.
+
+    Attributes
+    ----------
+    by_name : dict of str to dict of str to float
+        By ``Perturbation.name`` and metric; kinds without weights are not in it.
+    said : str
+        Where they are from, or why there are none, in a few words.
+    """
+
+    by_name: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    said: str = "none"
+
+
+def weights_of_task(
+    task: str | None, kinds: Sequence[Perturbation], metrics: Sequence[str]
+) -> VersionWeights:
+    """Return the weights that ship for a task, where the judge has all of the task's metrics.
+
+    Metrics of the judge that the task does not know weigh nothing.
+
+    Examples
+    --------
+    >>> kinds = [Perturbation(kind="character_typos", level="character", degree="minor")]
+    >>> found = weights_of_task("translation", kinds, ["Fluency", "accuracy", "style"])
+    >>> dict(found.by_name["character_typos/minor"])
+    {'Fluency': 0.7, 'accuracy': 0.3, 'style': 0.0}
+    >>> weights_of_task("translation", kinds, ["fluency"]).said
+    'none: the weights for translation are of accuracy and fluency, and accuracy is not judged'
+    """
+    if task is None or task not in EXPERT_WEIGHTS:
+        return VersionWeights(said="none: no task says which metric should notice what")
+    shipped = EXPERT_WEIGHTS[task]
+    wanted = list(next(iter(shipped.values())))
+    missing = missing_metrics(task, metrics)
+    if missing:
+        return VersionWeights(
+            said=f"none: the weights for {task} are of {_listed(wanted)}, and {_listed(missing)} "
+            f"{'is' if len(missing) == 1 else 'are'} not judged"
+        )
+    by_name = {}
+    for one in kinds:
+        own = shipped.get(one.kind)
+        if own is not None:
+            shares = {folded(name): share for name, share in own.items()}
+            by_name[one.name] = {name: shares.get(folded(name), 0.0) for name in metrics}
+    if not by_name:
+        return VersionWeights(said=f"none: {task} has no weights for these kinds of change")
+    return VersionWeights(by_name=by_name, said=f"ours for {task}")
+
+
+def missing_metrics(task: str, metrics: Sequence[str]) -> list[str]:
+    """Return the metrics of a task that a judge does not have."""
+    judged = set(map(folded, metrics))
+    return [one for one in next(iter(EXPERT_WEIGHTS[task].values())) if folded(one) not in judged]
+
+
+def read_weights(
+    path: str | Path, kinds: Sequence[Perturbation], metrics: Sequence[str]
+) -> VersionWeights:
+    """Return the weights in a YAML or JSON file: kind, or kind/degree, to metric to share.
+
+    Raises
+    ------
+    OSError
+        If it cannot be read.
+    ValueError
+        If it is no such mapping, or as for ``checked_weights``.
+    """
+    place = Path(path)
+    text = place.read_text(encoding="utf-8", errors="replace")
+    try:
+        given = read_yaml(text)
+        if not isinstance(given, Mapping) or not given:
+            raise ValueError(
+                f"expected weights as kind: {{metric: share, …}}; got "
+                f"{type(given).__name__ if given else 'nothing'}."
+            )
+        found = checked_weights(given, kinds, metrics)
+    except ValueError as fault:
+        raise ValueError(f"{place}: {fault}") from None
+    return VersionWeights(by_name=found, said=f"from {place.name}")
+
+
+def checked_weights(
+    given: Mapping[str, Any], kinds: Sequence[Perturbation], metrics: Sequence[str]
+) -> dict[str, dict[str, float]]:
+    """Return weights by name of each kind that has some, under the judge's names of metrics.
+
+    Those of a kind and degree go before those of the kind.
+
+    Raises
+    ------
+    ValueError
+        If none is for a kind of the set, or weights do not cover the metrics, are negative or do
+        not sum to 1.
+
+    Examples
+    --------
+    >>> kinds = [Perturbation(kind="typos", level="character", degree="minor")]
+    >>> checked_weights({"typos": {"fluency": 1}}, kinds, ["Fluency"])
+    {'typos/minor': {'Fluency': 1.0}}
+    >>> checked_weights({"typos": {"fluency": 0.4, "wit": 0.5}}, kinds, ["wit", "fluency"])
+    Traceback (most recent call last):
+    ValueError: the weights of typos sum to 0.9; they are shares of 1.
+    """
+    known = {name for one in kinds for name in (one.kind, one.name)}
+    if not known & set(given):
+        raise ValueError(
+            f"none of the weights is for a change in this set; got {_cut(given)}, and changes are "
+            f"{_cut(known)}."
+        )
+    checked = {name: _shares(name, own, metrics) for name, own in given.items() if name in known}
+    found = {}
+    for one in kinds:
+        own = checked.get(one.name) or checked.get(one.kind)
+        if own is not None:
+            found[one.name] = own
+    return found
+
+
+def _shares(name: str, given: Any, metrics: Sequence[str]) -> dict[str, float]:
+    """Return the shares of one kind by the judge's metrics, checked."""
+    if not isinstance(given, Mapping):
+        raise ValueError(f"the weights of {name} are written metric: share; got {given!r:.40}.")
+    shares = {}
+    for metric, share in given.items():
+        is_number = isinstance(share, int | float) and not isinstance(share, bool)
+        if not is_number or not math.isfinite(share) or share < 0:
+            raise ValueError(
+                f"the weight of {metric} for {name} is a number, 0 or more; got {share!r:.40}."
+            )
+        shares[folded(str(metric))] = float(share)
+    if set(shares) != set(map(folded, metrics)):
+        raise ValueError(
+            f"the weights of {name} cover the metrics {_listed(metrics)}, each once; got "
+            f"{_listed(list(given)) or 'none'}."
+        )
+    total = math.fsum(shares.values())
+    if abs(total - 1) > _NEAR_1:
+        raise ValueError(f"the weights of {name} sum to {total:g}; they are shares of 1.")
+    return {metric: shares[folded(metric)] for metric in metrics}
+
+
+def _listed(names: Sequence[Any]) -> str:
+    """Return names with an "and" before the last."""
+    *others, last = [str(one) for one in names] or [""]
+    return f"{', '.join(others)} and {last}" if others else last
+
+
+def _cut(names: Any) -> str:
+    """Return a few names, in order, and how many more there are."""
+    every = sorted(map(str, names))
+    more = f" and {len(every) - 8} more" if len(every) > 8 else ""
+    return f"{', '.join(every[:8])}{more}"

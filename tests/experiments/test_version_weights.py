@@ -1,0 +1,105 @@
+import pytest
+from discerning import ORDER, TYPOS
+
+from judgesmith.experiments.version_weights import (
+    checked_weights,
+    read_weights,
+    weights_of_task,
+)
+from judgesmith.metrics import EXPERT_WEIGHTS
+
+SUMMARY = ("coherence", "consistency", "fluency", "relevance")
+KINDS = (TYPOS, ORDER)
+
+
+def test_the_weights_of_a_task_go_to_its_kinds_under_the_judges_names():
+    found = weights_of_task("summarization", KINDS, ["Coherence", *SUMMARY[1:], "wit"])
+    assert found.said == "ours for summarization"
+    assert found.by_name[ORDER.name]["Coherence"] == 1.0
+    assert found.by_name[ORDER.name]["wit"] == 0.0
+    assert set(found.by_name) == {TYPOS.name, ORDER.name}
+
+
+def test_kinds_without_shipped_weights_have_none():
+    assert set(weights_of_task("translation", KINDS, ["accuracy", "fluency"]).by_name) == {
+        TYPOS.name
+    }
+
+
+@pytest.mark.parametrize(
+    ("task", "metrics", "said"),
+    [
+        (None, SUMMARY, "no task says"),
+        ("dialogue", SUMMARY, "no task says"),
+        ("summarization", ["fluency"], "coherence, consistency and relevance are not judged"),
+    ],
+)
+def test_where_names_do_not_match_there_are_none_and_it_is_said(task, metrics, said):
+    found = weights_of_task(task, KINDS, metrics)
+    assert not found.by_name
+    assert said in found.said
+
+
+def test_shipped_weights_pass_their_own_check():
+    for task, by_kind in EXPERT_WEIGHTS.items():
+        metrics = list(next(iter(by_kind.values())))
+        kinds = [TYPOS.model_copy(update={"kind": kind, "degree": None}) for kind in by_kind]
+        found = checked_weights(by_kind, kinds, metrics)
+        assert found == {kind: dict(own) for kind, own in by_kind.items()}, task
+
+
+def test_weights_of_a_degree_go_before_those_of_the_kind():
+    given = {"reordering": {"a": 1, "b": 0}, "reordering/minor": {"a": 0.5, "b": 0.5}}
+    assert checked_weights(given, [ORDER], ["a", "b"]) == {ORDER.name: {"a": 0.5, "b": 0.5}}
+
+
+@pytest.mark.parametrize(
+    ("own", "said"),
+    [
+        ({"a": 0.5, "b": 0.4}, r"sum to 0\.9"),
+        ({"a": 1.5, "b": -0.5}, "a number, 0 or more; got -0.5"),
+        ({"a": 1}, "cover the metrics a and b, each once; got a"),
+        ({"a": 0.5, "b": 0.5, "c": 0}, "got a, b and c"),
+        ({"a": True, "b": 0}, "got True"),
+        ({"a": "1", "b": 0}, "got '1'"),
+        ({"a": float("nan"), "b": 1}, "got nan"),
+        ({}, "each once; got none"),
+        ([0.5, 0.5], "are written metric: share"),
+    ],
+)
+def test_weights_that_are_none_are_refused(own, said):
+    with pytest.raises(ValueError, match=said):
+        checked_weights({"reordering": own}, [ORDER], ["a", "b"])
+
+
+def test_weights_that_nearly_sum_to_1_pass():
+    given = {"reordering": {"a": 1 / 3, "b": 1 / 3, "c": 0.3333334}}
+    assert checked_weights(given, [ORDER], ["a", "b", "c"])
+
+
+def test_weights_for_other_changes_alone_are_refused():
+    with pytest.raises(ValueError, match="none of the weights is for a change in this set; got r"):
+        checked_weights({"reorderings": {"a": 1}}, [ORDER], ["a"])
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "expected weights as kind"),
+        ("- a\n- b\n", "got list"),
+        ("reordering: {a: 0.2}\n", "sum to 0.2"),
+        ("reordering: {a: 1\n", "weights.yaml: "),
+    ],
+)
+def test_a_file_that_holds_no_weights_is_refused_by_name(tmp_path, text, said):
+    place = tmp_path / "weights.yaml"
+    place.write_text(text)
+    with pytest.raises(ValueError, match=said):
+        read_weights(place, [ORDER], ["a"])
+
+
+def test_a_file_of_weights_is_read(tmp_path):
+    place = tmp_path / "votes.json"
+    place.write_text('{"reordering": {"A": 0.4, "b": 0.6}, "typos": {"x": 1}}')
+    found = read_weights(place, [ORDER], ["a", "b"])
+    assert (found.by_name, found.said) == ({ORDER.name: {"a": 0.4, "b": 0.6}}, "from votes.json")
