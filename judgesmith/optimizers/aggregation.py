@@ -14,6 +14,7 @@ from judgesmith.optimizers.crossing import Halves
 from judgesmith.optimizers.demonstrations import ENOUGH_SCORED
 from judgesmith.optimizers.drawing import shown_keys
 from judgesmith.optimizers.judge_optimizer import JudgeOptimizer
+from judgesmith.optimizers.judge_search import rows_for
 from judgesmith.optimizers.objectives import Objective, as_objective
 from judgesmith.optimizers.rows import Rows, rows_of
 from judgesmith.optimizers.ways import Way, WayName, ways_of
@@ -133,6 +134,9 @@ class FitAggregation(JudgeOptimizer):
             )
         protocol = student.protocol
         rows = rows_of(trainset, self.scale).without(shown_keys(protocol.demonstrations))
+        if not rows.is_rated:
+            raise ValueError("nobody rated these rows, and weights are learned from ratings.")
+        rows = rows_for(self.objective, rows)
         raw = student.with_protocol(protocol.model_copy(update={"aggregation": Aggregation()}))
         judgements = self.judged(raw, rows)
         aggregation = self.choose(rows, judgements, own=protocol.aggregation)
@@ -150,15 +154,17 @@ class FitAggregation(JudgeOptimizer):
         Parameters
         ----------
         rows, judgements
-            Rated rows and what the raw judge says of them, one judgement per row.
+            Rated rows and what the raw judge says of them, one judgement per row; or per text
+            (``rows.texts``), where the objective looks at changed versions.
         own : Aggregation or None
             Learned numbers that the judge has already: they compete first of all, and stay where
             there is too little to learn from. They may have been learned from some of the same
             rows, which flatters them.
         """
         own = own or Aggregation()
-        scored = _places_to_learn_from(judgements)
-        rows, judgements = rows.take(scored), [judgements[place] for place in scored]
+        scored = _places_to_learn_from(judgements[: len(rows)])
+        judgements = rows.at(judgements, scored)
+        rows = rows.take(scored)
         self.trials_: tuple[AggregationTrial, ...] = ()
         self.chosen_: WayName = "own" if own.kind == "linear" else own.kind
         n_sources = len(np.unique(rows.groups))
@@ -178,7 +184,14 @@ class FitAggregation(JudgeOptimizer):
             n_repeats=self.n_repeats,
             rng=np.random.default_rng([self.seed, 2]),
         )
-        found = {way.name: halves.agreement(way.predictions, self.objective) for way in ways}
+        found = {
+            way.name: halves.agreement(
+                way.predictions,
+                self.objective,
+                of_versions=None if way.changed is None else way.predictions_of_versions,
+            )
+            for way in ways
+        }
         allowed = [way.name for way in ways if way.name != "lexical" or self.lexical]
         best = max(allowed, key=lambda name: -math.inf if math.isnan(v := found[name].value) else v)
         trials = []

@@ -7,16 +7,17 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from judgesmith.metrics.checks import IntArray
+from judgesmith.metrics.checks import FloatArray, IntArray
 from judgesmith.metrics.comparing.shared_rows import with_sources_shared
 from judgesmith.metrics.resampling.averaged_units import AveragedUnits
 from judgesmith.optimizers.counted_objectives import CountedObjective, TargetMean, shared_rows
+from judgesmith.optimizers.discernment_objectives import DiscernmentObjective, moved_to
 from judgesmith.optimizers.objectives import Agreement, rated_parts
 from judgesmith.optimizers.source_counts import Counted
 from judgesmith.optimizers.table import JudgedTable
 from judgesmith.signatures.scale import shortest
 
-Atom = Agreement | TargetMean
+Atom = Agreement | TargetMean | DiscernmentObjective
 
 
 @dataclass(frozen=True)
@@ -71,6 +72,11 @@ class WeightedSum(CountedObjective):
         return math.fsum(
             weight * _bounds(atom)[0 if weight > 0 else 1] for weight, atom in self.terms
         )
+
+    def centred(self, value: float, resampled: FloatArray) -> FloatArray:
+        """Return resamples, moved to the value where discernment is in the sum."""
+        has_discernment = any(isinstance(atom, DiscernmentObjective) for _, atom in self.terms)
+        return moved_to(value, resampled) if has_discernment else resampled
 
     def value(self, table: JudgedTable) -> float:
         """Return the sum, nan where any of its terms is undefined."""

@@ -123,7 +123,7 @@ class Confirm:
         groups : array, shape (n_rows,)
             Rows of one source have equal labels and stay together.
         human : array, shape (n_rows,)
-            What people said; both parts span its range.
+            What people said; both parts span its range. nan in all rows where nobody rated any.
         rng : Generator
             Draws them.
 
@@ -140,7 +140,8 @@ class Confirm:
             return none
         aside = split_by_source(groups, human, holdout=self.share, rng=rng).heldout
         enough = len(aside) >= FEWEST_ROWS and len(np.unique(groups[aside])) >= FEWEST_SOURCES
-        return aside if enough and np.ptp(human[aside]) > 0 else none
+        differ = np.isnan(human).all() or np.ptp(human[aside]) > 0
+        return aside if enough and differ else none
 
     def on_others(
         self,
@@ -262,7 +263,8 @@ def is_scored(chosen: JudgedTable, start: JudgedTable) -> bool:
 
 
 def _can_compare(table: JudgedTable, rows: IntArray) -> bool:
-    return len(rows) >= FEWEST_COMPARED and bool(np.ptp(table.human[rows]) > 0)
+    differ = not table.is_rated or np.ptp(table.human[rows]) > 0
+    return len(rows) >= FEWEST_COMPARED and bool(differ)
 
 
 def _over_halves(

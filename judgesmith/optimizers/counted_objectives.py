@@ -79,6 +79,14 @@ class CountedObjective(ABC):
         )
         return one, other
 
+    def centred(self, value: float, resampled: FloatArray) -> FloatArray:
+        """Return resamples of a value or difference; shifted where resampling itself moves it."""
+        return resampled
+
+    def interval(self, value: float, resampled: FloatArray, n_units: int) -> tuple[float, float]:
+        """Return the interval that resamples of a value make."""
+        return percentile_interval(self.centred(value, resampled), n_units, CONFIDENCE)
+
     def estimate(self, table: JudgedTable, *, rng: np.random.Generator) -> Estimate:
         """Return the number with its interval over sources.
 
@@ -93,7 +101,7 @@ class CountedObjective(ABC):
         low = high = math.nan
         if found.n_units >= 2 and not math.isnan(found.value):
             resampled = _resampled(found.of_counts, n_sources, rng)
-            low, high = percentile_interval(resampled, found.n_units, CONFIDENCE)
+            low, high = self.interval(found.value, resampled, found.n_units)
         return Estimate(
             value=found.value,
             low=low,
@@ -126,6 +134,7 @@ class CountedObjective(ABC):
             resampled = _resampled(
                 lambda counts: one.of_counts(counts) - other.of_counts(counts), n_sources, rng
             )
+            resampled = self.centred(value, resampled)
             low, high = percentile_interval(resampled, n_units, CONFIDENCE)
             if not math.isnan(low):
                 p_value = two_sided_p(resampled, n_units)

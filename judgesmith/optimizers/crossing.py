@@ -8,7 +8,7 @@ list, agree worse than either of them does, because each fit has seen the other'
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -97,30 +97,48 @@ class Halves:
         blocks = folds_by_source(table.sources, min(MOST_BLOCKS, n_sources), rng=rng)
         return cls(table=table, parts=np.asarray(parts), blocks=blocks)
 
-    def agreement(self, fitted: Fitted, objective: Objective) -> CrossedAgreement:
-        """Return the cross-validated agreement of ``fitted``."""
-        predicted = np.asarray([self._left_out(fitted, parts) for parts in self.parts])
+    def agreement(
+        self, fitted: Fitted, objective: Objective, *, of_versions: Fitted | None = None
+    ) -> CrossedAgreement:
+        """Return the cross-validated agreement of ``fitted``.
+
+        ``of_versions`` likewise predicts the changed versions of rows, shape (n_rows, n_kinds),
+        where the objective looks at them.
+        """
+        predicted = [
+            self._left_out(fitted, parts, np.full(len(parts), np.nan)) for parts in self.parts
+        ]
+        damaged: Sequence[FloatArray | None] = [None] * len(predicted)
+        if of_versions is not None and self.table.damaged is not None:
+            none = np.full(self.table.damaged.shape, np.nan)
+            damaged = [self._left_out(of_versions, parts, none.copy()) for parts in self.parts]
+        said = list(zip(predicted, damaged, strict=True))
         everything = np.ones(self.table.n, dtype=bool)
         blocks = range(int(self.blocks.max()) + 1)
-        without = [self._value(predicted, self.blocks != block, objective) for block in blocks]
+        without = [self._value(said, self.blocks != block, objective) for block in blocks]
         return CrossedAgreement(
-            value=self._value(predicted, everything, objective), without=np.asarray(without)
+            value=self._value(said, everything, objective), without=np.asarray(without)
         )
 
-    def _left_out(self, fitted: Fitted, parts: IntArray) -> FloatArray:
-        predicted = np.full(len(parts), np.nan)
+    def _left_out(self, fitted: Fitted, parts: IntArray, predicted: FloatArray) -> FloatArray:
         for part in np.unique(parts):
             outside = np.flatnonzero(parts == part)
             predicted[outside] = fitted(np.flatnonzero(parts != part), outside)
         return predicted
 
-    def _value(self, predicted: FloatArray, used: np.ndarray, objective: Objective) -> float:
+    def _value(
+        self,
+        said: Sequence[tuple[FloatArray, FloatArray | None]],
+        used: np.ndarray,
+        objective: Objective,
+    ) -> float:
         values = []
-        for row, parts in zip(predicted, self.parts, strict=True):
+        for (row, damaged), parts in zip(said, self.parts, strict=True):
             for part in np.unique(parts):
                 inside = np.flatnonzero(used & (parts == part))
                 # Where people do not differ, or hardly anybody is left, no way can show anything.
                 if len(inside) >= FEWEST_COMPARED and np.ptp(self.table.human[inside]) > 0:
                     table = self.table.take(inside)
-                    values.append(objective.value(table.predicting(row[inside])))
+                    own = None if damaged is None else damaged[inside]
+                    values.append(objective.value(table.predicting(row[inside], own)))
         return float(np.mean(values)) if values else math.nan

@@ -164,7 +164,11 @@ class RandomDemonstrationSearch(JudgeSearch):
         protocol = demonstrated(student.protocol).model_copy(update=nothing_shown)
         own = student.protocol.demonstrations
         pool_rows, selection = self.parted(
-            student, trainset, valset, n_demonstrations=self.n_demonstrations
+            student,
+            trainset,
+            valset,
+            n_demonstrations=self.n_demonstrations,
+            objective=self.objective,
         )
         runs = self._runs(teacher or student.with_protocol(protocol), protocol, pool_rows)
         pool = Pool(rows=pool_rows, runs=runs, partial_demos=self.partial_demos)
@@ -183,7 +187,7 @@ class RandomDemonstrationSearch(JudgeSearch):
                 tables[known] = selection.judged(judgements, self.targets)
             elif self.progress is not None:
                 # Drawn before, such as "labelled only" where no question can show such rows.
-                self.progress(len(selection))
+                self.progress(len(selection.texts))
             table = tables[known]
             trial = Trial(
                 n_demonstrations=max((len(several) for several in shown.values()), default=0),

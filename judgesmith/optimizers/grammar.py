@@ -21,6 +21,12 @@ from judgesmith.metrics import Level, PairLevel, Statistic
 from judgesmith.optimizers.combined import Atom, WeightedSum
 from judgesmith.optimizers.constrained import Constrained, Constraint
 from judgesmith.optimizers.counted_objectives import TargetMean
+from judgesmith.optimizers.discernment_objectives import (
+    AverageDiscernment,
+    DiscernmentObjective,
+    FalseAlarms,
+    LowestDiscernment,
+)
 from judgesmith.optimizers.effort_objectives import CallsPerItem, DollarsPerItem, ShareScored
 from judgesmith.optimizers.objectives import Agreement
 from judgesmith.optimizers.ordinal_objectives import AbsoluteError, Kappa
@@ -32,11 +38,14 @@ CORRELATIONS: tuple[Statistic, ...] = tuple(
 )
 """What is aimed at most often comes first where they are listed."""
 
-PLAIN: Mapping[str, Callable[[], TargetMean]] = {
+PLAIN: Mapping[str, Callable[[], TargetMean | DiscernmentObjective]] = {
     "kappa": Kappa,
     "kappa_linear": lambda: Kappa("linear"),
     "adjacent": NeighbourAccuracy,
     "mae": AbsoluteError,
+    "d_min": LowestDiscernment,
+    "d_avg": AverageDiscernment,
+    "false_alarms": FalseAlarms,
     "scored": ShareScored,
     "calls": CallsPerItem,
     "usd": DollarsPerItem,
@@ -48,7 +57,7 @@ TIES = "ties"
 
 NAMES: tuple[str, ...] = (*CORRELATIONS, TIES, *PLAIN)
 
-OneObjective = Agreement | TargetMean | WeightedSum | Constrained
+OneObjective = Agreement | TargetMean | DiscernmentObjective | WeightedSum | Constrained
 
 _TOKEN = re.compile(
     r"\s*(?:(?P<number>(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)"
@@ -264,7 +273,7 @@ class _Reader:
         )
 
 
-def _alone(aim: WeightedSum) -> Agreement | TargetMean | WeightedSum:
+def _alone(aim: WeightedSum) -> Agreement | TargetMean | DiscernmentObjective | WeightedSum:
     """Return a sum of one unweighted term as that term."""
     weight, atom = aim.terms[0]
     return atom if len(aim.terms) == 1 and weight == 1 else aim

@@ -51,7 +51,7 @@ class JudgeOptimizer(Teleprompter):
         self.progress = progress
 
     def judged(self, judge: Askable, rows: Rows) -> list[Judgement]:
-        """Return the judgement of every row."""
+        """Return the judgement of every row, then of their changed versions, if they have some."""
         return judge_items(
-            judge, rows.items, lm=self.lm, concurrency=self.concurrency, progress=self.progress
+            judge, rows.texts, lm=self.lm, concurrency=self.concurrency, progress=self.progress
         )

@@ -11,6 +11,7 @@ import numpy as np
 from judgesmith.optimizers.drawing import shown_keys
 from judgesmith.optimizers.judge_optimizer import JudgeOptimizer
 from judgesmith.optimizers.rows import Rows, rows_of
+from judgesmith.optimizers.several_objectives import needs_versions, rated_terms
 from judgesmith.optimizers.splitting import pool_and_selection
 from judgesmith.optimizers.table import SCORE
 from judgesmith.programs.judge import Judge
@@ -76,14 +77,18 @@ class JudgeSearch(JudgeOptimizer):
         valset: Sequence[dspy.Example] | None,
         *,
         n_demonstrations: int,
+        objective: object = None,
     ) -> tuple[Rows, Rows]:
         """Return rows to learn from and rows to choose by, without those that a judge shows.
+
+        Rows to choose by keep their changed versions where the objective looks at them.
 
         Raises
         ------
         ValueError
-            If there are too few rows, all scores are equal, both sets hold rows of one source, or
-            the judge gives no score for a target.
+            If there are no versions where the objective needs some, there are too few rows, all
+            scores are equal, both sets hold rows of one source, or the judge gives no score for a
+            target.
         """
         refuse_unscored_targets(student.protocol, self.targets)
         pool, selection = pool_and_selection_rows(
@@ -96,7 +101,32 @@ class JudgeSearch(JudgeOptimizer):
             shown=shown_keys(student.protocol.demonstrations),
         )
         selection.refuse_constant(self.targets)
-        return pool, selection
+        return pool.without_versions(), rows_for(objective, selection)
+
+
+def rows_for(objective: object, rows: Rows) -> Rows:
+    """Return rows to choose by as an objective needs them: with changed versions, or without.
+
+    Raises
+    ------
+    ValueError
+        If it looks at changed versions and there are none, or the rows are unrated and it compares
+        scores with people's.
+    """
+    terms = rated_terms(objective)
+    if terms and not rows.is_rated:
+        raise ValueError(
+            f"nobody rated these rows, and {', '.join(terms)} compares scores with people's; leave "
+            "it out of the objective, or rate them."
+        )
+    if not needs_versions(objective):
+        return rows.without_versions()
+    if not rows.kinds:
+        raise ValueError(
+            f"the objective {objective} looks at changed versions of the rows to choose by, and "
+            "they have none; give examples with versions (see rated_example)."
+        )
+    return rows
 
 
 def pool_and_selection_rows(
@@ -124,10 +154,15 @@ def pool_and_selection_rows(
         If there are too few rows, or both sets hold rows of one source.
     """
     rows = rows_of(trainset, scale, percent_of_max=percent_of_max)
+    if n_demonstrations and not rows.is_rated:
+        raise ValueError(
+            "nobody rated these rows, so that none can be shown as a demonstration; ask for no "
+            "demonstrations."
+        )
     if valset is None:
         parts = pool_and_selection(
             rows.groups,
-            rows.human,
+            rows.levels,
             n_demonstrations=n_demonstrations,
             rng=np.random.default_rng([seed, 0]),
         )

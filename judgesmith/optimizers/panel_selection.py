@@ -16,7 +16,7 @@ from judgesmith.optimizers.judge_optimizer import JudgeOptimizer
 from judgesmith.optimizers.objectives import Objective, as_objective
 from judgesmith.optimizers.panel_ways import PanelName, PanelWay, columns_of, unpredicted
 from judgesmith.optimizers.rows import Rows, rows_of
-from judgesmith.optimizers.several_objectives import atoms_of, is_effort
+from judgesmith.optimizers.several_objectives import atoms_of, is_effort, needs_versions
 from judgesmith.optimizers.table import FloatArray
 from judgesmith.programs.holding import leaves_of
 from judgesmith.programs.panel import Panel
@@ -119,6 +119,11 @@ class PanelSelection(JudgeOptimizer):
             raise ValueError(
                 "weights are learned from scores, which do not tell how much judging takes; leave "
                 f"{' and '.join(dict.fromkeys(effort))} out of the objective."
+            )
+        if needs_versions(self.objective):
+            raise ValueError(
+                "members of a panel are weighed by their scores of rated rows alone; leave "
+                "discernment out of the objective."
             )
         self.n_rounds = n_rounds
         self.n_folds = n_folds

@@ -34,6 +34,9 @@ from judgesmith.signatures.judgement import Judgement
 from judgesmith.signatures.rubric import Rubric, folded
 from judgesmith.signatures.space import Space
 
+Said = Sequence[Judgement]
+"""What a judge says of a row: of the row itself, then of its changed versions."""
+
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Asking:
@@ -58,7 +61,7 @@ class Asking:
     competes: bool = False
 
     def judged(self, judge: Judge, rows: Rows) -> list[Judgement]:
-        """Return the judgement of every row.
+        """Return the judgement of every row, then of their changed versions, if they have some.
 
         Raises
         ------
@@ -68,7 +71,7 @@ class Asking:
         with readable_of(self.lm).forgiving() if self.competes else nullcontext():
             found = judge_items(
                 judge,
-                rows.items,
+                rows.texts,
                 lm=self.lm,
                 concurrency=self.concurrency,
                 progress=self.progress,
@@ -244,13 +247,15 @@ class JudgeOnRows:
         self.asking = asking
         self.rows = among.selection if rows is None else rows
         self.judgements: dict[int, Judgement] = {}
+        self.of_versions: dict[int, Sequence[Judgement]] = {}
         self.usd: dict[int, float] = {}
 
     def table(self, rows: Sequence[int]) -> JudgedTable:
         """Return what the judge says of these rows, asking about those that are new."""
         said = self.judged(rows)
         usd = [self.usd[row] for row in rows] if self.among.costs else ()
-        return self.rows.take(rows).judged(said, self.among.targets, usd=usd)
+        changed = [one for row in rows for one in self.of_versions[row]]
+        return self.rows.take(rows).judged([*said, *changed], self.among.targets, usd=usd)
 
     def judged(self, rows: Sequence[int]) -> list[Judgement]:
         """Return the judgement of each of these rows, asking about those that are new."""
@@ -263,16 +268,22 @@ class JudgeOnRows:
         """Return which of these rows are new."""
         return [row for row in rows if row not in self.judgements]
 
-    def ask(self, rows: Sequence[int]) -> tuple[list[Judgement], Sequence[float]]:
-        """Return the judgement of each of these rows, and what it costs where that counts."""
-        found = self.asking.judged(self.judge, self.rows.take(rows))
-        return found, usd_of(found, self.asking.lm) if self.among.costs else ()
+    def ask(self, rows: Sequence[int]) -> tuple[list[Said], Sequence[float]]:
+        """Return what is said of each of these rows, and what it costs where that counts.
 
-    def take(
-        self, rows: Sequence[int], found: Sequence[Judgement], usd: Sequence[float] = ()
-    ) -> None:
+        What judging a row costs is counted without its changed versions, which nobody asks about
+        once a judge is chosen.
+        """
+        asked = self.rows.take(rows)
+        found = self.asking.judged(self.judge, asked)
+        own = found[: len(asked)]
+        said: list[Said] = [asked.at(found, [place]) for place in range(len(asked))]
+        return said, usd_of(own, self.asking.lm) if self.among.costs else ()
+
+    def take(self, rows: Sequence[int], found: Sequence[Said], usd: Sequence[float] = ()) -> None:
         """Keep what the judge said of these rows."""
-        self.judgements |= dict(zip(rows, found, strict=True))
+        self.judgements |= {row: said[0] for row, said in zip(rows, found, strict=True)}
+        self.of_versions |= {row: said[1:] for row, said in zip(rows, found, strict=True)}
         if self.among.costs:
             self.usd |= dict(zip(rows, usd, strict=True))
 

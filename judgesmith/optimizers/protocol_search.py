@@ -216,7 +216,9 @@ class ProtocolSearch(JudgeSearch):
             raise ValueError("ProtocolSearch shows the candidates' own runs; drop teacher.")
         check_fixed(self.fixed, student.protocol, () if self.space is None else self.space.names)
         n_shown = self.n_demonstrations if shows_examples(student) else 0
-        pool, selection = self.parted(student, trainset, valset, n_demonstrations=n_shown)
+        pool, selection = self.parted(
+            student, trainset, valset, n_demonstrations=n_shown, objective=self.objective
+        )
         candidates = self._candidates(student, pool, selection)
         several = self.objective if isinstance(self.objective, SeveralObjectives) else None
         with quiet(), reachable():
@@ -250,7 +252,7 @@ class ProtocolSearch(JudgeSearch):
         aside = self._aside(selection)
         raced = np.setdiff1d(np.arange(len(selection)), aside)
         order = stratified_order(
-            selection.human[raced], selection.groups[raced], np.random.default_rng([self.seed, 3])
+            selection.levels[raced], selection.groups[raced], np.random.default_rng([self.seed, 3])
         )
         shared: dict[str, Any] = {
             "proposer": Proposer(
@@ -332,5 +334,9 @@ class ProtocolSearch(JudgeSearch):
             [version("judgesmith"), rows, human],
             *([[name, endpoint_of(one)] for name, one in self.models.items()]),
         ]
+        if kinds := candidates.selection.kinds:
+            versions = candidates.selection.versions
+            keys = [[one and one.key for one in several] for several in versions]
+            whole.append([[kind.model_dump(mode="json") for kind in kinds], keys])
         text = json.dumps(whole, sort_keys=True)
         return f"protocol-{hashlib.sha256(text.encode()).hexdigest()[:12]}"

@@ -59,7 +59,8 @@ class RacedTrial:
     picked : dict of str to str
         The option of every choice that arises; empty for the start.
     value : float
-        The objective on the rows it was judged on, nan where undefined.
+        The objective on the rows it was judged on, nan where undefined. Discernment on a part of
+        the rows is taken times as many as it is a part of, as it grows with their number.
     n_rows : int
         How many these were; all of them, unless it fell behind.
     share_scored : float
@@ -270,7 +271,7 @@ class RacingSearch(Generic[OneCandidate]):
     def _table(self, one: Contender[OneCandidate], n_rows: int) -> JudgedTable:
         table = one.candidate.table(np.sort(self.order[:n_rows]).tolist())
         one.n_rows = max(one.n_rows, n_rows)
-        return table
+        return table.standing_for(len(self.order))
 
     def _note(self, one: Contender[OneCandidate], table: JudgedTable) -> None:
         trial = RacedTrial(

@@ -7,12 +7,24 @@ from dataclasses import dataclass, field, replace
 
 import dspy
 import numpy as np
+from numpy.typing import NDArray
 
-from judgesmith.optimizers.table import SCORE, FloatArray, JudgedTable, Labels, judged_table
+from judgesmith.optimizers.table import (
+    SCORE,
+    Changed,
+    FloatArray,
+    JudgedTable,
+    Labels,
+    judged_table,
+)
 from judgesmith.signatures.judgement import Judgement
+from judgesmith.signatures.perturbation import Perturbation
 from judgesmith.signatures.rated import RatedItem
 from judgesmith.signatures.rubric import folded
 from judgesmith.signatures.scale import PERCENT, Scale
+
+Versions = Sequence[tuple[Perturbation, RatedItem | None]]
+"""Changed versions of one row, by kind; None where there is none of a kind."""
 
 
 def rated_example(
@@ -22,6 +34,7 @@ def rated_example(
     *,
     group: int | str,
     criteria: Mapping[str, float] | None = None,
+    versions: Versions = (),
 ) -> dspy.Example:
     """Return one rated row as a DSPy example.
 
@@ -30,11 +43,14 @@ def rated_example(
     item : RatedItem
         The texts.
     score : float
-        What people said, in points of ``scale``.
+        What people said, in points of ``scale``; nan where nobody rated any row.
     group : int or str
         Equal for rows that must stay together, such as those of one source.
     criteria : dict of str to float or None
         What people said of single criteria, from 0 (worst) to 100 (best).
+    versions : sequence of (Perturbation, RatedItem or None)
+        Changed versions of the row, where an objective looks at them; the same kinds in all rows
+        that have some.
 
     Examples
     --------
@@ -53,6 +69,8 @@ def rated_example(
         criteria=dict(criteria or {}),
         references=item.references,
     )
+    if versions:
+        example.versions = tuple(versions)
     return example.with_inputs("source", "context", "response")
 
 
@@ -65,7 +83,7 @@ class Rows:
     items : tuple of RatedItem
         The texts.
     human : array, shape (n,), in points of ``scale``
-        What people said.
+        What people said; nan in all rows where nobody rated any.
     groups, systems : array, shape (n,)
         Rows that belong together; who responded.
     scale : Scale
@@ -74,6 +92,10 @@ class Rows:
         What people said of single criteria, by folded name; nan where nobody did.
     percent_of_max : bool
         How scores are shown to a model: as a share of the highest, or of the whole range.
+    kinds : tuple of Perturbation
+        Ways in which texts were changed, where objectives look at changed versions.
+    versions : tuple of tuple of (RatedItem or None)
+        The changed versions of each row, by kind; empty where there are no kinds.
     """
 
     items: tuple[RatedItem, ...]
@@ -83,6 +105,17 @@ class Rows:
     scale: Scale
     criteria: Mapping[str, FloatArray] = field(default_factory=dict)
     percent_of_max: bool = False
+    kinds: tuple[Perturbation, ...] = ()
+    versions: tuple[tuple[RatedItem | None, ...], ...] = ()
+
+    def __post_init__(self) -> None:
+        """Refuse versions that are not those of the rows."""
+        n = len(self.items) if self.kinds else 0
+        if len(self.versions) != n or any(len(one) != len(self.kinds) for one in self.versions):
+            raise ValueError(
+                f"versions are one per row and kind, {n} rows of {len(self.kinds)}; got "
+                f"{len(self.versions)} rows."
+            )
 
     def __len__(self) -> int:
         """Return the number of rows."""
@@ -98,7 +131,58 @@ class Rows:
             groups=self.groups[chosen],
             systems=self.systems[chosen],
             criteria={name: points[chosen] for name, points in self.criteria.items()},
+            versions=tuple(self.versions[i] for i in chosen) if self.versions else (),
         )
+
+    @property
+    def is_rated(self) -> bool:
+        """Whether people rated these rows; True where there are none."""
+        return not len(self) or not bool(np.isnan(self.human).all())
+
+    @property
+    def levels(self) -> FloatArray:
+        """What people said, to draw parts that span its range; all alike where nobody rated."""
+        return self.human if self.is_rated else np.zeros(len(self))
+
+    @property
+    def texts(self) -> tuple[RatedItem, ...]:
+        """Everything there is to judge: the rows, then their changed versions, row by row."""
+        changed = (one for several in self.versions for one in several if one is not None)
+        return (*self.items, *changed)
+
+    @property
+    def versioned(self) -> NDArray[np.bool_]:
+        """Which versions there are, shape (n, n_kinds)."""
+        there = [[one is not None for one in several] for several in self.versions]
+        return np.asarray(there, dtype=bool).reshape(len(self.versions), len(self.kinds))
+
+    def without_versions(self) -> Rows:
+        """Return the rows by themselves."""
+        return replace(self, kinds=(), versions=()) if self.kinds else self
+
+    def of_kinds(self, kinds: Iterable[Perturbation]) -> Rows:
+        """Return the rows with the versions of these kinds alone, as far as they have them."""
+        wanted = set(kinds)
+        places = [place for place, kind in enumerate(self.kinds) if kind in wanted]
+        if not places:
+            return self.without_versions()
+        return replace(
+            self,
+            kinds=tuple(self.kinds[place] for place in places),
+            versions=tuple(tuple(several[place] for place in places) for several in self.versions),
+        )
+
+    def at(self, judgements: Sequence[Judgement], places: Iterable[int]) -> list[Judgement]:
+        """Return, of judgements of ``texts``, those of the texts of the rows at ``places``.
+
+        They are aligned with the ``texts`` of these rows.
+        """
+        chosen = list(places)
+        own = [judgements[place] for place in chosen]
+        if len(judgements) == len(self):
+            return own
+        ends = np.cumsum([len(self), *self.versioned.sum(axis=1).tolist()])
+        return own + [one for p in chosen for one in judgements[ends[p] : ends[p + 1]]]
 
     def without(self, keys: Iterable[str]) -> Rows:
         """Return the rows whose texts are none of ``keys``."""
@@ -114,7 +198,7 @@ class Rows:
         ValueError
             If nobody scored the criterion.
         """
-        if target == SCORE:
+        if target == SCORE or not self.is_rated:
             return self.human
         if folded(target) not in self.criteria:
             known = ", ".join(self.criteria) or "none"
@@ -129,7 +213,7 @@ class Rows:
         ValueError
             If all scores on a target are equal: then no judge agrees better than another.
         """
-        for target in targets:
+        for target in targets if self.is_rated else ():
             said = self.said(target)
             said = said[~np.isnan(said)]
             if not said.size or np.ptp(said) == 0:
@@ -150,27 +234,48 @@ class Rows:
     ) -> JudgedTable:
         """Return the table of these rows under ``judgements``, one part per target.
 
-        ``usd`` is what each judgement costs, where that is known.
+        Parameters
+        ----------
+        judgements : sequence of Judgement
+            Of every row, or of all ``texts``: then the table knows of changed versions, too.
+        targets : sequence of str
+            What is compared with people.
+        usd : sequence of float
+            What each judgement of a row costs, where that is known.
         """
+        n = len(self)
+        changed = None
+        if len(judgements) > n:
+            changed = Changed(kinds=self.kinds, versioned=self.versioned, judgements=judgements[n:])
         parts = {
             one: judged_table(
-                judgements,
+                judgements[:n],
                 self.said(one),
                 sources=self.groups,
                 systems=self.systems,
                 target=one,
                 scale=self.scale if one == SCORE else PERCENT,
-                usd=usd,
+                usd=usd[:n],
+                changed=changed,
+                is_rated=self.is_rated,
             )
             for one in targets
         }
         return parts[targets[0]] if len(parts) == 1 else JudgedTable.of_parts(parts)
 
     def as_people_said(self, targets: Sequence[str] = (SCORE,)) -> JudgedTable:
-        """Return the table of a judge that says what people said, by one free call per row."""
+        """Return the table of a judge that says what people said, by one free call per row.
+
+        It gives a point less to every version that is worse.
+        """
         n = len(self)
-        empty = self.judged([Judgement(score=0.0, calls=("",))] * n, targets, usd=[0.0] * n)
-        return empty.predicting(empty.human)
+        nothing = Judgement(score=0.0, calls=("",))
+        empty = self.judged([nothing] * len(self.texts), targets, usd=[0.0] * n)
+        said = empty.human if empty.is_rated else np.zeros(empty.n)
+        damaged = empty.damaged
+        if damaged is not None:
+            damaged = damaged + said[:, None] - [float(kind.lowers) for kind in self.kinds]
+        return empty.predicting(said, damaged)
 
     def percent(self) -> FloatArray:
         """Return what people said on 0 to 100, as the model is shown it."""
@@ -192,7 +297,9 @@ def rows_of(
     examples : sequence of dspy.Example
         With ``response`` and ``score``, and where there are any ``source``, ``context``,
         ``group`` (else ``source_id``, else the source's text), ``system_id``, ``scale``,
-        ``references`` and ``criteria`` (what people said of single criteria, 0 to 100, by name).
+        ``references``, ``criteria`` (what people said of single criteria, 0 to 100, by name) and
+        ``versions`` (see ``rated_example``). Where no example has a score, but all have versions
+        and a scale, nobody rated them: ``score`` is nan then.
     scale : Scale or None
         What the scores are measured in; None reads it from the examples.
     percent_of_max : bool
@@ -206,7 +313,7 @@ def rows_of(
     """
     if not examples:
         raise ValueError("no rated items to learn from; give a non-empty trainset.")
-    items, human, groups, systems, criteria = [], [], [], [], []
+    items, human, groups, systems, criteria, versions = [], [], [], [], [], []
     scales: dict[Scale | None, int] = {}
     for place, example in enumerate(examples):
         for name in ("response", "score"):
@@ -229,6 +336,7 @@ def rows_of(
         groups.append(str(group))
         systems.append(system)
         criteria.append(_criteria_of(example, place))
+        versions.append(tuple(example.get("versions") or ()))
         own = scale or example.get("scale")
         scales.setdefault(own if own is None else Scale.model_validate(own), place)
     if len(scales) != 1 or None in scales:
@@ -240,7 +348,8 @@ def rows_of(
     if percent_of_max:
         known.percent_of_max(known.high)  # refused here, before anything is asked
     values = np.asarray(human)
-    if np.isnan(values).any():
+    kinds = _kinds_of(versions)
+    if np.isnan(values).any() and not (np.isnan(values).all() and kinds):
         raise ValueError("a score is nan; leave unrated items out.")
     return Rows(
         items=tuple(items),
@@ -250,7 +359,24 @@ def rows_of(
         scale=known,
         criteria=_columns(criteria),
         percent_of_max=percent_of_max,
+        kinds=kinds,
+        versions=tuple(
+            tuple(one for _, one in several) or (None,) * len(kinds)
+            for several in versions
+            if kinds
+        ),
     )
+
+
+def _kinds_of(versions: Sequence[Versions]) -> tuple[Perturbation, ...]:
+    """Return the kinds of versions that examples have: the same in all that have some."""
+    kinds = {tuple(kind for kind, _ in several) for several in versions if several}
+    if len(kinds) > 1:
+        raise ValueError(
+            "examples with versions have the same kinds in one order; give None where one has none "
+            "of a kind."
+        )
+    return kinds.pop() if kinds else ()
 
 
 def _criteria_of(example: dspy.Example, place: int) -> dict[str, float]:

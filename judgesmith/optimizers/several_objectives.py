@@ -11,11 +11,13 @@ import numpy as np
 from judgesmith.optimizers.combined import WeightedSum
 from judgesmith.optimizers.constrained import Constrained, Constraint
 from judgesmith.optimizers.counted_objectives import TargetMean
+from judgesmith.optimizers.discernment_objectives import DiscernmentObjective, FalseAlarms
+from judgesmith.optimizers.effort_objectives import ShareScored
 from judgesmith.optimizers.objectives import Agreement, Objective
 from judgesmith.optimizers.pareto import ParetoFront
 from judgesmith.optimizers.table import JudgedTable
 
-Aim = Agreement | TargetMean | WeightedSum
+Aim = Agreement | TargetMean | DiscernmentObjective | WeightedSum
 
 
 @dataclass(frozen=True)
@@ -146,3 +148,45 @@ def is_exact(objective: Objective) -> bool:
     (True, False)
     """
     return all(map(is_effort, atoms_of(objective)))
+
+
+def needs_versions(objective: object) -> bool:
+    """Say whether an objective, or one of several, looks at changed versions of the rows.
+
+    Examples
+    --------
+    >>> from judgesmith.optimizers.grammar import parse_objectives
+    >>> [needs_versions(parse_objectives(one)) for one in ("q, -calls", "q; d_min >= 1", "d_avg")]
+    [False, True, True]
+    """
+    return any(isinstance(one, DiscernmentObjective) for one in atoms_of(objective))
+
+
+def needs_controls(objective: object) -> bool:
+    """Say whether an objective looks at changes that must not lower a score.
+
+    Examples
+    --------
+    >>> from judgesmith.optimizers.grammar import parse_objective
+    >>> needs_controls(parse_objective("d_min; false_alarms <= 0"))
+    True
+    """
+    return any(isinstance(one, FalseAlarms) for one in atoms_of(objective))
+
+
+def rated_terms(objective: object) -> tuple[str, ...]:
+    """Return what of an objective compares scores with people's.
+
+    Examples
+    --------
+    >>> from judgesmith.optimizers.grammar import parse_objective
+    >>> rated_terms(parse_objective("q + d_min - .1*mae; scored >= .9; kappa >= .2"))
+    ('q', 'mae', 'kappa')
+    """
+    return tuple(
+        str(one)
+        for one in atoms_of(objective)
+        if one is not None
+        and not isinstance(one, DiscernmentObjective | ShareScored)
+        and not is_effort(one)
+    )

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from judgesmith.optimizers.board import Board
-from judgesmith.optimizers.protocol_candidates import Candidates, JudgeOnRows
+from judgesmith.optimizers.protocol_candidates import Candidates, JudgeOnRows, Said
 from judgesmith.optimizers.racing_search import OutOfBudget
 from judgesmith.programs.readable import is_unread, readable_of
 from judgesmith.signatures.judgement import CriterionScore, Judgement
@@ -20,6 +20,9 @@ ROWS = 8
 """Rows of an item at most, of which a worker claims as many as it judges at a time.
 
 Small, so that workers end a look together; all must agree on it."""
+
+_VERSIONS = "versions"
+"""Where the board has what was said of a row's changed versions."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,7 +82,7 @@ class SharedJudging:
             parts = [items[one].rows for one in ids]
             judge = items[ids[0]].judge
             found, usd = judge.ask([row for part in parts for row in part])
-            plain = [_plain(one, words=words) for one in found]
+            plain = [_plain_row(said, words=words) for said in found]
             results: dict[str, Any] = {}
             for id_, part in zip(ids, parts, strict=True):
                 results[id_] = {"said": plain[: len(part)], "usd": list(usd[: len(part)])}
@@ -113,14 +116,27 @@ def parted(rows: Sequence[int]) -> list[Sequence[int]]:
 def _take(item: _Item, result: Mapping[str, Any]) -> None:
     """Keep what a board says of an item, but for rows without an answer."""
     answered = [place for place, one in enumerate(result["said"]) if one is not None]
-    said = [Judgement.model_validate(result["said"][place]) for place in answered]
+    said = [_row_of(result["said"][place]) for place in answered]
     usd = [result["usd"][place] for place in answered] if result["usd"] else ()
     item.judge.take([item.rows[place] for place in answered], said, usd)
     # A model that others could read is no garbage, however this worker's first prompts fare.
     readable = readable_of(item.judge.asking.lm)
-    for one in said:
+    for one in (one for several in said for one in several):
         if not is_unread(one):
             readable.add(one)
+
+
+def _plain_row(said: Said, *, words: bool) -> dict[str, Any] | None:
+    """Return what is said of a row and its changed versions; None without an answer to each."""
+    plain = [_plain(one, words=words) for one in said]
+    if plain[0] is None or None in plain:
+        return None
+    return plain[0] if len(plain) == 1 else {**plain[0], _VERSIONS: plain[1:]}
+
+
+def _row_of(plain: Mapping[str, Any]) -> tuple[Judgement, ...]:
+    own = {name: value for name, value in plain.items() if name != _VERSIONS}
+    return tuple(map(Judgement.model_validate, (own, *plain.get(_VERSIONS, ()))))
 
 
 def _plain(judgement: Judgement, *, words: bool) -> dict[str, Any] | None:

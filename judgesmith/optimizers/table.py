@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from judgesmith.signatures.judgement import Judgement
+from judgesmith.signatures.perturbation import Perturbation
 from judgesmith.signatures.rubric import folded
 from judgesmith.signatures.scale import Scale
 
@@ -28,7 +29,7 @@ class JudgedTable:
     predicted : array, shape (n,), in points of the judge's scale
         nan where an item is unscored.
     human : array, shape (n,), in points of the human scale
-        What people said; never nan.
+        What people said; never nan, or nan in all rows where nobody rated any.
     sources, systems : array, shape (n,)
         Labels of what was answered and of who answered.
     problems : tuple of (str or None)
@@ -44,6 +45,15 @@ class JudgedTable:
         What people rated on, where that is known and the same for all targets.
     judge_scale : Scale or None
         What the judge answered on, where that is known.
+    kinds : tuple of Perturbation, or empty
+        Ways in which texts were changed, where changed versions were judged, too.
+    damaged : array, shape (n, n_kinds), in points of the judge's scale, or None
+        Predictions on the changed versions of each row, by kind; nan where one is unscored, or
+        there is none.
+    versioned : array of bool, shape (n, n_kinds), or None
+        Where there is such a version.
+    evidence : float
+        How many times as many rows these stand for: a part of the rows in a race stands for all.
 
     Examples
     --------
@@ -65,6 +75,10 @@ class JudgedTable:
     usd: tuple[float, ...] = ()
     scale: Scale | None = None
     judge_scale: Scale | None = None
+    kinds: tuple[Perturbation, ...] = ()
+    damaged: FloatArray | None = None
+    versioned: NDArray[np.bool_] | None = None
+    evidence: float = 1.0
 
     def __post_init__(self) -> None:
         """Refuse columns that are not aligned."""
@@ -79,6 +93,12 @@ class JudgedTable:
         ):
             if given and len(given) != self.n:
                 raise ValueError(f"{name} are none or one per row; got {len(given)}, not {self.n}.")
+        for column in (self.damaged, self.versioned):
+            if column is not None and column.shape != (self.n, len(self.kinds)):
+                raise ValueError(
+                    f"versions are one row per row and one column per kind, {self.n} by "
+                    f"{len(self.kinds)}; got shape {column.shape}."
+                )
 
     @property
     def n(self) -> int:
@@ -97,12 +117,59 @@ class JudgedTable:
 
     @property
     def least_scored(self) -> float:
-        """Fraction of rows with a score, on the target with the smallest."""
-        return min(part.share_scored for part in self.parts)
+        """Fraction of rows, and of their changed versions, with a score: the smallest there is.
 
-    def predicting(self, predicted: FloatArray) -> JudgedTable:
-        """Return the same rows with other predictions, on whatever scale."""
-        return replace(self, predicted=predicted, problems=(), judge_scale=None)
+        Of all targets, and of rows and versions.
+        """
+        return min(min(part.share_scored, part.share_versions_scored) for part in self.parts)
+
+    @property
+    def share_versions_scored(self) -> float:
+        """Fraction of the changed versions with a score; 1 for a table without versions."""
+        if self.damaged is None or self.versioned is None or not self.versioned.any():
+            return 1.0
+        return 1.0 - float(np.isnan(self.damaged[self.versioned]).mean())
+
+    @property
+    def is_rated(self) -> bool:
+        """Whether people rated these rows; True for a table without rows."""
+        return not self.n or not bool(np.isnan(self.human).all())
+
+    def predicting(self, predicted: FloatArray, damaged: FloatArray | None = None) -> JudgedTable:
+        """Return the same rows with other predictions, on whatever scale.
+
+        ``damaged`` are those on their changed versions; without them nothing is known of these.
+        """
+        kept = damaged is not None
+        return replace(
+            self,
+            predicted=predicted,
+            problems=(),
+            judge_scale=None,
+            kinds=self.kinds if kept else (),
+            damaged=damaged,
+            versioned=self.versioned if kept else None,
+        )
+
+    def of_kinds(self, kinds: Iterable[Perturbation]) -> JudgedTable:
+        """Return the table with the versions of these kinds alone, as far as it has them."""
+        wanted = set(kinds)
+        places = [place for place, kind in enumerate(self.kinds) if kind in wanted]
+        return replace(
+            self,
+            kinds=tuple(self.kinds[place] for place in places),
+            damaged=None if self.damaged is None else self.damaged[:, places],
+            versioned=None if self.versioned is None else self.versioned[:, places],
+        )
+
+    def standing_for(self, n_rows: int) -> JudgedTable:
+        """Return the table as a part of ``n_rows`` rows, which say as much more than these.
+
+        It makes a difference only to objectives that grow with the number of rows.
+        """
+        if self.damaged is None or not self.n:
+            return self
+        return replace(self, evidence=n_rows * len(set(self.targets) or {""}) / self.n)
 
     def take(self, indices: NDArray[np.intp]) -> JudgedTable:
         """Return the rows at ``indices``, in that order."""
@@ -116,6 +183,8 @@ class JudgedTable:
             targets=tuple(self.targets[i] for i in indices.tolist()) if self.targets else (),
             n_calls=tuple(self.n_calls[i] for i in indices.tolist()) if self.n_calls else (),
             usd=tuple(self.usd[i] for i in indices.tolist()) if self.usd else (),
+            damaged=None if self.damaged is None else self.damaged[indices],
+            versioned=None if self.versioned is None else self.versioned[indices],
         )
 
     @property
@@ -136,6 +205,9 @@ class JudgedTable:
         priced = all(len(one.usd) == one.n for one in tables)
         scales = {one.scale for one in tables}
         judge_scales = {one.judge_scale for one in tables}
+        damaged = [one.damaged for one in tables if one.damaged is not None]
+        versioned = [one.versioned for one in tables if one.versioned is not None]
+        changed = len(damaged) == len(versioned) == len(tables)
         return cls(
             predicted=np.concatenate([one.predicted for one in tables]),
             human=np.concatenate([one.human for one in tables]),
@@ -147,7 +219,29 @@ class JudgedTable:
             usd=tuple(usd for one in tables for usd in one.usd) if priced else (),
             scale=scales.pop() if len(scales) == 1 else None,
             judge_scale=judge_scales.pop() if len(judge_scales) == 1 else None,
+            kinds=tables[0].kinds if changed else (),
+            damaged=np.concatenate(damaged) if changed else None,
+            versioned=np.concatenate(versioned) if changed else None,
         )
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Changed:
+    """Judgements of changed versions of rows.
+
+    Attributes
+    ----------
+    kinds : tuple of Perturbation
+        Ways in which texts were changed.
+    versioned : array of bool, shape (n, n_kinds)
+        Which versions there are.
+    judgements : sequence of Judgement
+        One per version, row by row.
+    """
+
+    kinds: tuple[Perturbation, ...]
+    versioned: NDArray[np.bool_]
+    judgements: Sequence[Judgement]
 
 
 def judged_table(
@@ -159,6 +253,8 @@ def judged_table(
     target: str = SCORE,
     scale: Scale | None = None,
     usd: Sequence[float] = (),
+    changed: Changed | None = None,
+    is_rated: bool = True,
 ) -> JudgedTable:
     """Return the table of ``judgements`` on one target, without rows that nobody scored on it.
 
@@ -174,11 +270,14 @@ def judged_table(
         What ``human`` is points of, where that is known.
     usd : sequence of float
         What each judgement costs; empty where nobody knows.
+    changed : Changed or None
+        The judgements of changed versions of the rows, where there are some.
+    is_rated : bool
+        False where nobody scored anything: then all rows stay.
     """
     verdicts = judgements if target == SCORE else on_criterion(judgements, target)
-    scores = [np.nan if one.score is None else one.score for one in verdicts]
     table = JudgedTable(
-        predicted=np.asarray(scores, float),
+        predicted=_points(verdicts),
         human=human,
         sources=sources,
         systems=systems,
@@ -187,8 +286,20 @@ def judged_table(
         usd=tuple(usd),
         scale=scale,
     )
+    if changed is not None:
+        said = changed.judgements if target == SCORE else on_criterion(changed.judgements, target)
+        damaged = np.full(changed.versioned.shape, np.nan)
+        damaged[changed.versioned] = _points(said)
+        table = replace(table, kinds=changed.kinds, damaged=damaged, versioned=changed.versioned)
     rated = ~np.isnan(human)
-    return table if rated.all() else table.take(np.flatnonzero(rated))
+    if rated.all() or not is_rated:
+        return table
+    return table.take(np.flatnonzero(rated))
+
+
+def _points(judgements: Iterable[Judgement]) -> FloatArray:
+    """Return scores, nan where there is none."""
+    return np.asarray([np.nan if one.score is None else one.score for one in judgements], float)
 
 
 def on_criterion(judgements: Iterable[Judgement], name: str) -> list[Judgement]:

@@ -10,6 +10,7 @@ import dspy
 from judgesmith.optimizers.judge_search import JudgeSearch, SearchSettings
 from judgesmith.optimizers.objectives import Objective, as_objective
 from judgesmith.optimizers.rows import Rows
+from judgesmith.optimizers.several_objectives import needs_versions
 from judgesmith.programs.judge import Judge, check_judge
 
 
@@ -26,6 +27,11 @@ class TextSearch(JudgeSearch):
         What is made as large as possible over the whole list of predictions, such as ``q``.
     **shared
         As for ``JudgeSearch``.
+
+    Raises
+    ------
+    ValueError
+        If the objective looks at changed versions of the rows.
     """
 
     taught_by: ClassVar[str]
@@ -33,6 +39,11 @@ class TextSearch(JudgeSearch):
     def __init__(self, objective: Objective | str, **shared: Unpack[SearchSettings]) -> None:
         super().__init__(**shared)
         self.objective = as_objective(objective)
+        if needs_versions(self.objective):
+            raise ValueError(
+                f"texts are learned from single rows, and {self.objective} looks at changed "
+                "versions of all; leave discernment out, or search demonstrations or the protocol."
+            )
 
     @property
     def n_demonstrations(self) -> int:

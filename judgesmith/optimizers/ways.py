@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Literal
 
@@ -37,6 +38,9 @@ class Way:
         Of the terms, as ``Aggregation`` spells them.
     own : Aggregation or None
         What was learned before, of the way of that name.
+    changed : array, shape (n, n_kinds, n_terms), or None
+        The numbers of the rows' changed versions, where these were judged; nan where one lacks
+        any of them.
     """
 
     name: WayName
@@ -44,16 +48,33 @@ class Way:
     terms: FloatArray
     names: tuple[str, ...]
     own: Aggregation | None = None
+    changed: FloatArray | None = None
 
     def predictions(self, inside: IntArray, outside: IntArray) -> FloatArray:
         """Return the scores of rows ``outside`` by a fit on rows ``inside``, nan if undefined."""
+        return self._scores(inside, self.terms[outside])
+
+    def predictions_of_versions(self, inside: IntArray, outside: IntArray) -> FloatArray:
+        """Return the scores of the changed versions of rows, shape (n_outside, n_kinds).
+
+        nan where there is none, or undefined.
+        """
+        assert self.changed is not None
+        terms = self.changed[outside]
+        found = np.full(terms.shape[:2], np.nan)
+        there = ~np.isnan(terms).any(axis=2)
+        found[there] = self._scores(inside, terms[there])
+        return found
+
+    def _scores(self, inside: IntArray, terms: FloatArray) -> FloatArray:
+        """Return the scores of texts with these numbers by a fit on rows ``inside``."""
         if self.own is not None:
-            return np.asarray([self.own.apply(row) for row in self.terms[outside].tolist()])
+            return np.asarray([self.own.apply(row) for row in terms.tolist()], dtype=np.float64)
         if self.name in ("overall", "mean"):
-            return np.asarray(self.terms[outside].mean(axis=1))
+            return np.asarray(terms.mean(axis=1))
         if np.ptp(self.rows.human[inside]) == 0:
-            return np.full(len(outside), np.nan)
-        found = self._fitted(inside).predict(self.terms[outside])
+            return np.full(len(terms), np.nan)
+        found = self._fitted(inside).predict(terms)
         return np.clip(found, self.rows.scale.low, self.rows.scale.high)
 
     def aggregation(self) -> Aggregation:
@@ -91,8 +112,9 @@ def ways_of(
 
     Criteria that a judgement has no score for are not weighed, and their mean is no way then.
     Weights that were learned before (``own``) come first of all, where all they weigh is there
-    and people rate on the scale they were learned on.
+    and people rate on the scale they were learned on. Judgements may be of all ``rows.texts``.
     """
+    judgements, of_versions = judgements[: len(rows)], judgements[len(rows) :]
     asked = judgements[0].criteria
     scored = [name for name in asked if all(_has(one, name) for one in judgements)]
     criteria = [f"criterion:{name}" for name in scored]
@@ -102,10 +124,21 @@ def ways_of(
         term = terms_of(judgement, item.source, item.context, item.response)
         found.append([term(name) for name in names])
     terms = np.asarray(found)
+    changed = _terms_of_versions(rows, of_versions, names) if of_versions else None
     n_asked = 1 + len(criteria)
 
+    def weighing(name: WayName, places: Sequence[int], own: Aggregation | None = None) -> Way:
+        return Way(
+            name=name,
+            rows=rows,
+            terms=terms[:, places],
+            names=tuple(names[place] for place in places),
+            own=own,
+            changed=None if changed is None else changed[:, :, places],
+        )
+
     def way(name: WayName, first: int, last: int) -> Way:
-        return Way(name=name, rows=rows, terms=terms[:, first:last], names=names[first:last])
+        return weighing(name, range(first, last))
 
     ways = []
     if (
@@ -114,14 +147,28 @@ def ways_of(
         and (own.scale.low, own.scale.high) == (rows.scale.low, rows.scale.high)
         and set(own.terms) <= set(names)
     ):
-        places = [names.index(name) for name in own.terms]
-        ways.append(Way(name="own", rows=rows, terms=terms[:, places], names=own.terms, own=own))
+        ways.append(weighing("own", [names.index(name) for name in own.terms], own))
     ways.append(way("overall", 0, 1))
     if criteria and len(criteria) == len(asked):
         ways.append(way("mean", 1, n_asked))
     if criteria:
         ways.append(way("criteria", 0, n_asked))
     return [*ways, way("lexical", 0, len(names))]
+
+
+def _terms_of_versions(
+    rows: Rows, judgements: Sequence[Judgement], names: Sequence[str]
+) -> FloatArray:
+    """Return the numbers of changed versions, shape (n, n_kinds, n_terms), nan where one lacks."""
+    versioned = rows.versioned
+    terms = np.full((*versioned.shape, len(names)), np.nan)
+    changed = rows.texts[len(rows) :]
+    places = np.argwhere(versioned).tolist()
+    for (row, kind), item, judgement in zip(places, changed, judgements, strict=True):
+        term = terms_of(judgement, item.source, item.context, item.response)
+        with suppress(ValueError):  # it lacks one
+            terms[row, kind] = [term(name) for name in names]
+    return terms
 
 
 def _has(judgement: Judgement, criterion: str) -> bool:

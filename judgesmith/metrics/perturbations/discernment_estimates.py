@@ -17,7 +17,7 @@ from judgesmith.metrics.perturbations.discernment_scores import (
 from judgesmith.metrics.perturbations.signed_rank_draws import ResampledTest
 from judgesmith.metrics.resampling.source_draws import draws_of_sources, percentile_interval
 
-__all__ = ["Combine", "Scores", "resampled_log_p"]
+__all__ = ["Combine", "Scores", "centred_interval", "resampled_log_p"]
 
 Combine = Callable[[FloatArray], FloatArray]
 """From log p-values, shape (..., n_metrics), to one combined log p-value each."""
@@ -136,7 +136,7 @@ class Scores:
         n_items = int(np.count_nonzero(self.items[chosen].any(axis=0)))
         low = high = math.nan
         if n_items > 1 and not math.isnan(value):
-            low, high = _centred_interval(value, resampled, n_items, self.confidence)
+            low, high = centred_interval(value, resampled, n_items, self.confidence)
         return Estimate(
             value=value,
             low=low,
@@ -148,7 +148,7 @@ class Scores:
         )
 
 
-def _centred_interval(
+def centred_interval(
     value: float, resampled: FloatArray, n_items: int, confidence: float
 ) -> tuple[float, float]:
     """Return the percentile interval, shifted until the resamples' median is the value.

@@ -1,0 +1,249 @@
+"""Objectives that need no people: a judge scores changed texts below their originals.
+
+Every kind of change gives a discernment score D, the evidence that originals score higher. It grows
+with the number of rows, so that judges are compared on the same ones.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from judgesmith.metrics import (
+    average_discernment,
+    discernment_score,
+    harmonic_mean_log_p,
+    wilcoxon_log_p,
+)
+from judgesmith.metrics.checks import FloatArray, IntArray
+from judgesmith.metrics.perturbations.discernment_estimates import centred_interval
+from judgesmith.metrics.perturbations.discernment_scores import level_shares
+from judgesmith.metrics.perturbations.signed_rank_draws import ResampledTest
+from judgesmith.metrics.perturbations.wilcoxon import steps_between
+from judgesmith.optimizers.counted_objectives import CONFIDENCE, CountedObjective, shared_rows
+from judgesmith.optimizers.source_counts import Counted
+from judgesmith.optimizers.table import JudgedTable
+from judgesmith.signatures.perturbation import Perturbation
+
+MOST = 1000.0
+"""No discernment is thought of as larger, where a bound is needed."""
+
+
+class DiscernmentObjective(CountedObjective):
+    """A number made of the discernment scores of several kinds of change.
+
+    Targets are what "Discernment" calls metrics: p-values of all targets are combined by their
+    normalised harmonic mean.
+    """
+
+    bounds = (0.0, MOST)
+    grows: bool = True  # with the number of rows
+
+    @abstractmethod
+    def wants(self, kind: Perturbation) -> bool:
+        """Say whether a kind of change takes part."""
+
+    @abstractmethod
+    def summed_up(self, scores: FloatArray, kinds: Sequence[Perturbation]) -> FloatArray:
+        """Return one number of the scores of kinds, shape (..., n_kinds), nan where undefined."""
+
+    def value(self, table: JudgedTable) -> float:
+        """Return the number, nan where no kind has a scored pair.
+
+        Raises
+        ------
+        ValueError
+            If no changed versions of such kinds were judged.
+        """
+        own = self._own(table)
+        return float(self.summed_up(discernment_by_kind(own) * own.evidence, own.kinds))
+
+    def paired(self, first: JudgedTable, second: JudgedTable) -> tuple[JudgedTable, JudgedTable]:
+        """Return both tables with only those pairs scored that both judges score."""
+        one, other = shared_rows(first, second)
+        if one.damaged is None or other.damaged is None:
+            return one, other
+        unscored = np.isnan(one.damaged) | np.isnan(other.damaged)
+        return (
+            replace(one, damaged=np.where(unscored, np.nan, one.damaged)),
+            replace(other, damaged=np.where(unscored, np.nan, other.damaged)),
+        )
+
+    def counted(self, table: JudgedTable, sources: IntArray, n_sources: int) -> Counted:
+        """Return it as a function of counts."""
+        numbered = self._own(replace(table, sources=sources))
+        tests = [_tests(part, n_kinds=len(numbered.kinds)) for part in numbered.parts]
+
+        def of_counts(counts: FloatArray) -> FloatArray:
+            log_p = np.stack([[test(counts) for test in several] for several in tests], axis=-1)
+            scores = discernment_score(harmonic_mean_log_p(log_p)) * numbered.evidence
+            return np.asarray(self.summed_up(scores.T, numbered.kinds))
+
+        pairs = ~np.isnan(numbered.predicted)[:, None] & ~np.isnan(_damaged(numbered))
+        return Counted(
+            value=self.value(table),
+            of_counts=of_counts,
+            n_units=len(np.unique(numbered.sources[pairs.any(axis=1)])),
+            n_undefined=int(np.count_nonzero(~pairs.any(axis=0))),
+        )
+
+    def centred(self, value: float, resampled: FloatArray) -> FloatArray:
+        """Return resamples moved until their median is the value: see ``moved_to``."""
+        return moved_to(value, resampled)
+
+    def _own(self, table: JudgedTable) -> JudgedTable:
+        found = table.of_kinds(kind for kind in table.kinds if self.wants(kind))
+        if found.damaged is None or not found.kinds:
+            raise ValueError(
+                f"{self} looks at changed versions of the rows, and none of such kinds were "
+                "judged; give rows with versions, or leave it out of the objective."
+            )
+        return found if self.grows else replace(found, evidence=1.0)
+
+
+class _OfDamage(DiscernmentObjective):
+    """A number over the kinds of change that make a text worse."""
+
+    def wants(self, kind: Perturbation) -> bool:
+        """Say whether a kind of change makes texts worse."""
+        return kind.lowers
+
+    def interval(self, value: float, resampled: FloatArray, n_units: int) -> tuple[float, float]:
+        """Return the interval, shifted on the scale of normal deviates as in ``discernment``."""
+        return centred_interval(value, resampled, n_units, CONFIDENCE)
+
+
+@dataclass(frozen=True)
+class LowestDiscernment(_OfDamage):
+    """The smallest discernment score over the kinds that make texts worse: 1 is a p-value of .05.
+
+    Examples
+    --------
+    >>> table = JudgedTable(
+    ...     predicted=np.full(6, 80.0), human=np.full(6, np.nan),
+    ...     sources=np.arange(6), systems=np.array(["a"] * 6),
+    ...     kinds=(
+    ...         Perturbation(kind="typos", level="character"),
+    ...         Perturbation(kind="reordering", level="sentence"),
+    ...     ),
+    ...     damaged=np.array([[60.0, 70.0], [55.0, 80.0], [65.0, 80.0]] * 2),
+    ... )
+    >>> round(LowestDiscernment().value(table), 2), round(AverageDiscernment().value(table), 2)
+    (0.46, 0.93)
+    """
+
+    def __str__(self) -> str:
+        """Return the objective as it is read."""
+        return "d_min"
+
+    def summed_up(self, scores: FloatArray, kinds: Sequence[Perturbation]) -> FloatArray:
+        """Return the smallest defined score."""
+        lowest = np.min(np.where(np.isnan(scores), np.inf, scores), axis=-1)
+        return np.where(np.isinf(lowest), np.nan, lowest)
+
+
+@dataclass(frozen=True)
+class AverageDiscernment(_OfDamage):
+    """The mean discernment score over the kinds that make texts worse, levels weighing the same."""
+
+    def __str__(self) -> str:
+        """Return the objective as it is read."""
+        return "d_avg"
+
+    def summed_up(self, scores: FloatArray, kinds: Sequence[Perturbation]) -> FloatArray:
+        """Return the average over defined scores."""
+        levels = [kind.level for kind in kinds]
+        if scores.ndim == 1:
+            return np.asarray(average_discernment(scores, levels))
+        found = np.full(scores.shape[:-1], np.nan)
+        defined = ~np.isnan(scores)
+        for pattern in np.unique(defined, axis=0):
+            if pattern.any():
+                same = (defined == pattern).all(axis=-1)
+                shares = level_shares([levels[place] for place in np.flatnonzero(pattern)])
+                found[same] = scores[same][:, pattern] @ shares
+        return found
+
+
+@dataclass(frozen=True)
+class FalseAlarms(DiscernmentObjective):
+    """The share of harmless kinds of change that a judge takes for damage. Better when lower.
+
+    A control is a false alarm where originals score higher with a p-value of .05 or less. That the
+    share is 0 is no evidence that the judge minds no control.
+    """
+
+    lower_is_better = True
+    bounds = (0.0, 1.0)
+    grows = False
+
+    def __str__(self) -> str:
+        """Return the objective as it is read."""
+        return "false_alarms"
+
+    def wants(self, kind: Perturbation) -> bool:
+        """Say whether a kind of change must not lower a score."""
+        return not kind.lowers
+
+    def summed_up(self, scores: FloatArray, kinds: Sequence[Perturbation]) -> FloatArray:
+        """Return the share of defined scores that reach 1."""
+        n_defined = np.count_nonzero(~np.isnan(scores), axis=-1)
+        n_alarms = np.count_nonzero(scores >= 1, axis=-1)
+        return np.where(n_defined > 0, n_alarms / np.maximum(n_defined, 1), np.nan)
+
+    def centred(self, value: float, resampled: FloatArray) -> FloatArray:
+        """Return the resamples: a share of few controls moves in steps."""
+        return resampled
+
+
+def discernment_by_kind(table: JudgedTable) -> FloatArray:
+    """Return the discernment score D of every kind of change, shape (n_kinds,).
+
+    nan where a kind has no scored pair on some target. p-values of several targets are combined by
+    their normalised harmonic mean.
+    """
+    log_p = np.stack(
+        [wilcoxon_log_p(part.predicted, _damaged(part).T) for part in table.parts], axis=-1
+    )
+    return discernment_score(harmonic_mean_log_p(log_p))
+
+
+def moved_to(value: float, resampled: FloatArray) -> FloatArray:
+    """Return resamples moved until their median is the value.
+
+    A resample adds noise to every p-value, of which the smallest ones make evidence.
+
+    Examples
+    --------
+    >>> moved_to(1.0, np.array([1.0, 2.0, np.nan, 4.0])).tolist()
+    [0.0, 1.0, nan, 3.0]
+    """
+    defined = resampled[~np.isnan(resampled)]
+    if math.isnan(value) or not defined.size:
+        return resampled
+    return resampled - (float(np.median(defined)) - value)
+
+
+def _damaged(table: JudgedTable) -> FloatArray:
+    found = table.damaged
+    assert found is not None
+    return found
+
+
+def _tests(part: JudgedTable, *, n_kinds: int) -> list[Callable[[FloatArray], FloatArray]]:
+    """Return the test of every kind on one target, as a function of counts of sources."""
+    steps = steps_between(part.predicted, _damaged(part).T)
+    sources = part.sources.astype(np.int64)
+
+    def tested(place: int) -> Callable[[FloatArray], FloatArray]:
+        rows = np.flatnonzero(~np.isnan(steps[place]))
+        if not len(rows):
+            return lambda counts: np.full(len(counts), np.nan)
+        test, own = ResampledTest(steps[place, rows]), sources[rows]
+        return lambda counts: test.log_p(counts[:, own])
+
+    return [tested(place) for place in range(n_kinds)]
