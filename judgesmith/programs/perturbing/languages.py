@@ -1,0 +1,97 @@
+"""Which language and script a text is in, as far as its commonest words and letters tell."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
+from typing import Final
+
+FUNCTION_WORDS: Final[Mapping[str, frozenset[str]]] = MappingProxyType(
+    {
+        language: frozenset(words.split())
+        for language, words in {
+            "English": "the a an of and to in is was were are that it he she they we you his her "
+            "its their this with for on as at by from be been has have had not but or which who "
+            "will would there when what these those some",
+            "German": "der die das den dem des ein eine einen einem einer und ist war sind waren "
+            "nicht mit von zu im am auf für sich er sie es wir ich auch als bei nach wurde wird "
+            "hat haben dass aber oder",
+            "French": "le la les un une des du de et est était sont dans que qui ne pas pour sur "
+            "avec au aux ce cette ces il elle ils nous vous par plus se sa son ses a été ont mais "
+            "ou où",
+            "Spanish": "el la los las un una unos unas de del y es era son en que no por con para "
+            "al se su sus lo como más este esta fue han ha pero o muy hay también",
+            "Italian": "il lo la gli le un una di del della dei e è era sono in che non per con si "
+            "al alla da nel nella come più questo questa ha hanno ma o anche",
+            "Portuguese": "o a os as um uma de do da dos das e é era são em no na nos nas que não "
+            "por com para se ao à seu sua como mais este esta foi têm mas ou também",
+            "Dutch": "de het een van en is was zijn waren in op te dat die niet met voor aan er "
+            "hij zij wij ik ook als bij naar door om maar of wordt werd heeft hebben",
+        }.items()
+    }
+)
+"""Words so common in a language that a few sentences of it hold several of them."""
+
+_TELLING = 3  # function words of one language that a text holds at least, to be taken for it
+_FOREIGN_LETTERS = 0.2
+
+
+def language_of(words: Iterable[str]) -> str | None:
+    """Return the language whose commonest words a text holds most, if that is clear.
+
+    Parameters
+    ----------
+    words : iterable of str
+        In lower case.
+
+    Examples
+    --------
+    >>> language_of("der hund ist nicht im haus".split())
+    'German'
+    >>> language_of("dog bites man".split()) is None
+    True
+    """
+    counts = Counter(words)
+    hits = Counter(
+        {
+            language: sum(counts[word] for word in common)
+            for language, common in FUNCTION_WORDS.items()
+        }
+    )
+    (first, n), (_, n_second) = hits.most_common(2)
+    return first if n >= _TELLING and 2 * n >= 3 * n_second else None
+
+
+def scripts_of(text: str) -> Counter[str]:
+    """Return how many letters of each script a text has.
+
+    Examples
+    --------
+    >>> sorted(scripts_of("Ann 走 走").items())
+    [('CJK', 2), ('LATIN', 3)]
+    """
+    if text.isascii():
+        return Counter(LATIN=n) if (n := sum(map(str.isalpha, text))) else Counter()
+    letters = Counter(sign for sign in text if sign.isalpha())
+    found: Counter[str] = Counter()
+    for sign, n in letters.items():
+        found[unicodedata.name(sign, "UNKNOWN").split()[0].split("-")[0]] += n
+    return found
+
+
+def is_foreign(added: str, original: str) -> bool:
+    """Say whether what was added is written in letters that the original does not know.
+
+    Examples
+    --------
+    >>> is_foreign("Ульяна", "Ann left."), is_foreign("Bob", "Ann left.")
+    (True, False)
+    """
+    letters = scripts_of(added)
+    if not letters:
+        return False
+    known = scripts_of(original)
+    strange = sum(n for script, n in letters.items() if script not in known)
+    return strange > _FOREIGN_LETTERS * letters.total()

@@ -1,0 +1,168 @@
+"""What a language model is told to do to a text, and when there is no use in telling it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping, Sequence
+from types import MappingProxyType
+from typing import Final
+
+from judgesmith.programs.perturbing.catalogue import Amount, Every
+from judgesmith.programs.perturbing.differences import Token, tokens_of
+from judgesmith.programs.perturbing.mentions import capitals_tell, is_number, mentions
+from judgesmith.programs.perturbing.passage import Passage
+from judgesmith.signatures.perturbation import Perturbation
+
+LONGEST = 20_000
+"""Characters of the longest text that a language model is asked to write anew."""
+
+_EXACTLY = "{n} of them, no more and no fewer"
+
+_ORDERS: Final[Mapping[str, tuple[str, str, str]]] = MappingProxyType(
+    {
+        "fictional_entities": (
+            "Replace named entities and numbers of the text by invented ones of the same sort, "
+            "which occur nowhere in it",
+            _EXACTLY,
+            "all of them, and at least {n}",
+        ),
+        "grammatical_errors": (
+            "Put errors of grammar into the text, such as a wrong form of a verb, a missing "
+            "article or a wrong preposition. Keep its meaning, its spelling, its marks, and all "
+            "names, numbers and negations. This many errors",
+            _EXACTLY,
+            "at least one in every sentence, and at least {n} altogether",
+        ),
+        "rewriting": (
+            "Say sentences of the text once more in other words, and put each new sentence right "
+            "after the one that it repeats. The old sentences all stay as they are. This is done "
+            "to so many of them",
+            "{n}, no more and no fewer",
+            "every second one, and at least {n}",
+        ),
+        "paraphrase": (
+            "Say the text in other words, about as long, with every fact, name, number and "
+            "negation as it is. Say so much of it in other words",
+            "{n} sentences",
+            "all of it",
+        ),
+        "empty_sentences": (
+            "Add sentences without any content after sentences of the text, such as one that says "
+            "that all this is worth knowing: no fact, name, number or negation, and no remark to "
+            "whoever reads your answer. The old sentences all stay as they are. Add so many",
+            "{n}, no more and no fewer",
+            "one after every second sentence, and at least {n}",
+        ),
+    }
+)
+
+GENERAL_STEPS: Final = (
+    "Read the text from beginning to end.",
+    "Mark the places where the order can be carried out, and take as many as it says.",
+    "Change these places, and copy all else letter by letter.",
+    "Compare with the text that was given: nothing else may differ.",
+)
+"""How to go about a change where no model wrote steps for it."""
+
+_TOLD = re.compile(r"([a-z ]+) \((?:(\d+)|(?:all|every (2)nd)(?:, at least (\d+))?)\): ")
+
+
+def can_be_ordered(perturbation: Perturbation) -> bool:
+    """Say whether a language model can be told to change texts in this way."""
+    return perturbation.kind in _ORDERS
+
+
+def order_of(perturbation: Perturbation, amount: Amount) -> str:
+    """Return what is to be done to a text, as ``name (how much): order``.
+
+    Raises
+    ------
+    ValueError
+        If there are no words for such a change.
+
+    Examples
+    --------
+    >>> from judgesmith.programs.perturbing.catalogue import PERTURBATIONS, Every
+    >>> print(order_of(PERTURBATIONS["rewriting/minor"], 1)[:59])
+    rewriting (1): Say sentences of the text once more in other
+    >>> order_of(PERTURBATIONS["fictional_entities/major"], Every(at_least=2))[-37:]
+    'e in it: all of them, and at least 2.'
+    """
+    if not can_be_ordered(perturbation):
+        raise ValueError(
+            f"no language model is told to do {perturbation}; kinds with an order are "
+            f"{', '.join(_ORDERS)}. Ask for it by rule."
+        )
+    what, some, every = _ORDERS[perturbation.kind]
+    how = some if isinstance(amount, int) else every
+    n = amount if isinstance(amount, int) else amount.at_least
+    return f"{perturbation.kind.replace('_', ' ')} ({amount}): {what}: {how.format(n=n)}."
+
+
+def read_order(text: str) -> tuple[str, Amount] | None:
+    """Return the kind and the amount that an order names; None if it is no order of these.
+
+    Examples
+    --------
+    >>> from judgesmith.programs.perturbing.catalogue import PERTURBATIONS, Every
+    >>> read_order(order_of(PERTURBATIONS["rewriting/major"], Every(step=2, at_least=2)))
+    ('rewriting', Every(step=2, at_least=2))
+    """
+    found = _TOLD.match(text)
+    if found is None or (kind := found[1].replace(" ", "_")) not in _ORDERS:
+        return None
+    if found[2]:
+        return kind, int(found[2])
+    return kind, Every(step=int(found[3] or 1), at_least=int(found[4] or 1))
+
+
+def wanted(amount: Amount, n_places: int) -> int:
+    """Return how many of some places an amount asks for, which may be more than there are."""
+    if isinstance(amount, int):
+        return amount
+    return max(-(-n_places // amount.step), amount.at_least)
+
+
+def no_use(text: str, perturbation: Perturbation, amount: Amount) -> str:
+    """Return why a text cannot be changed in this way, whoever is asked; empty if it may be.
+
+    Examples
+    --------
+    >>> from judgesmith.programs.perturbing.catalogue import PERTURBATIONS
+    >>> no_use("One sentence only.", PERTURBATIONS["fictional_entities/minor"], 1)
+    'fewer than 1 names and numbers'
+    >>> no_use("Ann met Bob.", PERTURBATIONS["fictional_entities/minor"], 1)
+    ''
+    """
+    if len(text) > LONGEST:
+        return f"longer than {LONGEST} characters"
+    passage = Passage(text)
+    if not passage.words:
+        return "no word"
+    least = amount if isinstance(amount, int) else amount.at_least
+    if perturbation.kind in ("rewriting", "empty_sentences") and len(passage.sentences) < least:
+        return f"fewer than {least} sentences"
+    if perturbation.kind == "grammatical_errors" and len(passage.words) < 3 * least:
+        return f"fewer than {3 * least} words"
+    if perturbation.kind in ("fictional_entities", "paraphrase"):
+        tokens = tokens_of(text)
+        told = capitals_tell(tokens)
+        if perturbation.kind == "paraphrase":
+            return "" if told else "a text whose names cannot be told by capitals"
+        places = {one for one in mentions(tokens) if told or is_number(tokens[one])}
+        if _n_runs(tokens, places) < least:
+            return f"fewer than {least} names and numbers"
+    return ""
+
+
+def _n_runs(tokens: Sequence[Token], places: Collection[int]) -> int:
+    """Return how many different runs of neighbouring words there are at some places."""
+    runs: set[tuple[str, ...]] = set()
+    run: list[str] = []
+    for place, token in enumerate(tokens):
+        if place in places:
+            run.append(token.key)
+        elif run:
+            runs.add(tuple(run))
+            run = []
+    return len(runs | {tuple(run)} - {()})
