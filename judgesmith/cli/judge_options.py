@@ -66,7 +66,8 @@ def judge_options(command: Command) -> Command:
             "chosen",
             multiple=True,
             metavar="CHOICE=OPTION",
-            help="Decide one more of the judge's choices, such as answers=1-5; repeatable.",
+            help="Decide one more of the judge's choices, such as answers=1-5, or set what is not "
+            "searched, such as beam=4; repeatable.",
         ),
     )
 
@@ -126,9 +127,11 @@ def protocol_of(
     picked : dict of str to str
         Options of its choices.
     """
+    from judgesmith.programs.choices import decided_by_names
+
     known = family.protocol_class.model_fields
     protocol = family.protocol_class.model_validate({k: v for k, v in parts.items() if k in known})
     if not picked:
         return protocol
     with blaming("--choose"):
-        return family.judge_of(protocol).with_choices(picked).protocol
+        return decided_by_names(family.judge_of(protocol), picked).protocol

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from judgesmith.optimizers.competing_models import MODEL
 from judgesmith.optimizers.demonstration_choices import NAMES, N
+from judgesmith.programs.choices import own_settings
 from judgesmith.programs.families import family_of
 from judgesmith.signatures.judge_protocol import JudgeProtocol
 from judgesmith.signatures.protocol import Protocol
@@ -46,6 +47,8 @@ def check_fixed(fixed: Sequence[str], protocol: JudgeProtocol, more: Iterable[st
     own = list(known)
     if family_of(protocol.judge).has_demonstrations:
         own += NAMES
+    # What is set and never searched stays as it is, too.
+    known += [name for name in own_settings(protocol) if name not in known]
     known += [name for name in (*_names(Protocol()), *NAMES, MODEL) if name not in known]
     for name in fixed:
         if name not in known:

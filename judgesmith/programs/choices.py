@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from judgesmith.signatures.judge_protocol import JudgeProtocol
 from judgesmith.signatures.rubric import Rubric
 from judgesmith.signatures.scale import PERCENT, Scale
-from judgesmith.signatures.space import Choice, Option
+from judgesmith.signatures.space import Choice, Option, Picked
+
+if TYPE_CHECKING:
+    from judgesmith.programs.judge import Judge
+
+Kind = TypeVar("Kind", bound="Judge")
 
 SAMPLES = (1, 3, 5)
 """How many answers per question compete; more than one are drawn at ``WARM``."""
@@ -32,6 +37,80 @@ def field_choice(
     ordered = (own, *(value for value in values if value != own))
     options = tuple(Option(id=value, sets={field: value}) for value in ordered)
     return Choice(name=field, options=options, only_if=only_if)
+
+
+def own_settings(protocol: JudgeProtocol) -> tuple[str, ...]:
+    """Return which fields of a family's own hold one plain value: a number, a word, or none yet.
+
+    Most of them are choices; the others are set where a judge is made, and not searched.
+
+    Examples
+    --------
+    >>> from judgesmith.signatures.pairs import PairsProtocol
+    >>> own_settings(PairsProtocol())
+    ('ranking', 'beam', 'doubt')
+    """
+    own = (name for name in type(protocol).model_fields if name not in JudgeProtocol.model_fields)
+    return tuple(
+        name for name in own if isinstance(getattr(protocol, name), str | int | float | None)
+    )
+
+
+def decided_by_names(judge: Kind, picked: Picked) -> Kind:
+    """Return a judge of the same kind that is decided as ``picked`` says, by choice or setting.
+
+    Parameters
+    ----------
+    judge : Judge
+        Where to start from.
+    picked : dict of str to str
+        Options by choice, and values by setting (``own_settings``) where there is no such choice;
+        a number need not be among the options that are searched.
+
+    Raises
+    ------
+    ValueError
+        If there is no such choice, option or setting, or a value is out of its range.
+
+    Examples
+    --------
+    >>> from judgesmith.programs.pairs import Pairs
+    >>> own = decided_by_names(Pairs(), {"ranking": "beam", "beam": "4"}).protocol
+    >>> own.ranking, own.beam
+    ('beam', 4)
+    """
+    own, space = judge.protocol, judge.space()
+    options = {one.name: one.ids for one in space.choices}
+    settings = [name for name in own_settings(own) if _can_be_set(own, name, options, picked)]
+    values = {name: picked[name] for name in settings if name in picked}
+    chosen = {name: option for name, option in picked.items() if name not in values}
+    unknown = sorted(set(chosen) - set(options))
+    if unknown and settings:
+        raise ValueError(
+            f"there is no choice {', '.join(unknown)}; there are {', '.join(options)}, and "
+            f"{', '.join(settings)} can be set."
+        )
+    if values:
+        judge = judge.with_protocol(own.decided(values))
+    return judge.with_choices(chosen)
+
+
+def _can_be_set(
+    protocol: JudgeProtocol, name: str, options: Mapping[str, tuple[str, ...]], picked: Picked
+) -> bool:
+    """Say whether a setting takes the value that is picked beside the options that compete."""
+    if name not in options:
+        return True
+    value = getattr(protocol, name)
+    if isinstance(value, bool) or picked.get(name, options[name][0]) in options[name]:
+        return False
+    if not isinstance(value, str):
+        return True
+    try:
+        protocol.decided({name: picked[name]})
+    except ValueError:
+        return False  # told better by the options that there are
+    return True
 
 
 def rubric_choice(

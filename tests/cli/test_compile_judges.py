@@ -58,6 +58,15 @@ def test_it_scores_the_criteria_that_people_rated(run, data, folder):
     assert set(done.json["criteria"]["heldout"]) == {"fluency", "faithfulness"}
 
 
+def test_what_is_not_searched_can_be_set(run, data, folder):
+    chosen = ["--choose", "beam=2", "--choose", "doubt=.2", "--objective", "spearman@sample"]
+    options = ["--criteria", "general", "--judge", "pairs", *chosen]
+    searched = ["--optimizer", "protocol", "--trials", "2"]
+    assert run("compile", data, "-o", "judge", *options, *searched).status == 0
+    own = protocol(folder)
+    assert (own["beam"], own["doubt"]) == (2, 0.2)
+
+
 def test_a_later_run_starts_from_it(run, data, folder):
     compiled(run, data, *AS_IT_IS)
     assert run("compile", data, "-o", "later", "--from", "judge").status == 0
