@@ -49,13 +49,13 @@ _NEGATIONS = _all(
     "不 没 沒 無 无 非 未",
 )
 _ENDS = frozenset(".!?\u2026\u3002\uff01\uff1f:\"'\u201c\u201d\u2018([-\u2013\u2014\u2022*")
-_MOST_CAPITALS = 0.7
+_MOST_CAPITALS = 0.8
 
 
 def capitals_tell(tokens: Sequence[Token]) -> bool:
     """Say whether names can be told from other words by their capitals.
 
-    They cannot in scripts without capitals, nor where seven of ten words within sentences
+    They cannot in scripts without capitals, nor where more than four of five words within sentences
     have one.
 
     Examples

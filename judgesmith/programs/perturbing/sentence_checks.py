@@ -75,6 +75,8 @@ def insertions(
     'a sentence of the text changed or lost'
     """
     ends = [end for _, end in Passage(original).sentences]
+    if not ends:
+        return "no sentence in the text"
     keys = [token.key for token in other]
     found: list[Insertion] = []
     at, first = 0, 0

@@ -36,13 +36,16 @@ NOT_ANOTHER = "unchanged"
 """The fault of an answer that gives the text back."""
 
 
+_SLACK = 20  # characters that short texts may differ by
+
+
 @dataclass(frozen=True, slots=True)
 class _Bounds:
     """How long an answer may be, in lengths of the original, and characters beyond that."""
 
     least: float
     most: float
-    beyond: int = 20
+    beyond: int = _SLACK
 
 
 _LENGTHS: Final[Mapping[str, _Bounds]] = MappingProxyType(
@@ -138,7 +141,7 @@ def _length_fault(text: str, original: str, kind: str) -> str:
     bounds, n = _LENGTHS[kind], len(original.strip())
     if len(text) > bounds.most * n + bounds.beyond:
         return "too long"
-    return "too short" if len(text) < bounds.least * n - bounds.beyond else ""
+    return "too short" if len(text) < bounds.least * n - _SLACK else ""
 
 
 def _added_fault(edits: Sequence[Edit], text: str, original: str) -> str:

@@ -6,6 +6,7 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
+from itertools import pairwise
 
 from judgesmith.programs.perturbing.catalogue import Amount
 from judgesmith.programs.perturbing.differences import Difference, Token
@@ -25,6 +26,7 @@ from judgesmith.programs.perturbing.orders import wanted
 from judgesmith.programs.perturbing.passage import Passage
 
 _FUNCTION = frozenset().union(*FUNCTION_WORDS.values())
+_INSIDE = frozenset(["of", "the", "de", "del", "di", "du", "la", "le", "van", "von", "-", "&"])
 _MOST_LEFT = 1 / 3  # of the names and numbers, where all are to be replaced
 _SHORT = 5  # letters of a word whose other forms may look like any other word
 _ALIKE = 0.5
@@ -74,7 +76,7 @@ def entity_fault(
         replaced.append({plain(token) for token in gone})
         # "Article 9", "Monday, 5 May 1990": numbers may belong to a name or stand for themselves.
         most += len(gone)
-    n = _n_apart(replaced)
+    n = _n_apart(replaced) - _n_joined(tokens, found)
     if isinstance(amount, int):
         return _number_fault(n, most, amount)
     touched = {place for one in found for place in one.removed}
@@ -108,6 +110,15 @@ def _n_apart(several: Sequence[set[str]]) -> int:
         groups = [group for group in groups if not group & one]
         groups.append(one.union(*joined))
     return len(groups)
+
+
+def _n_joined(tokens: Sequence[Token], found: Sequence[Difference]) -> int:
+    """Return how often two exchanges are apart by small words of one name, as in Bank of Rome."""
+    return sum(
+        all(plain(token) in _INSIDE for token in tokens[one.removed.stop : other.removed.start])
+        for one, other in pairwise(found)
+        if one.removed and other.removed
+    )
 
 
 def grammar_fault(
