@@ -27,6 +27,7 @@ from judgesmith.programs.perturbing.passage import Passage
 
 _FUNCTION = frozenset().union(*FUNCTION_WORDS.values())
 _INSIDE = frozenset(["of", "the", "de", "del", "di", "du", "la", "le", "van", "von", "-", "&"])
+_NAME_MARKS = frozenset("-'.,&:/")
 _MOST_LEFT = 1 / 3  # of the names and numbers, where all are to be replaced
 _SHORT = 5  # letters of a word whose other forms may look like any other word
 _ALIKE = 0.5
@@ -99,7 +100,7 @@ def _may_go(token: Token, is_named: bool) -> bool:
 
 def _joins(token: Token) -> bool:
     """Say whether a word or mark may stand inside a name, such as 'of' or a hyphen."""
-    return not token.is_word or plain(token) in _FUNCTION
+    return plain(token) in _FUNCTION if token.is_word else token.key in _NAME_MARKS
 
 
 def _n_apart(several: Sequence[set[str]]) -> int:

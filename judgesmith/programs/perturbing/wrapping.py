@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 
 from judgesmith.signatures.fences import imitates_layout
 
@@ -27,6 +28,7 @@ _REMARKS = re.compile(
     r"|let me know\b|is there anything else\b|feel free\b)",
     re.IGNORECASE,
 )
+_UNSEEN = ("Cc", "Cf", "Co", "Cn", "Cs")
 _MARKUP = frozenset("*_#`~|<>[]{}\\^=")
 
 
@@ -62,7 +64,7 @@ def spoken_around(text: str, original: str) -> str:
     -------
     str
         A few words; empty if there is no refusal, no remark to the reader, no mark of the layout
-        of questions, and no markup, beyond what the original has itself.
+        of questions, no markup and no hidden sign, beyond what the original has itself.
 
     Examples
     --------
@@ -83,6 +85,9 @@ def spoken_around(text: str, original: str) -> str:
         return "a remark beside the text"
     if imitates_layout(text) and not imitates_layout(original):
         return "marks of the layout of questions"
-    if any(sign in text and sign not in original for sign in _MARKUP):
+    new = set(text) - set(original)
+    if new & _MARKUP:
         return "markup that the text does not have"
+    if any(unicodedata.category(sign) in _UNSEEN and not sign.isspace() for sign in new):
+        return "signs that nobody sees"
     return ""
