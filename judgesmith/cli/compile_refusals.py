@@ -9,7 +9,7 @@ from judgesmith.cli.options import given_options
 
 _OF_THE_JUDGE = (
     *("family", "rubric", "criteria", "inference", "variant", "criteria_calls", "explain"),
-    *("answer_tokens", "chosen"),
+    *("answer_tokens", "chosen", "steps", "questions"),
 )
 """Options that say what an earlier judge says already."""
 

@@ -10,7 +10,14 @@ from judgesmith.cli.compile_refusals import (
     refuse_contradictions,
 )
 from judgesmith.cli.faults import OptionError, blaming
-from judgesmith.cli.judge_options import family_named, picked_of, protocol_of
+from judgesmith.cli.judge_options import (
+    LINES,
+    check_lines,
+    family_named,
+    lines_of,
+    picked_of,
+    protocol_of,
+)
 from judgesmith.cli.options import given_options
 from judgesmith.cli.role_options import roles_of
 
@@ -79,8 +86,11 @@ def settings_of(
     }
     start |= {"max_tokens": answer_tokens} if answer_tokens else {}
     refuse_another_search(rest["optimizer"])
+    kind = family_named(family)
+    files = {name: rest.pop(name) for name in LINES}
+    start |= lines_of(files)
     settings = _settings(
-        family_named(family),
+        kind,
         start,
         picked_of(chosen),
         texts=not no_texts,
@@ -88,6 +98,8 @@ def settings_of(
         roles=roles_of(roles),
         **rest,
     )
+    if settings.criteria_from == "given":
+        check_lines(start, settings.protocol.rubric.names, files=files)
     with blaming("--from"):
         return settings if before is None else starting_from(before, settings)
 

@@ -14,7 +14,10 @@ if TYPE_CHECKING:
     from judgesmith.programs import Family
     from judgesmith.signatures.judge_protocol import JudgeProtocol
 
-_FIELDS = ("variant", "criteria_calls", "explain")
+LINES = ("steps", "questions")
+"""Options that name a file with lines by criterion, called as the part of the protocol is."""
+
+_FIELDS = ("variant", "criteria_calls", "explain", *LINES)
 """Options that are parts of the protocol, in families that have them."""
 
 _EXAMPLES = ("n_demonstrations", "n_rounds", "n_draws", "partial_demos")
@@ -60,6 +63,17 @@ def judge_options(command: Command) -> Command:
             type=click.IntRange(min=1),
             help="Tokens that a judge's answer may have at most [default: as many as the model "
             "gives].",
+        ),
+        click.option(
+            "--steps",
+            metavar="FILE",
+            help="YAML with evaluation steps of a g-eval judge, by criterion: a list each. Those "
+            "of the other criteria are written by the model.",
+        ),
+        click.option(
+            "--questions",
+            metavar="FILE",
+            help="YAML with the questions of a checklist judge, by criterion, as for --steps.",
         ),
         click.option(
             "--choose",
@@ -135,3 +149,37 @@ def protocol_of(
         return protocol
     with blaming("--choose"):
         return decided_by_names(family.judge_of(protocol), picked).protocol
+
+
+def lines_of(files: Mapping[str, str | None]) -> dict[str, Any]:
+    """Return the parts of a protocol that files hold by criterion, of those that are named.
+
+    Raises
+    ------
+    ValueError
+        If a file holds something else.
+    """
+    from judgesmith.programs.criterion_lines import QUESTIONS, STEPS
+
+    kinds = {"steps": STEPS, "questions": QUESTIONS}
+    return {name: kinds[name].load(path) for name, path in files.items() if path is not None}
+
+
+def check_lines(
+    parts: Mapping[str, Any], names: Sequence[str], *, files: Mapping[str, str | None]
+) -> None:
+    """Refuse lines for what is no criterion.
+
+    Raises
+    ------
+    OptionError
+        If there are some.
+    """
+    for part, path in files.items():
+        unknown = [name for name in parts.get(part, ()) if name not in (*names, "overall")]
+        if unknown:
+            raise OptionError(
+                f"{path}: {part} for {unknown[0][:80]!r}, which is no criterion; there are "
+                f"{', '.join(names)}.",
+                option=str(path),
+            )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import dspy
@@ -14,8 +15,10 @@ from judgesmith.programs.adapter import FencedAdapter
 from judgesmith.programs.asking import current_lm
 from judgesmith.programs.call_settings import call_config
 from judgesmith.programs.models import sampling
+from judgesmith.programs.weighing import OVERALL
 from judgesmith.signatures.checklist import ChecklistProtocol, WriteQuestions, check_questions_of
 from judgesmith.signatures.g_eval import GEvalProtocol, WriteSteps, check_steps, steps_key
+from judgesmith.signatures.plain_yaml import read_yaml
 
 if TYPE_CHECKING:
     from judgesmith.signatures.judge_protocol import JudgeProtocol
@@ -95,7 +98,7 @@ class CriterionLines:
                     problem = str(fault).split("\n")[0]
         return f"the model's {self.field} could not be read: {problem}"
 
-    def read(self, text: str) -> Lines:
+    def read(self, text: str, *, of: str = "the criterion") -> Lines:
         r"""Return what stands on the lines of a text, without their numbers.
 
         Raises
@@ -111,7 +114,42 @@ class CriterionLines:
         lines = [" ".join(line.split()) for line in text.splitlines()]
         lines = [line for line in lines if line and not _HEADING.match(line)]
         found = tuple(plain for line in lines if (plain := _NUMBER.sub("", line).strip()))
-        self.check(found, of="the criterion")
+        self.check(found, of=of)
+        return found
+
+    def load(self, path: str | Path) -> dict[str, Lines]:
+        """Return the lines in a YAML file, by criterion: each a list, or a text of several lines.
+
+        Raises
+        ------
+        ValueError
+            If the file cannot be read, is of another form, or has lines of no use; the message
+            begins with its name.
+        """
+        try:
+            given = read_yaml(Path(path).read_text(encoding="utf-8"))
+            if not isinstance(given, Mapping) or not given:
+                raise ValueError(
+                    f"expected {self.field} by criterion, as name: and a list; got "
+                    f"{str(given)[:80]!r}."
+                )
+            return {str(name): self._given(str(name), lines) for name, lines in given.items()}
+        except UnicodeDecodeError:
+            raise ValueError(f"{path}: expected a text file in UTF-8.") from None
+        except OSError as fault:
+            raise ValueError(f"{path}: cannot read the {self.field}: {fault.strerror}.") from None
+        except ValueError as fault:
+            raise ValueError(f"{path}: {fault}") from None
+
+    def _given(self, name: str, lines: object) -> Lines:
+        if isinstance(lines, str):
+            return self.read(lines, of=name)
+        if not isinstance(lines, list) or not all(isinstance(one, str) for one in lines):
+            raise ValueError(
+                f"expected a list of {self.field} for {name[:60]}; got {str(lines)[:80]!r}."
+            )
+        found = tuple(" ".join(one.split()) for one in lines)
+        self.check(found, of=name)
         return found
 
     def lacking(
@@ -151,10 +189,15 @@ class CriterionLines:
         dict of str to tuple of str
             What was given and what was written, by criterion.
         tuple of str
-            Which criteria have none, and why.
+            Which criteria have none, and why; and which lines are of no criterion.
         """
         found = dict(given)
-        problems = []
+        known = {one.name for rubric in rubrics for one in rubric.criteria} | {OVERALL}
+        unused = sorted(name for name in given if ":" not in name and name not in known)
+        problems = [
+            f"{self.field} are given for {name}, which is no criterion: they are not used"
+            for name in unused
+        ]
         for task, criterion, key in self.lacking(given, rubrics):
             lines = self.written(lm, task=task, criterion=key)
             if isinstance(lines, str):

@@ -67,6 +67,44 @@ def test_what_is_not_searched_can_be_set(run, data, folder):
     assert (own["beam"], own["doubt"]) == (2, 0.2)
 
 
+def test_steps_are_given_in_a_file(run, data, folder):
+    (folder / "own.yaml").write_text(
+        "fluency:\n- Read it  aloud.\nrelevance: |\n  1. Count.\n  2. Add.\n"
+    )
+    options = ["--judge", "g-eval", "--optimizer", "none", "--steps", "own.yaml"]
+    asked = run("compile", data, "-o", "judge", *options, "--criteria", "general", "--json").json
+    steps = protocol(folder)["steps"]
+    assert steps["fluency"] == ["Read it aloud."]
+    assert steps["relevance"] == ["Count.", "Add."]
+    assert len(steps) == 6
+    planned = run("compile", data, "-o", "judge", *options, "--criteria", "general", "--dry-run")
+    assert f"{asked['calls']} calls if every answer can be read" in planned.out
+    said = run("compile", data, "-o", "human", *options, "--criteria", "human").out
+    assert "steps are given for relevance, which is no criterion" in " ".join(said.split())
+
+
+@pytest.mark.parametrize(
+    ("judge", "option", "text", "said"),
+    [
+        ("g-eval", "--steps", "fluenci: [Look.]", "steps for 'fluenci', which is no criterion"),
+        ("g-eval", "--steps", "fluency: 3", "expected a list of steps for fluency; got '3'"),
+        ("g-eval", "--steps", "- Look.", "expected steps by criterion"),
+        ("g-eval", "--steps", "fluency: ['<verbatim-0>']", "without the markers of questions"),
+        ("g-eval", "--steps", "\xff", "in UTF-8"),
+        ("checklist", "--questions", "fluency: [Is it]", "ends on a question mark"),
+        ("checklist", "--steps", "fluency: [Look.]", "does not apply to a checklist judge"),
+        ("direct", "--questions", "fluency: [Is it?]", "does not apply to a direct judge"),
+    ],
+)
+def test_what_are_no_steps_or_questions_is_refused(run, data, folder, judge, option, text, said):
+    (folder / "own.yaml").write_text(text, encoding="latin-1")
+    options = ["--judge", judge, "--optimizer", "none", "--criteria", "general"]
+    ended = run("compile", data, "-o", "judge", *options, option, "own.yaml")
+    assert ended.status == 2
+    assert said in " ".join(ended.err.split())
+    assert not (folder / "judge").exists()
+
+
 def test_a_later_run_starts_from_it(run, data, folder):
     compiled(run, data, *AS_IT_IS)
     assert run("compile", data, "-o", "later", "--from", "judge").status == 0
