@@ -37,6 +37,7 @@ NOT_ANOTHER = "unchanged"
 
 
 _SLACK = 20  # characters that short texts may differ by
+_MOST_EVER, _LONG = 4, 1000  # lengths and characters of an answer with all that is around it
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +94,8 @@ def verified(
     >>> verified("I'm sorry, I cannot help with that.", "Then Ann left Rome.", minor, 1)
     'a refusal'
     """
+    if len(answer) > _MOST_EVER * len(original) + _LONG:
+        return "too long"  # before anything is looked for in it
     text = unwrapped(answer, original)
     if not text:
         return "empty"
