@@ -1,9 +1,13 @@
 """Where the rated data is, and what happens to a test that needs it when it is not there."""
 
+import importlib
 import os
+import pkgutil
 import sys
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import settings
@@ -14,7 +18,8 @@ sys.path.insert(0, str(Path(__file__).parent))  # tests import the helpers besid
 settings.register_profile("judgesmith", deadline=None)
 settings.load_profile("judgesmith")
 
-DEFAULT_DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
+ROOT = Path(__file__).resolve().parents[1]
+DEFAULT_DATA = ROOT.parent / "shared" / "data"
 _missing: list[str] = []
 
 
@@ -46,25 +51,51 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker("no_cover")
 
 
-@pytest.hookimpl(wrapper=True)
-def pytest_runtest_setup(item: pytest.Item) -> Generator[None, object, object]:
-    """Leave what a test marked ``no_cover`` sets up out of coverage, as pytest-cov does its call.
+def counting_of(config: pytest.Config) -> Any:
+    """Return what counts lines for pytest-cov in this process, or None where nothing does."""
+    return getattr(config.pluginmanager.getplugin("_cov"), "cov_controller", None)
 
-    Counting lines more than doubles what Python takes: long tests over lines that short ones
-    reach as well are marked.
-    """
-    plugin = item.config.pluginmanager.getplugin("_cov")
-    counting = getattr(plugin, "cov_controller", None)
-    if counting is None or item.get_closest_marker("no_cover") is None:
-        return (yield)
+
+@contextmanager
+def uncounted(config: pytest.Config) -> Iterator[None]:
+    """Leave what happens meanwhile out of coverage, as pytest-cov does the call of such a test."""
+    counting = counting_of(config)
+    if counting is None:
+        yield
+        return
     counting.pause()
     # Workers of xdist have a second count below it, which nobody reads and which would go on.
     while (unread := type(counting.cov).current()) is not None:
         unread.stop()
     try:
-        return (yield)
+        yield
     finally:
         counting.resume()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection(session: pytest.Session) -> Generator[None, object, object]:
+    """Count what importing our modules runs, and not the work of finding and rewriting tests."""
+    if counting_of(session.config) is None:
+        return (yield)
+    for found in pkgutil.walk_packages([str(ROOT / "judgesmith")], "judgesmith."):
+        if not found.name.endswith("__main__"):
+            importlib.import_module(found.name)
+    with uncounted(session.config):
+        return (yield)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_setup(item: pytest.Item) -> Generator[None, object, object]:
+    """Leave what a test marked ``no_cover`` sets up out of coverage as well.
+
+    Counting lines more than doubles what Python takes: long tests over lines that short ones
+    reach as well are marked.
+    """
+    if item.get_closest_marker("no_cover") is None:
+        return (yield)
+    with uncounted(item.config):
+        return (yield)
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
