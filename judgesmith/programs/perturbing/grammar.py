@@ -65,7 +65,7 @@ def _add(changes: list[Change], used: set[Span], words: list[Span], case: Case, 
 
     Faults of form come first: words that change places are easily overlooked.
     """
-    for order_alone in (False, True):
+    for order_alone in (False, True) if case.passage.has_latin else (True,):
         for place in drawn_order(len(words), case.rng):
             if n <= 0:
                 return

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
+from collections.abc import Iterator
 from functools import cached_property
 
 import regex
@@ -17,8 +18,12 @@ _SPACED = rf"(?:(?![{_UNSPACED}])[\p{{L}}\p{{N}}]\p{{M}}*)"
 _WORD = regex.compile(
     rf"[{_UNSPACED}]\p{{M}}*|{_SPACED}++(?:['’.,:\-](?=[\p{{L}}\p{{N}}]){_SPACED}++)*"
 )
-_ASCII_WORD = re.compile(r"[A-Za-z0-9]+(?:['.,:\-][A-Za-z0-9]+)*")
+_LATIN = re.compile("[A-Za-z]")
+_WINDOW = 4096
 _GRAPHEME = regex.compile(r"\X")
+# Texts of which every sign is a character by itself, whose words need no table of scripts.
+_PLAIN = re.compile(r"[\x00-\x0c\x0e-\u02ff\u2010-\u2027\u20ac]*")
+_PLAIN_WORD = re.compile(r"[^\W_]+(?:['’.,:\-][^\W_]+)*")
 
 
 class Passage:
@@ -52,10 +57,33 @@ class Passage:
     def letters(self) -> list[Span]:
         """Letters and digits, each with the marks that stand on it: no edit falls between them."""
         text = self.text
-        if text.isascii():
+        if self.is_plain:
             return [(place, place + 1) for place, sign in enumerate(text) if sign.isalnum()]
         found = (match.span() for match in _GRAPHEME.finditer(text))
         return [(start, end) for start, end in found if text[start].isalnum()]
+
+    @cached_property
+    def is_plain(self) -> bool:
+        """Whether each sign is a character by itself: no marks, joiners or paired line ends."""
+        return _PLAIN.fullmatch(self.text) is not None
+
+    @cached_property
+    def _starts(self) -> bytearray:
+        """Return 1 where a character begins, and after the last."""
+        flags = bytearray(len(self.text) + 1)
+        for match in _GRAPHEME.finditer(self.text):
+            flags[match.start()] = 1
+        flags[-1] = 1
+        return flags
+
+    @cached_property
+    def has_latin(self) -> bool:
+        """Whether a Latin letter is in it, as in any English word."""
+        return _LATIN.search(self.text) is not None
+
+    def is_between(self, place: int) -> bool:
+        """Say whether a place is between two characters, and not inside one."""
+        return self.is_plain or self._starts[place] == 1
 
     @cached_property
     def words(self) -> list[Span]:
@@ -64,7 +92,7 @@ class Passage:
         Apostrophes, hyphens and points inside belong to a word. In scripts without spaces each
         character is one.
         """
-        pattern = _ASCII_WORD if self.text.isascii() else _WORD
+        pattern = _PLAIN_WORD if self.is_plain else _WORD
         return [match.span() for match in pattern.finditer(self.text)]
 
     @cached_property
@@ -73,21 +101,28 @@ class Passage:
 
         A text without any word has none.
         """
-        text, spans = self.text, list[Span]()
-        place, start = 0, -1
-        # The splitter takes no lone surrogates; each is replaced by one other character.
-        plain = text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
-        for piece in get_sentence_boundaries("en", plain):
-            place, end = piece["start_index"], piece["end_index"]
+        text, spans, start = self.text, list[Span](), -1
+        for place, end in _pieces(text):
             blank_before = start < 0
             start = place if blank_before else start
-            if any(sign.isalnum() for sign in text[place:end]):
+            if not self.is_between(end):
+                continue
+            if any(sign.isalnum() for sign in text[start:end]):
                 spans.append((start, end))
                 start = -1
             elif spans and blank_before:
                 spans[-1] = (spans[-1][0], end)
                 start = -1
-        return [_trimmed(text, start, end) for start, end in spans]
+        return [self._trimmed(start, end) for start, end in spans]
+
+    def _trimmed(self, start: int, end: int) -> Span:
+        """Return the span without the blanks at both ends."""
+        piece = self.text[start:end]
+        end = start + len(piece.rstrip())
+        start += len(piece) - len(piece.lstrip())
+        while not self.is_between(start):
+            start -= 1
+        return start, end
 
     def shown(self, span: Span) -> str:
         """Return what stands at a span."""
@@ -101,8 +136,23 @@ class Passage:
         return self.words[first:last]
 
 
-def _trimmed(text: str, start: int, end: int) -> Span:
-    """Return the span without the blanks at both ends."""
-    piece = text[start:end]
-    start += len(piece) - len(piece.lstrip())
-    return start, start + len(piece.strip())
+def _pieces(text: str) -> Iterator[Span]:
+    """Yield where sentences are, with the blanks after them, so that they make up the text.
+
+    The splitter takes time like the square of a text without spaces, so it gets a window at a time.
+    """
+    # It takes no lone surrogates either; each is replaced by one other character.
+    plain = text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
+    start, window = 0, _WINDOW
+    while start < len(plain):
+        pieces = get_sentence_boundaries("en", plain[start : start + window])
+        is_last = start + window >= len(plain)
+        whole = pieces if is_last else pieces[:-1]  # the last one may go on behind the window
+        for piece in whole:
+            yield start + piece["start_index"], start + piece["end_index"]
+        if is_last:
+            return
+        if whole:
+            start, window = start + whole[-1]["end_index"], _WINDOW
+        else:
+            window *= 2

@@ -23,6 +23,7 @@ from judgesmith.programs.perturbing.case import Case, Found
 from judgesmith.programs.perturbing.catalogue import Amount, Every, amount_of
 from judgesmith.programs.perturbing.donors import Donors
 from judgesmith.programs.perturbing.passage import Passage
+from judgesmith.programs.perturbing.whole_characters import whole_characters
 from judgesmith.signatures.perturbation import Edit, Perturbation, Perturbed, Skipped, edited
 from judgesmith.signatures.rated import RatedItem
 
@@ -125,7 +126,7 @@ def perturb(
     found = rule(case)
     if isinstance(found, Skipped):
         return found
-    changes = sorted(one for one in found if text[one[0] : one[1]] != one[2])
+    changes = whole_characters(sorted(found), case.passage)
     edits = tuple(Edit(start=start, end=end, text=put) for start, end, put in changes)
     changed = edited(text, edits)
     if changed == text:

@@ -44,6 +44,7 @@ _KNOWN = re.compile(
     rf"\b(?:{'|'.join(sorted(map(re.escape, SAME), key=len, reverse=True))})\b(?!['’-])",
     re.IGNORECASE,
 )
+_LATIN = re.compile("[A-Za-z]")
 _OPENINGS = ("In other words, ", "That is to say, ", "Put differently, ", "To say it again, ")
 # Opens a sentence with a capital alone; any other capital may be a name's.
 _SMALL = (
@@ -79,7 +80,9 @@ def rewriting(case: Case) -> Found:
         chosen = drawn(places, k, case.rng)
     else:
         chosen = places[:: case.amount.step]
-        chosen += [place for place in places if place not in chosen][: k - len(chosen)]
+        chosen += [place for n, place in enumerate(places) if n % case.amount.step][
+            : k - len(chosen)
+        ]
     between = joined_by(case)
     return [(end, end, between + _restated(passage.text[start:end], case)) for start, end in chosen]
 
@@ -108,4 +111,4 @@ def _restated(sentence: str, case: Case) -> str:
 
 
 def _has_latin(text: str) -> bool:
-    return any("a" <= sign <= "z" or "A" <= sign <= "Z" for sign in text)
+    return _LATIN.search(text) is not None

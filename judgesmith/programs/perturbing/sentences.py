@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections import Counter
 from itertools import pairwise
 from random import Random
 
@@ -36,7 +37,7 @@ def reordering(case: Case) -> Found:
     first = {texts[place]: rank for rank, place in reversed(list(enumerate(places)))}
     circle = sorted(places, key=lambda place: first[texts[place]])
     runs = [texts[place] for place in circle]
-    shift = max(runs.count(text) for text in set(runs)) if len(first) < len(circle) else 1
+    shift = max(Counter(runs).values())
     if 2 * shift > len(circle):
         return Skipped(reason="more than half of the sentences are the same")
     moved = circle[shift:] + circle[:shift]
