@@ -103,10 +103,22 @@ class RunModels:
 def run_models(
     choice: ModelChoice, settings: CompileSettings, *, run_id: str | None = None
 ) -> RunModels:
-    """Return the models of a run, each made once however many parts it has."""
+    """Return the models of a run, each made once however many parts it has.
+
+    Raises
+    ------
+    ModelError
+        If one that is to judge cannot be asked what the judge asks.
+    """
+    from judgesmith.programs.families import family_of
+    from judgesmith.programs.text_likelihood import check_scores_texts
+
     first = choice.model_name or "offline"
     names = list(dict.fromkeys((first, *settings.models, *settings.roles.values())))
     made = dict(zip(names, choice.lms(*names[1:], run_id=run_id), strict=True))
+    if family_of(settings.protocol.judge).scores_texts:
+        for name in (first, *settings.models):
+            check_scores_texts(made[name])
     return RunModels(
         lm=made[first],
         competing={name: made[name] for name in settings.models},

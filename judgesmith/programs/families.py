@@ -49,8 +49,8 @@ class Family:
     has_demonstrations : bool
         Whether graded examples can be shown. They are drawn and worded for questions of
         Active-Critic's protocol.
-    needs_logprobs, needs_model : bool
-        Whether it needs log-probabilities of the model, and a model at all.
+    scores_texts : bool
+        Whether it asks how likely a given text is, which few endpoints tell.
     reads_references : bool
         Whether its steps take the item's ``references``, too.
     calls : str
@@ -75,8 +75,7 @@ class Family:
     forms: str
     about: str
     has_demonstrations: bool = False
-    needs_logprobs: bool = False
-    needs_model: bool = True
+    scores_texts: bool = False
     reads_references: bool = False
     calls: str = ""
     roles: tuple[tuple[str, tuple[str, ...]], ...] = ()
@@ -297,7 +296,7 @@ register_family(
         steps="judgesmith.programs.gptscore_steps:gptscore_steps",
         forms="judgesmith.programs.gptscore_steps:gptscore_forms",
         about="scores by how likely the model finds the response, token by token",
-        needs_logprobs=True,
+        scores_texts=True,
     )
 )
 register_family(
@@ -308,7 +307,6 @@ register_family(
         steps="judgesmith.programs.reference_steps:reference_steps",
         forms="judgesmith.programs.reference_steps:reference_forms",
         about="measures overlap with the item's references, by ROUGE, BLEU, chrF or METEOR",
-        needs_model=False,
         reads_references=True,
         calls="judgesmith.programs.reference_steps:no_calls",
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
 from weakref import WeakSet
 
 from judgesmith.programs.judging import Ask, Reply
@@ -15,13 +16,32 @@ from judgesmith.programs.models import (
     Settings,
     Stack,
     TransientModelError,
+    stack_of,
 )
+from judgesmith.programs.models.errors import unscoring
 from judgesmith.programs.replies import too_long
 from judgesmith.programs.templates import Template
+
+if TYPE_CHECKING:
+    import dspy
 
 _SETTINGS = Settings(temperature=None, max_tokens=1, logprobs=0)
 _PROBE = ("The cat sat down on the", " mat.")
 _TOLD: WeakSet[Stack] = WeakSet()
+
+
+def check_scores_texts(lm: dspy.LM) -> None:
+    """Refuse a model that has no way to say how likely a given text is; nothing is asked.
+
+    Raises
+    ------
+    ModelError
+        If it is of such a kind. Whether an endpoint of the others answers is known once it is
+        asked.
+    """
+    stack = stack_of(lm)
+    if stack is None or not getattr(stack.engine, "scores_texts", False):
+        raise unscoring(str(lm.model), "there is no such call for models of this kind")
 
 
 def text_request(model: str, template: Template, ask: Ask) -> ModelRequest:

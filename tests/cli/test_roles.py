@@ -89,6 +89,15 @@ def test_a_judge_of_another_kind_has_no_writer(data, capsys):
     assert "a judge of the family direct has no role 'writer'" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("more", [["--model", "anthropic/x"], ["--models", "anthropic/x"]])
+def test_a_model_that_cannot_tell_how_likely_a_text_is_is_refused_at_once(data, capsys, more):
+    own = ["compile", data, "-o", "judge", "--judge", "gptscore", "--scale", "1..5", "--dry-run"]
+    if "--models" in more:
+        more = [*more, "--optimizer", "protocol"]
+    assert main([*own, *more]) == 2
+    assert "anthropic/x gives no log-probabilities of a text" in capsys.readouterr().err
+
+
 def test_roles_are_read_by_name():
     assert roles_of(["writer = offline"]) == {"writer": "offline"}
     with pytest.raises(OptionError):
