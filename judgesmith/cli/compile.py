@@ -28,6 +28,7 @@ from judgesmith.cli.faults import blaming
 from judgesmith.cli.judge_options import judge_options
 from judgesmith.cli.learning_options import (
     demonstration_options,
+    discernment_options,
     learning_options,
     search_options,
 )
@@ -84,11 +85,12 @@ from judgesmith.cli.role_options import role_option
     show_default=True,
     metavar="SUM[, SUM]…[; CONDITION]…",
     help="What is made as large as possible: q, pearson@sample, 'q + .5*kappa - .01*calls', "
-    "'q; kappa >= .4'. Several with --optimizer protocol: 'q, -calls'.",
+    "'q; kappa >= .4'. Several with --optimizer protocol: 'q, -calls'. d_min needs no ratings.",
 )
 @role_option
 @demonstration_options
 @search_options
+@discernment_options
 @calibration_options
 @click.option(
     "--partial-demos",
@@ -136,6 +138,7 @@ def command(
     calibration.refuse_for(settings)
     dataset = load_data(data, columns, scales)
     run = prepared_run(dataset, settings, choice, calibration, before, data=data)
+    settings = run.settings
     if dry_run:
         print_estimate(run.estimate(), as_json=as_json)
         return

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
 from judgesmith.cli.faults import OptionError
 from judgesmith.cli.options import given_options
+
+if TYPE_CHECKING:
+    from judgesmith.experiments import CompileSettings
 
 _OF_THE_JUDGE = (
     *("family", "rubric", "criteria", "inference", "variant", "criteria_calls", "explain"),
@@ -75,4 +80,15 @@ def refuse_beside_earlier() -> None:
         raise OptionError(
             f"--from takes this from the earlier judge: {', '.join(given)}; drop one or the other.",
             option="--from",
+        )
+
+
+def refuse_unused_versions(settings: CompileSettings) -> None:
+    """Refuse options about changed versions of texts where the objective looks at none."""
+    given = given_options("task", "kinds", "holdout_kinds", "versions")
+    if given and not settings.minds_versions:
+        raise OptionError(
+            f"{given[0]} is about changed versions of texts, and the objective "
+            f"{settings.objective} looks at none; add d_min or d_avg to it, or drop {given[0]}.",
+            option=given[0],
         )

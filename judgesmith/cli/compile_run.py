@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from judgesmith.cli.faults import blaming
+from judgesmith.cli.faults import OptionError, blaming
 from judgesmith.cli.progress import stage_progress
 from judgesmith.cli.role_options import RunModels, run_models
 
@@ -164,6 +164,7 @@ def prepared_run(
     from judgesmith.optimizers.competing_models import check_models
     from judgesmith.optimizers.grammar import parse_objectives
 
+    settings = _for_these(dataset, settings, calibration)
     with blaming("--target" if settings.target else data):
         targets = chosen_targets(dataset, settings)
     with blaming(data):
@@ -191,6 +192,28 @@ def prepared_run(
         asked=run_models(choice, settings, run_id=f"compile {run}"),
         fingerprint=run,
     )
+
+
+def _for_these(
+    dataset: DataSet, settings: CompileSettings, calibration: CalibrationChoice
+) -> CompileSettings:
+    """Return the settings for such data: without what takes ratings, where there are none."""
+    from judgesmith.experiments.chosen_versions import chosen_versions
+    from judgesmith.experiments.unlabelled import is_unlabelled, settings_without_labels
+
+    if not settings.minds_versions:
+        return settings
+    with blaming("--objective"):
+        found = settings_without_labels(dataset, settings)
+    with blaming("--kinds" if settings.kinds else "--objective"):
+        chosen_versions(dataset, settings)
+    if calibration.calibrate and is_unlabelled(dataset, found):
+        raise OptionError(
+            f"a calibration is learned from ratings, and {dataset.name} has none; leave "
+            "--calibrate out.",
+            option="--calibrate",
+        )
+    return found
 
 
 def _known(before: SavedJudge | None) -> frozenset[str]:

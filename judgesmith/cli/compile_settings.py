@@ -8,6 +8,7 @@ from judgesmith.cli.compile_refusals import (
     refuse_another_search,
     refuse_beside_earlier,
     refuse_contradictions,
+    refuse_unused_versions,
 )
 from judgesmith.cli.faults import OptionError, blaming
 from judgesmith.cli.judge_options import (
@@ -164,6 +165,9 @@ def _settings(
             check_within_source(rest["objective"], judge=family.name)
     protocol = protocol_of(family, start, picked)
     fixed = dict.fromkeys((*_said(without), *picked))
+    for name in ("kinds", "holdout_kinds"):
+        said = rest[name] or ""
+        rest[name] = tuple(one.strip() for one in said.split(",") if one.strip())
     if not family.has_demonstrations:
         rest["n_demonstrations"] = 0
     settings = CompileSettings.model_validate(
@@ -175,6 +179,7 @@ def _settings(
             "inference": InferenceSettings.model_validate({"inference": inference}),
         }
     )
+    refuse_unused_versions(settings)
     parts = [part.strip() for part in without.split(",") if part.strip()]
     variant = protocol.variant if isinstance(protocol, Protocol) else ""
     refuse_contradictions(variant, source, parts, lexical=rest["lexical"])

@@ -14,6 +14,7 @@ from judgesmith.cli.agreement import (
     print_criteria,
 )
 from judgesmith.cli.calibration_options import NO_CALIBRATION, no_calibration_note
+from judgesmith.cli.compiled_discernment import print_discernment
 from judgesmith.cli.printing import print_json, say, say_notes, say_under, shortened, usage_text
 from judgesmith.cli.tables import print_table
 
@@ -127,12 +128,15 @@ def print_compiled(found: Compiled, dataset: DataSet, usage: Usage) -> None:
     rows = saved.rows
     earlier = saved.settings.get("earlier")
     several = saved.settings.get("compared") != ["score"]
+    about = f"{saved.target} on {saved.human_scale}" if found.selection else "nobody rated it"
     say(
-        f"{dataset.name}: {saved.target} on {saved.human_scale}; rows: {rows['train']} to show, "
+        f"{dataset.name}: {about}; rows: {rows['train']} to show, "
         f"{rows['select']} to choose by, {rows['heldout']} held out, {rows['unrated']} unrated, "
         f"{rows['unscored']} unscored"
     )
-    if found.heldout is not None:
+    if found.selection is None:
+        _print_objectives(found)
+    elif found.heldout is not None:
         print_agreement(
             f"Agreement with people, held out: {basis_text(found.heldout)}",
             {"earlier" if earlier else "uncompiled": found.uncompiled, "compiled": found.heldout},
@@ -141,13 +145,14 @@ def print_compiled(found: Compiled, dataset: DataSet, usage: Usage) -> None:
         for title, name in (("uncompiled", "uncompiled"), ("compiled", "heldout")):
             if name in found.by_criterion and (several or name == "heldout"):
                 print_criteria(f"By criterion, {title}", found.by_criterion[name])
-        for one in found.objectives or (found.objective,):
-            _print_objective(one)
+        _print_objectives(found)
     else:
         print_agreement(
             f"Agreement on the rows it was chosen by: {basis_text(found.selection)}",
             {"chosen by": found.selection},
         )
+        if found.discernment is not None:
+            print_discernment(found.discernment, before="uncompiled")
         say()
     say_under("score", score_text(saved.protocol))
     shows = saved.protocol.tells_rubric
@@ -171,6 +176,15 @@ def _shown_text(protocol: JudgeProtocol) -> str:
     return ", ".join(f"{some}{n} in {name}" for name, n in counts.items()) or "none"
 
 
+def _print_objectives(found: Compiled) -> None:
+    """Print what the judge notices, if that is looked at, and what it was chosen by."""
+    if found.discernment is not None:
+        earlier = found.saved.settings.get("earlier")
+        print_discernment(found.discernment, before="earlier" if earlier else "uncompiled")
+    for one in found.objectives or (found.objective,):
+        _print_objective(one)
+
+
 def _print_objective(found: ObjectiveReport) -> None:
     """Print what was chosen by, and how much of it was luck."""
     names = [{"q": "Q"}.get(found.name, found.name)]
@@ -179,7 +193,13 @@ def _print_objective(found: ObjectiveReport) -> None:
         estimates = {"uncompiled": found.uncompiled, "compiled": found.heldout, "gain": found.gain}
         cells = [(name, estimate_text(one)) for name, one in estimates.items() if one is not None]
         print_table(f"The objective ({', '.join(names)}), held out", cells)
-    if found.optimism == found.optimism:
+    if found.grows and found.heldout is not None:
+        say(
+            f"\n{', '.join(names)}: {estimate_text(found.heldout)} held out, "
+            f"{found.selection.value:.3f} on the rows it was chosen by; discernment grows with the "
+            "number of rows, so compare judges on the same ones."
+        )
+    elif found.optimism == found.optimism:
         # Dollars per item are far below one, and 0.000 would say nothing.
         digits = ".3g" if "usd" in found.name else ".3f"
         apart = f"{max(found.optimism, 0.0):+{digits}} above"
@@ -211,7 +231,8 @@ def print_examples(found: Compiled, saved: AnySaved) -> None:
         given = f"{judgement.score:.1f}"
         if calibration is not None:
             given = _calibrated_text(calibrated(judgement, calibration))
-        say(f"\n  {given} on {scale} (people: {human:.1f} on {people})")
+        said = "" if human != human else f" (people: {human:.1f} on {people})"
+        say(f"\n  {given} on {scale}{said}")
         say_under("response", shortened(item.response), indent=2)
         if judgement.explanation:
             say_under("because", shortened(judgement.explanation, 400), indent=2)

@@ -87,6 +87,33 @@ def search_options(command: Command) -> Command:
     )
 
 
+def discernment_options(command: Command) -> Command:
+    """Add the options of objectives that look at changed versions of texts."""
+    return together(
+        command,
+        click.option(
+            "--task",
+            type=click.Choice(
+                ["summarization", "story_completion", "question_answering", "translation"]
+            ),
+            help="Whose kinds of change d_min and d_avg look at [default: what fits most texts].",
+        ),
+        click.option("--kinds", metavar="KIND,…", help="These kinds of change instead."),
+        click.option(
+            "--holdout-kinds",
+            metavar="KIND,…",
+            help="Kinds of change that are kept out of the search, and reported apart.",
+        ),
+        click.option(
+            "--versions",
+            type=WholeNumber(0),
+            default=1,
+            show_default=True,
+            help="Changed versions that are judged of each row, kinds taking turns; 0 for all.",
+        ),
+    )
+
+
 def learning_options(command: Command) -> Command:
     """Add the options that ``compile`` and ``infer`` share: they read the same rows alike."""
     return together(

@@ -18,9 +18,11 @@ from judgesmith.experiments.targets import (
     criteria_behind,
     targets_of,
 )
+from judgesmith.experiments.unlabelled import UNRATED, is_unlabelled
 from judgesmith.optimizers.table import SCORE
 from judgesmith.signatures.protocol import Protocol
 from judgesmith.signatures.rubric import folded
+from judgesmith.signatures.scale import PERCENT
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -42,6 +44,11 @@ class ChosenTargets:
     criteria: Mapping[str, NDArray[np.float64]]
 
     @property
+    def is_rated(self) -> bool:
+        """Whether people rated anything; without ratings a judge agrees with nobody."""
+        return bool(len(self.whole.rated))
+
+    @property
     def names(self) -> tuple[str, ...] | None:
         """The criteria that must be in the rubric, or None where any will do."""
         criteria = tuple(name for name in self.compared if name != SCORE)
@@ -50,6 +57,9 @@ class ChosenTargets:
 
 def chosen_targets(dataset: DataSet, settings: CompileSettings) -> ChosenTargets:
     """Return what a judge of ``dataset`` should agree with.
+
+    Without any rating, where the objective needs none, these are the judge's own score, or the
+    criteria that the settings name, with nothing to hold them against.
 
     Raises
     ------
@@ -64,6 +74,8 @@ def chosen_targets(dataset: DataSet, settings: CompileSettings) -> ChosenTargets
     >>> found.whole.name, found.compared
     ('fluency+faithfulness', ('fluency', 'faithfulness'))
     """
+    if is_unlabelled(dataset, settings):
+        return _unrated(dataset, settings)
     wanted = settings.target
     if not wanted and settings.criteria == "human":
         wanted = tuple(name for name in dataset.criteria if name != OVERALL)
@@ -79,6 +91,30 @@ def chosen_targets(dataset: DataSet, settings: CompileSettings) -> ChosenTargets
         whole=targets_of(dataset, main or whole, settings.aggregate),
         compared=compared or (SCORE,),
         criteria=_percent(dataset, settings),
+    )
+
+
+def _unrated(dataset: DataSet, settings: CompileSettings) -> ChosenTargets:
+    """Return the targets of a judge that is made without ratings."""
+    protocol = settings.protocol
+    known = {folded(name): name for name in protocol.scored_criteria}
+    unknown = [name for name in settings.target if folded(name) not in known]
+    if unknown:
+        raise ValueError(
+            f"the judge gives no score on {', '.join(unknown)}, and nobody rated {dataset.name}; "
+            f"name criteria that it scores ({', '.join(known.values()) or 'none'}), or no target."
+        )
+    n = len(dataset)
+    return ChosenTargets(
+        whole=Targets(
+            name=UNRATED,
+            scale=PERCENT,
+            values=np.full(n, np.nan),
+            n_raters=np.zeros(n, dtype=np.intp),
+            reasons=("nobody rated it",) * n,
+        ),
+        compared=tuple(known[folded(name)] for name in settings.target) or (SCORE,),
+        criteria={},
     )
 
 

@@ -12,12 +12,15 @@ from judgesmith.experiments.settings import CompileSettings
 from judgesmith.experiments.stated_scores import stated_notes
 from judgesmith.experiments.tuning import Tuning
 from judgesmith.experiments.within_source import RANKS_NOTE
+from judgesmith.metrics.perturbations.wilcoxon import FEWEST_NONZERO
 from judgesmith.optimizers import JudgedTable
 from judgesmith.optimizers.rows import Rows
 from judgesmith.programs import Judge
 from judgesmith.programs.families import family_of
 from judgesmith.programs.readable import readable_of
 from judgesmith.signatures import Judgement
+
+_MORE = "More rows, more versions of each (--versions) or fewer kinds (--kinds) help."
 
 FEW_SOURCES = 10
 """Below so many sources held out, intervals over them are not to be relied on."""
@@ -83,13 +86,15 @@ def notes_on(
         yield "nothing was searched: this is the judge as it was."
     elif judge.protocol == bare.protocol:
         tried = "was tried" if complete else "was tried before the budget ended"
-        yield f"nothing that {tried} agreed better with people: this is the judge as it was."
+        better = "agreed better with people" if tables[0].is_rated else f"had more {objective.name}"
+        yield f"nothing that {tried} {better}: this is the judge as it was."
     elif objective.gain is not None and not objective.gain.low > 0:
         low = objective.gain.low
         held = "is undefined" if low != low else f"begins at {low:.3f}"
+        better = "agrees better" if tables[0].is_rated else "is better"
         yield (
             f"the interval of the gain in {objective.name} {held}: the rows held out do not show "
-            "that this judge agrees better than the one it started from."
+            f"that this judge {better} than the one it started from."
         )
 
 
@@ -160,6 +165,51 @@ def taught_note(taught: frozenset[str], heldout: Rows | None) -> list[str]:
         f"the rubric was inferred from {n} of the {len(heldout)} rows held out, so their agreement "
         "is not that on unseen texts; infer it with the same target, seed and share held out."
     ]
+
+
+def versions_notes(parts: Parts, *, rated: bool) -> list[str]:
+    """Return what is to be known of changed versions of texts, where they were judged.
+
+    Parameters
+    ----------
+    parts : Parts
+        The rows, with their versions.
+    rated : bool
+        Whether people rated the rows.
+    """
+    chosen = parts.versions
+    if chosen is None:
+        return []
+    told = []
+    if not rated:
+        told.append(
+            "nobody rated these texts, so nothing is known of agreement with people: no examples "
+            "are shown, no criteria inferred and no weights learned, and the judge was chosen by "
+            "what it notices. Rate some texts before you trust its scores."
+        )
+    n_versions = len(parts.selection.texts) - len(parts.selection)
+    origin = "made by rules" if chosen.made else "taken from the data"
+    told.append(
+        f"{n_versions} changed versions of the {len(parts.selection)} rows to choose by were "
+        f"{origin}: {len(parts.selection.kinds)} kinds of change, "
+        + ("all of each row." if chosen.per_row == 0 else f"{chosen.per_row} of each row in turn.")
+    )
+    few = [kind.name for kind in chosen.seen if kind not in parts.selection.kinds]
+    if few:
+        told.append(
+            f"fewer than {FEWEST_NONZERO} rows to choose by have a version of {', '.join(few)}, "
+            f"which can show nothing: left out. {_MORE}"
+        )
+    for rows, where in ((parts.selection, "to choose by"), (parts.heldout, "held out")):
+        if rows is None:
+            continue
+        n_fewest = min(rows.versioned.sum(axis=0).tolist(), default=0)
+        if n_fewest < FEWEST_NONZERO:
+            told.append(
+                f"of the rows {where}, {n_fewest} have a version of the rarest kind, and D cannot "
+                f"reach 1 below {FEWEST_NONZERO}. {_MORE}"
+            )
+    return told
 
 
 def known_note(parts: Parts) -> list[str]:

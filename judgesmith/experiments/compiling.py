@@ -28,7 +28,9 @@ from judgesmith.experiments.compile_notes import (
     notes_on,
     nothing_scored,
     taught_note,
+    versions_notes,
 )
+from judgesmith.experiments.compiled_discernment import DiscernmentReport, discernment_report
 from judgesmith.experiments.dataset import DataSet, check_dataset
 from judgesmith.experiments.fronts import (
     check_searched,
@@ -51,7 +53,8 @@ from judgesmith.experiments.searching import SearchFiles
 from judgesmith.experiments.settings import CompileSettings
 from judgesmith.experiments.starting import start_of, starting_from
 from judgesmith.experiments.tuning import Progress, Tuning
-from judgesmith.optimizers import Agreement, Objective
+from judgesmith.experiments.unlabelled import settings_without_labels
+from judgesmith.optimizers import Agreement, JudgedTable, Objective
 from judgesmith.optimizers.answer_balance import refuse_many_answers
 from judgesmith.optimizers.drawing import shown_keys
 from judgesmith.optimizers.rows import Rows
@@ -75,11 +78,11 @@ class Compiled:
     saved : SavedJudge
         The judge as plain data; ``saved.program()`` is the module.
     uncompiled, heldout : Report or None
-        Agreement on the rows held out, before and after; None without such rows.
+        Agreement on the rows held out, before and after; None without such rows, or ratings.
     gain : Gain or None
         Their paired difference.
-    selection : Report
-        Agreement of the judge on the rows it was chosen by.
+    selection : Report or None
+        Agreement of the judge on the rows it was chosen by; None where nobody rated any.
     objective : ObjectiveReport
         What the search made as large as it could; over several targets, the mean over them. Of
         several objectives the first that looks at scores.
@@ -89,7 +92,10 @@ class Compiled:
         Agreement by criterion on the rows held out, ``uncompiled`` and ``heldout``, where the
         judge scores criteria that people rated.
     examples : tuple of (RatedItem, float, Judgement)
-        A good and a bad response with what people said and what the judge says.
+        A good and a bad response with what people said (nan where nobody did) and what the judge
+        says.
+    discernment : DiscernmentReport or None
+        How well it notices changes of texts; None where the objective does not look at them.
     notes : tuple of str
         What a reader should know, in sentences.
     complete : bool
@@ -101,13 +107,14 @@ class Compiled:
     uncompiled: Report | None
     heldout: Report | None
     gain: Gain | None
-    selection: Report
+    selection: Report | None
     objective: ObjectiveReport
     objectives: tuple[ObjectiveReport, ...]
     by_criterion: Mapping[str, CriterionReports]
     examples: tuple[tuple[RatedItem, float, Judgement], ...]
     notes: tuple[str, ...]
     complete: bool
+    discernment: DiscernmentReport | None = None
 
 
 def compile_judge(
@@ -167,7 +174,6 @@ def compile_judge(
 
     check_dataset(dataset)
     settings = settings or CompileSettings()
-    check_searched(settings)
     if settings.optimizer == "balanced":
         own = settings.protocol if earlier is None else earlier.protocol
         refuse_many_answers(family_of(own.judge).judge_of(own))
@@ -175,6 +181,8 @@ def compile_judge(
     known: frozenset[str] = frozenset()
     if earlier is not None:
         settings, known = starting_from(earlier, settings), earlier.seen_keys
+    settings = settings_without_labels(dataset, settings)
+    check_searched(settings)
     roles = roles or {}
     check_role_models(settings, roles)
     lm = lm or current_lm()
@@ -210,24 +218,27 @@ def compile_judge(
         # The same resamples for every report: equal predictions have equal intervals.
         return np.random.default_rng([settings.seed, 12])
 
-    selection_report = agreement_report(selection, rng=rng())
+    def agreeing(table: JudgedTable) -> Report | None:
+        return agreement_report(table, rng=rng()) if table.is_rated else None
+
+    selection_report = agreeing(selection)
     uncompiled = heldout = gain = compared = None
     by_criterion: dict[str, CriterionReports] = {}
     shown: list[tuple[RatedItem, float, Judgement]] = []
     held_judgements: list[Judgement] = []
     if parts.heldout is not None:
         before = work.judged(bare, parts.heldout, "held-out rows, uncompiled", lm=lm)
-        after = held_judgements = work.judged(judge, parts.heldout, "held-out rows")
+        after = work.judged(judge, parts.heldout, "held-out rows")
         first, second = (parts.heldout.judged(one) for one in (before, after))
         tables.append(second)
-        uncompiled = agreement_report(first, rng=rng())
-        heldout = agreement_report(second, rng=rng())
-        gain = gain_report(second, first, rng=rng())
-        shown = good_and_bad(parts.heldout, after)
+        uncompiled, heldout = agreeing(first), agreeing(second)
+        gain = gain_report(second, first, rng=rng()) if targets.is_rated else None
         compared = (
             parts.heldout.judged(before, targets.compared, usd=work.usd(before, lm=lm)),
             parts.heldout.judged(after, targets.compared, usd=work.usd(after)),
         )
+        before, after = before[: len(parts.heldout)], after[: len(parts.heldout)]
+        held_judgements, shown = after, good_and_bad(parts.heldout, after)
         for name, judgements in (("uncompiled", before), ("heldout", after)):
             by_criterion[name] = criterion_reports(
                 dataset,
@@ -237,9 +248,25 @@ def compile_judge(
                 rng=rng(),
             )
     told_by = chosen_by.judged(judged, targets.compared, usd=work.usd(judged))
+    discernment = None
+    if parts.versions is not None:
+        discernment = discernment_report(
+            parts.versions,
+            targets.compared,
+            selection=told_by,
+            heldout=compared,
+            seed=[settings.seed, 12],
+        )
+        if compared is not None:  # what was chosen by, and nothing else, was made larger
+            first, second = (table.of_kinds(told_by.kinds) for table in compared)
+            compared = first, second
 
     def told(aim: Objective) -> ObjectiveReport:
-        if isinstance(aim, Agreement) and targets.compared == (SCORE,):
+        if (
+            isinstance(aim, Agreement)
+            and targets.compared == (SCORE,)
+            and selection_report is not None
+        ):
             return reported_objective(
                 aim, selection=selection_report, uncompiled=uncompiled, heldout=heldout, gain=gain
             )
@@ -264,7 +291,9 @@ def compile_judge(
         *work.notes,
         *notes_on(settings, judge, bare, tables, objective, complete=work.complete),
     ]
-    notes += criteria_notes([*judged, *held_judgements], by_criterion.get("heldout"))
+    own_judgements = [*judged[: len(chosen_by)], *held_judgements]
+    notes += criteria_notes(own_judgements, by_criterion.get("heldout"))
+    notes += versions_notes(parts, rated=targets.is_rated)
     notes += taught_note(taught, parts.heldout)
     notes += known_note(parts)
     items = [item for part in parts.tuning for item in part.items]
@@ -281,11 +310,12 @@ def compile_judge(
             "selection": plain(selection_report),
             "heldout": plain(heldout),
             "gain": plain(gain),
-            "optimism": optimism(selection_report, heldout),
+            "optimism": None if selection_report is None else optimism(selection_report, heldout),
             "objective": objective.to_dict(),
             "criteria": {name: one.to_dict() for name, one in by_criterion.items()},
             **({"objectives": [one.to_dict() for one in objectives]} if objectives else {}),
             **({"confirmation": work.confirmation} if work.confirmation else {}),
+            **({} if discernment is None else {"discernment": discernment.to_dict()}),
         },
         rows=rows,
         seen={
@@ -322,6 +352,7 @@ def compile_judge(
         examples=tuple(shown[:2]),
         notes=tuple(dict.fromkeys(notes)),
         complete=work.complete,
+        discernment=discernment,
     )
 
 

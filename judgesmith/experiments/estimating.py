@@ -14,6 +14,7 @@ from judgesmith.experiments.parts import parts_of
 from judgesmith.experiments.search_estimate import search_calls
 from judgesmith.experiments.settings import CompileSettings
 from judgesmith.experiments.text_estimate import text_search_calls
+from judgesmith.experiments.unlabelled import settings_without_labels
 from judgesmith.programs.asking import calls_per_item
 from judgesmith.programs.families import family_of
 from judgesmith.programs.judge import Judge
@@ -117,11 +118,13 @@ def estimate_run(
     """
     from judgesmith.programs.models import stack_of
 
+    settings = settings_without_labels(dataset, settings)
     targets = chosen_targets(dataset, settings)
     parts = parts_of(dataset, targets, settings, known)
+    # Texts to judge: rows, and what changed versions of them the objective looks at.
     n_pool = 0 if parts.pool is None else len(parts.pool)
-    n_held = 0 if parts.heldout is None else len(parts.heldout)
-    n_selection = len(parts.selection)
+    n_held = 0 if parts.heldout is None else len(parts.heldout.texts)
+    n_selection = len(parts.selection.texts)
     n_bare = n_selection + n_held + n_pool
     if settings.rubrics_compete:
         n_bare += n_selection

@@ -21,7 +21,7 @@ from judgesmith.optimizers.grammar import parse_objectives
 from judgesmith.optimizers.objectives import Objective
 from judgesmith.optimizers.protocol_search import ProtocolSearch
 from judgesmith.optimizers.racing_search import RacedTrial
-from judgesmith.optimizers.several_objectives import SeveralObjectives
+from judgesmith.optimizers.several_objectives import SeveralObjectives, needs_versions
 from judgesmith.optimizers.studies import importances
 from judgesmith.programs.asking import endpoint_of
 from judgesmith.programs.front import FrontMember
@@ -40,11 +40,17 @@ def check_searched(settings: CompileSettings) -> None:
     ------
     ValueError
         If there are several objectives or models, or one objective minds dollars, and the protocol
-        is not searched.
+        is not searched; or an objective looks at changed versions and texts are rewritten.
     """
     if settings.optimizer == "protocol":
         return
     objective = parse_objectives(settings.objective)
+    if needs_versions(objective) and settings.optimizer not in ("random", "none"):
+        raise ValueError(
+            f"texts are learned from single rows, and {objective} looks at changed versions of "
+            "all; leave discernment out, or search demonstrations or the protocol (--optimizer "
+            "random or protocol)."
+        )
     if isinstance(objective, SeveralObjectives):
         raise ValueError(
             f"several objectives ({objective}) have a front only in a search of the protocol "
@@ -139,7 +145,7 @@ def _finished(
     rows = parts.selection.without(shown_keys(judge.protocol.demonstrations))
     table = rows.judged(own.judged(judge, rows, "front"))
     work.complete = work.complete and own.complete
-    if table.n_unscored == table.n:
+    if table.n_unscored == table.n or not table.is_rated:
         return judge, None
     return judge, plain(agreement_report(table, rng=np.random.default_rng(list(seed))))
 

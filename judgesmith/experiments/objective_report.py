@@ -14,6 +14,7 @@ from judgesmith.metrics import Estimate, PairedEstimate
 from judgesmith.optimizers import JudgedTable
 from judgesmith.optimizers.constrained import Constrained
 from judgesmith.optimizers.objectives import Agreement, Objective
+from judgesmith.optimizers.several_objectives import needs_versions
 from judgesmith.optimizers.table import SCORE
 
 
@@ -37,6 +38,9 @@ class ObjectiveReport:
         Of an objective with conditions: whether each is met by the judge that was made, and what
         it bounds, on the rows held out (without any, on those it was chosen by). All estimates
         above are then of the aim alone.
+    grows : bool
+        Whether it grows with the number of rows, as discernment does: then it is not compared
+        between the rows it was chosen by and those held out.
     """
 
     name: str
@@ -46,10 +50,13 @@ class ObjectiveReport:
     heldout: Estimate | None
     gain: PairedEstimate | None
     constraints: Mapping[str, tuple[bool, Estimate]] = field(default_factory=dict)
+    grows: bool = False
 
     @property
     def optimism(self) -> float:
         """How much larger it is on the rows the judge was chosen by; nan where undefined."""
+        if self.grows:
+            return math.nan
         return math.nan if self.heldout is None else self.selection.value - self.heldout.value
 
     def to_dict(self) -> dict[str, Any]:
@@ -111,6 +118,7 @@ def objective_report(
         heldout=None if after is None else aim.estimate(after, rng=rng()),
         gain=None if before is None or after is None else aim.gain(after, before, rng=rng()),
         constraints=constraints,
+        grows=needs_versions(aim),
     )
 
 

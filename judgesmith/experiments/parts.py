@@ -6,19 +6,24 @@ source that is shown is not chosen by even then.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from judgesmith.experiments.chosen_targets import ChosenTargets
+from judgesmith.experiments.chosen_versions import (
+    ChosenVersions,
+    chosen_versions,
+    original_places,
+)
 from judgesmith.experiments.dataset import DataSet
 from judgesmith.experiments.settings import CompileSettings
 from judgesmith.optimizers import Agreement, rated_example
 from judgesmith.optimizers.grammar import parse_objectives
-from judgesmith.optimizers.rows import Rows, rows_of
-from judgesmith.optimizers.several_objectives import SeveralObjectives
+from judgesmith.optimizers.rows import Rows, Versions, rows_of
+from judgesmith.optimizers.several_objectives import SeveralObjectives, needs_versions
 from judgesmith.optimizers.splitting import (
     IntArray,
     Split,
@@ -43,6 +48,11 @@ class Parts:
     n_known : int
         Rows that would have been held out by chance, if an earlier judge had not seen them or
         others of their sources.
+    n_versions : int
+        Rows of the data that are changed versions of others.
+    versions : ChosenVersions or None
+        Kinds of change whose versions ``selection`` and ``heldout`` have; None where the objective
+        looks at none.
     """
 
     pool: Rows | None
@@ -50,6 +60,8 @@ class Parts:
     heldout: Rows | None
     heldout_places: IntArray
     n_known: int = 0
+    n_versions: int = 0
+    versions: ChosenVersions | None = None
 
     def counts(self, targets: ChosenTargets) -> dict[str, int]:
         """Return how many rows there are for what."""
@@ -57,7 +69,7 @@ class Parts:
             "train": 0 if self.pool is None else len(self.pool),
             "select": len(self.selection),
             "heldout": 0 if self.heldout is None else len(self.heldout),
-            "unrated": targets.whole.n_unrated,
+            "unrated": targets.whole.n_unrated - self.n_versions,
         }
 
     @property
@@ -93,15 +105,22 @@ def parts_of(
         objective cannot be computed from such ratings.
     """
     whole = targets.whole
-    rated = whole.rated
+    changed = chosen_versions(dataset, settings)
+    originals = original_places(dataset) if changed is not None else np.arange(len(dataset))
+    rated = np.intersect1d(whole.rated, originals) if targets.is_rated else originals
     groups = dataset.groups[rated]
-    values = whole.values[rated]
+    values = whole.values[rated] if targets.is_rated else np.zeros(len(rated))
     by_rows = settings.split_rows
 
-    def rows(indices: np.ndarray) -> Rows | None:
+    def rows(
+        indices: np.ndarray, kinds: ChosenVersions | None = None, *, unseen: bool = False
+    ) -> Rows | None:
         if not len(indices):
             return None
         chosen = rated[indices]
+        versions: list[Versions] = [()] * len(chosen)
+        if kinds is not None:
+            versions = kinds.of(chosen.tolist(), unseen=unseen)
         examples = [
             rated_example(
                 dataset[i],
@@ -113,10 +132,12 @@ def parts_of(
                     for name, points in targets.criteria.items()
                     if not np.isnan(points[i])
                 },
+                versions=own,
             )
-            for i in chosen.tolist()
+            for i, own in zip(chosen.tolist(), versions, strict=True)
         ]
-        return rows_of(examples, percent_of_max=settings.percent_of_max)
+        found = rows_of(examples, percent_of_max=settings.percent_of_max)
+        return found if kinds is None else kinds.enough(found)
 
     split = split_by_source(
         groups,
@@ -134,17 +155,20 @@ def parts_of(
         n_demonstrations=settings.n_to_show,
         rng=np.random.default_rng([settings.seed, 11]),
     )
-    selection = rows(split.tuning[inner.selection])
+    selection = rows(split.tuning[inner.selection], changed)
     if selection is None:
         raise ValueError("no rated rows are left to choose by; rate more sources.")
     if settings.optimizer != "none":
         selection.refuse_constant(targets.compared)  # here, before anything is asked
+    reported = None if changed is None else replace(changed, seen=selection.kinds)
     parts = Parts(
         pool=rows(split.tuning[inner.pool]),
         selection=selection,
-        heldout=rows(split.heldout),
+        heldout=rows(split.heldout, reported, unseen=True),
         heldout_places=rated[split.heldout],
         n_known=n_known,
+        n_versions=len(dataset) - len(originals),
+        versions=changed,
     )
     _check_objective(settings.objective, parts, targets)
     return parts
@@ -157,13 +181,14 @@ def _check_objective(text: str, parts: Parts, targets: ChosenTargets) -> None:
         if isinstance(objective, Agreement):
             continue
         for part in (*parts.tuning, parts.heldout):
-            if part is not None:
+            if part is not None and not (part is parts.pool and needs_versions(objective)):
                 value = objective.value(part.as_people_said(targets.compared))
                 if part is parts.selection and np.isnan(value):
                     raise ValueError(
                         f"{objective} is undefined on the {len(part)} rows to choose by, even for "
                         "a judge that says what people say; adjacent and @sample need several "
-                        "rated responses per source, @system several systems."
+                        "rated responses per source, @system several systems"
+                        + (", discernment a changed version." if part.kinds else ".")
                     )
 
 
@@ -194,6 +219,9 @@ def examples_of(rows: Rows) -> list[dspy.Example]:
                 for name, points in rows.criteria.items()
                 if not np.isnan(points[place])
             },
+            versions=tuple(zip(rows.kinds, rows.versions[place], strict=True))
+            if rows.kinds
+            else (),
         )
         for place, item in enumerate(rows.items)
     ]

@@ -16,6 +16,7 @@ from judgesmith.optimizers.confirming import Confirmation
 from judgesmith.optimizers.constrained import Constrained
 from judgesmith.optimizers.demonstration_choices import N
 from judgesmith.optimizers.racing_search import RacedTrial
+from judgesmith.optimizers.several_objectives import needs_versions, rated_terms
 from judgesmith.optimizers.studies import importances
 from judgesmith.programs import Judge
 from judgesmith.signatures import Rubric
@@ -131,11 +132,14 @@ def confirmation_of(search: ProtocolSearch) -> dict[str, Any] | None:
     """
     if search.taken_ is None:
         return None
+    leaders = [one.to_dict() for one in search.confirmations_]
+    if needs_versions(search.objective):  # which grows with the number of rows
+        leaders = [{**one, "optimism": None} for one in leaders]
     return {
         "better": search.taken_ != 0,
         "taken": search.taken_,
         "chosen_on": search.trials_[0].n_rows if search.trials_ else 0,
-        "leaders": [one.to_dict() for one in search.confirmations_],
+        "leaders": leaders,
     }
 
 
@@ -158,9 +162,9 @@ def _choice_notes(search: ProtocolSearch) -> list[str]:
     elif confirmed:
         shown = search.confirmations_[-1]
         told = [
-            "none of them agreed better beyond a standard error on rows it was not chosen by, so "
-            "the judge stays as it was but for its aggregation; that is a usual outcome with few "
-            f"rows, or a judge that fits already. Number {shown.number} led with "
+            f"none of them {_better(search)} beyond a standard error on rows it was not chosen by, "
+            "so the judge stays as it was but for its aggregation; that is a usual outcome with "
+            f"few rows, or a judge that fits already. Number {shown.number} led with "
             f"{_led(search, trials[shown.number])}."
         ]
     elif leader.number:
@@ -171,10 +175,19 @@ def _choice_notes(search: ProtocolSearch) -> list[str]:
         ]
     else:
         return [
-            "none of them agreed better on these rows, so the judge stays as it was but for its "
-            "aggregation; that is a usual outcome with few rows, or a judge that fits already."
+            f"none of them {_better(search)} on these rows, so the judge stays as it was but for "
+            "its aggregation; that is a usual outcome with few rows, or a judge that fits already."
         ]
-    return told if shown is None else [*told, _confirmed_text(shown, _counted(search))]
+    if shown is None:
+        return told
+    grows = needs_versions(search.objective)
+    return [*told, _confirmed_text(shown, _counted(search), grows=grows)]
+
+
+def _better(search: ProtocolSearch) -> str:
+    """Return what a better judge would have done."""
+    rated = rated_terms(search.objective)
+    return "agreed better" if rated or not needs_versions(search.objective) else "noticed more"
 
 
 def _counted(search: ProtocolSearch) -> str:
@@ -192,17 +205,24 @@ def _led(search: ProtocolSearch, trial: RacedTrial) -> str:
     )
 
 
-def _confirmed_text(shown: Confirmation, objective: str) -> str:
-    """Return how a winner did on rows that it was not chosen by, in one sentence."""
+def _confirmed_text(shown: Confirmation, objective: str, *, grows: bool) -> str:
+    """Return how a winner did on rows that it was not chosen by, in one sentence.
+
+    What grows with the number of rows cannot be held against what it was on more of them.
+    """
     if shown.crossed:
         who = f"the best on one half of these {shown.n_rows} rows has, on the other half,"
     else:
         who = f"on {shown.n_rows} rows that were set aside, number {shown.number} has"
     gain, error = _number(shown.gain, "+.3f"), _number(shown.standard_error)
+    promised = (
+        f"; the rows it was chosen by had promised {_number(shown.optimism, '+.3f')} more"
+        if not grows
+        else ""
+    )
     return (
         f"{who} {objective} {_number(shown.value)} where the judge as it was has "
-        f"{_number(shown.before)} (difference {gain}, standard error {error}); the rows it was "
-        f"chosen by had promised {_number(shown.optimism, '+.3f')} more."
+        f"{_number(shown.before)} (difference {gain}, standard error {error}){promised}."
     )
 
 

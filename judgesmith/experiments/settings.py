@@ -22,8 +22,11 @@ from judgesmith.experiments.dataset import DataSet
 from judgesmith.experiments.ratings import Aggregate
 from judgesmith.experiments.within_source import check_within_source
 from judgesmith.optimizers.fixed_choices import check_fixed
+from judgesmith.optimizers.grammar import parse_objectives
+from judgesmith.optimizers.several_objectives import needs_versions
 from judgesmith.programs.families import AnyProtocol, family_of
 from judgesmith.programs.inference_settings import InferenceSettings
+from judgesmith.programs.perturbing import TASKS
 from judgesmith.signatures import Protocol
 from judgesmith.signatures.default_rubric import DEFAULT_RUBRIC
 
@@ -92,6 +95,14 @@ class CompileSettings(BaseModel):
         Models that compete with the first in a search of the protocol.
     roles : dict of str to str
         Models that do other work than judging, by the role that the family has for it.
+    task : {"summarization", "story_completion", "question_answering", "translation"} or None
+        Whose kinds of change an objective with ``d_min`` or the like looks at; None takes those
+        that fit most texts, or the versions that the data holds.
+    kinds, holdout_kinds : tuple of str
+        These kinds of change instead, by kind or by kind and degree; and those that are kept out
+        of the search, and reported apart.
+    versions : int
+        How many changed versions of each row are judged, kinds taking turns; 0 for all.
 
     Raises
     ------
@@ -127,6 +138,10 @@ class CompileSettings(BaseModel):
     earlier: str = ""
     models: tuple[str, ...] = ()
     roles: Mapping[str, str] = Field(default_factory=dict)
+    task: str | None = None
+    kinds: tuple[str, ...] = ()
+    holdout_kinds: tuple[str, ...] = ()
+    versions: int = Field(default=1, ge=0)
 
     @model_validator(mode="before")
     @classmethod
@@ -181,6 +196,8 @@ class CompileSettings(BaseModel):
             )
         if self.optimizer == "protocol":
             check_fixed(self.fixed, self.protocol)
+        if self.task is not None and self.task not in TASKS:
+            raise ValueError(f"task is one of {', '.join(TASKS)}; got {self.task!r}.")
         if len(set(self.target)) < len(self.target):
             raise ValueError(f"every target is named once; got {', '.join(self.target)}.")
         return self
@@ -193,7 +210,16 @@ class CompileSettings(BaseModel):
         tried = () if self.optimizer in ("protocol", "reflective") else ("n_trials",)
         unread = (*of_protocol, *tried)
         unread += tuple(name for name in ("models", "roles") if not getattr(self, name))
+        unread += () if self.minds_versions else ("task", "kinds", "holdout_kinds", "versions")
         return {name: value for name, value in found.items() if name not in unread}
+
+    @property
+    def minds_versions(self) -> bool:
+        """Whether the objective looks at changed versions of texts."""
+        try:
+            return needs_versions(parse_objectives(self.objective))
+        except ValueError:  # which whoever uses it will say
+            return False
 
     @property
     def n_to_show(self) -> int:

@@ -89,10 +89,13 @@ class Tuning:
     confirmation: Mapping[str, Any] | None = None
 
     def judged(self, judge: Judge, rows: Rows, stage: str, *, lm: Any = None) -> list[Judgement]:
-        """Return the judgement of every row, by ``lm`` where another model is meant."""
-        tell = self.tell(stage, len(rows))
+        """Return the judgement of every row, by ``lm`` where another model is meant.
+
+        Those of changed versions of the rows follow, where the rows have some.
+        """
+        tell = self.tell(stage, len(rows.texts))
         found = judge_items(
-            judge, rows.items, lm=lm or self.lm, concurrency=self.concurrency, progress=tell
+            judge, rows.texts, lm=lm or self.lm, concurrency=self.concurrency, progress=tell
         )
         if any(map(was_not_asked, found)):
             self.complete = False
@@ -128,7 +131,7 @@ class Tuning:
     def _with_demonstrations(self, judge: Judge, pool: Rows, selection: Rows) -> Judge:
         settings = self.settings
         search = RandomDemonstrationSearch(
-            **self._common("demonstrations", settings.n_rounds * len(selection) + len(pool)),
+            **self._common("demonstrations", settings.n_rounds * len(selection.texts) + len(pool)),
             n_demonstrations=settings.n_demonstrations,
             n_rounds=settings.n_rounds,
             targets=self.targets,
@@ -177,7 +180,10 @@ class Tuning:
         )
         best = searched(search, student, parts)
         self.complete = self.complete and search.complete_
-        self.notes += [*search_notes(search), *front_notes(search.front_, search.trials_)]
+        notes = [*search_notes(search), *front_notes(search.front_, search.trials_)]
+        if self.settings.minds_versions and not self.settings.learn_weights:
+            notes = [note.replace(" but for its aggregation", "") for note in notes]
+        self.notes += notes
         started_with, self.lm, self.front = self.lm, search.lm_, search.front_
         self.history += [_trial("protocol", trial) for trial in search.trials_]
         self.history += importance_entries(search)
@@ -232,7 +238,7 @@ class Tuning:
         """Return a judge with learned aggregation, unless the settings leave it as it is."""
         if not self.settings.learn_weights:
             return judge
-        n_items = sum(len(rows) for rows in parts.tuning)
+        n_items = sum(len(rows.texts) for rows in parts.tuning)
         fit = self._fit(n_items)
         rated = [one for rows in parts.tuning for one in examples_of(rows)]
         fitted = fit.compile(judge, trainset=rated)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
+from judgesmith.programs.discernment_card import discernment_lines
 from judgesmith.programs.families import family_of
 from judgesmith.programs.front import front_lines
 from judgesmith.programs.holder_card import holder_lines, holder_title
@@ -83,7 +84,10 @@ def _lines(judge: SavedRecord) -> Iterator[str]:
     alone = isinstance(judge, SavedJudge)
     yield "# A compiled judge" if alone else f"# {holder_title(judge)}"
     yield ""
-    yield f"Judges `{judge.target}`, rated by people on {judge.human_scale};"
+    if judge.agreement.get("selection", True) is None:
+        yield "Made from texts that nobody rated, by what it notices when they are changed;"
+    else:
+        yield f"Judges `{judge.target}`, rated by people on {judge.human_scale};"
     models = ", ".join(f"`{one}`" for one in judge.models)
     many = "models" if len(judge.models) > 1 else "model"
     yield f"answers on {judge.scale}. Compiled with the {many} {models}."
@@ -98,6 +102,7 @@ def _lines(judge: SavedRecord) -> Iterator[str]:
     yield from _agreement_table(judge.agreement)
     yield ""
     yield from _criteria_table(judge.agreement.get("criteria") or {})
+    yield from discernment_lines(judge.agreement.get("discernment") or {})
     if judge.rows:
         yield f"Rows: {', '.join(f'{count} {use}' for use, count in judge.rows.items())}."
     if judge.agreement.get("heldout"):
@@ -221,6 +226,9 @@ def score_text(protocol: JudgeProtocol) -> str:
 def _agreement_table(agreement: Mapping[str, Any]) -> Iterator[str]:
     known = ("uncompiled", "best_member", "selection", "heldout")
     parts = [part for part in known if agreement.get(part)]
+    if not parts and agreement.get("discernment"):
+        yield "Nobody rated the texts, so nothing is known of it."
+        return
     if not parts:
         yield "No rows were kept for a report."
         return

@@ -77,6 +77,19 @@ def check_agreement(agreement: Mapping[str, Any]) -> None:
     for part, by_name in _items(agreement.get("criteria"), "criteria"):
         for name, report in _items(by_name, part):
             _check_report(report, f"{part}.{name}")
+    _check_discernment(dict(_items(agreement.get("discernment"), "discernment")))
+
+
+def _check_discernment(found: Mapping[str, Any]) -> None:
+    """Refuse what a judge notices that is not estimates, over all kinds of change and of each."""
+    _check_report(found.get("selection"), "discernment.selection")
+    for part in ("seen", "unseen"):
+        for name, report in _items(found.get(part), f"discernment.{part}"):
+            _check_report(report, f"discernment.{part}.{name}")
+    for part in ("kinds", "unseen_kinds"):
+        for kind in found.get(part) or ():
+            if not isinstance(dict(_items(kind, f"discernment.{part}")).get("name"), str):
+                raise ValueError(f"discernment.{part}: expected kinds with a name.")
 
 
 def _check_report(report: Any, where: str) -> None:

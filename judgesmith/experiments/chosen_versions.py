@@ -1,0 +1,207 @@
+"""Changed versions of the rows of a compilation: of which kinds, and how many of each row.
+
+They are those that the data holds, or else made here, by rules.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from itertools import product
+
+import numpy as np
+from numpy.typing import NDArray
+
+from judgesmith.experiments.dataset import DataSet
+from judgesmith.experiments.perturbed_kinds import is_original
+from judgesmith.experiments.perturbed_rows import is_perturbed, versions_of
+from judgesmith.experiments.settings import CompileSettings
+from judgesmith.metrics.perturbations.wilcoxon import FEWEST_NONZERO
+from judgesmith.optimizers.grammar import parse_objectives
+from judgesmith.optimizers.rows import Rows, Versions
+from judgesmith.optimizers.several_objectives import needs_controls, needs_versions
+from judgesmith.programs.perturbing import (
+    CONTROLS,
+    PERTURBATIONS,
+    Donors,
+    amount_of,
+    perturb,
+    perturbations_for,
+)
+from judgesmith.signatures.perturbation import Perturbation, Perturbed
+from judgesmith.signatures.rated import RatedItem
+
+Kinds = tuple[Perturbation, ...]
+Make = Callable[[int, Perturbation], RatedItem | None]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ChosenVersions:
+    """Which kinds of change a judge is chosen by, and where changed texts come from.
+
+    Attributes
+    ----------
+    seen, unseen : tuple of Perturbation
+        What is chosen by; what is kept for the report.
+    made : bool
+        Whether the texts are changed here, by rules; else the data holds them.
+    per_row : int
+        Versions of each row, of the seen kinds and of the unseen ones; 0 for all.
+    """
+
+    seen: Kinds
+    unseen: Kinds
+    made: bool
+    per_row: int
+    make: Make = field(repr=False)
+
+    def of(self, places: Iterable[int], *, unseen: bool = False) -> list[Versions]:
+        """Return the versions of the rows at these places of the data, kinds taking turns.
+
+        Parameters
+        ----------
+        places : iterable of int
+            Rows.
+        unseen : bool
+            Whether those of kinds that are kept for the report are wanted, too.
+        """
+        rows = list(places)
+        found = self._in_turn(rows, self.seen)
+        if not unseen or not self.unseen:
+            return found
+        others = self._in_turn(rows, self.unseen)
+        return [(*own, *more) for own, more in zip(found, others, strict=True)]
+
+    def enough(self, rows: Rows) -> Rows:
+        """Return rows without versions of kinds of which there are too few to show anything.
+
+        Of fewer than five pairs no exact p-value reaches .05, so that D stays below 1 however good
+        a judge is. Where that leaves no kind of those to choose by that make texts worse, all of
+        these stay; so it is with controls, and with kinds that are kept for the report.
+        """
+        counts = rows.versioned.sum(axis=0).tolist()
+        common = {kind for kind, n in zip(rows.kinds, counts, strict=True) if n >= FEWEST_NONZERO}
+        kept: list[Perturbation] = []
+        for lowers, kinds in product((True, False), (self.seen, self.unseen)):
+            own = [kind for kind in rows.kinds if kind in kinds and kind.lowers == lowers]
+            kept += [kind for kind in own if kind in common] or own
+        return rows.of_kinds(kept)
+
+    def _in_turn(self, places: Sequence[int], kinds: Kinds) -> list[Versions]:
+        """Return versions of so many kinds of each row, of all kinds about as many."""
+        counts = dict.fromkeys(kinds, 0)
+        most = self.per_row or len(kinds)
+        found: list[Versions] = []
+        for place in places:
+            taken: dict[Perturbation, RatedItem] = {}
+            # A text that is too short for the kind whose turn it is takes the next one's.
+            for kind in sorted(kinds, key=lambda kind: counts[kind]):
+                made = self.make(place, kind) if len(taken) < most else None
+                if made is not None:
+                    taken[kind] = made
+                    counts[kind] += 1
+            found.append([(kind, taken.get(kind)) for kind in kinds])
+        return found
+
+
+def chosen_versions(dataset: DataSet, settings: CompileSettings) -> ChosenVersions | None:
+    """Return what the settings ask for; None where the objective looks at no changed versions.
+
+    Raises
+    ------
+    ValueError
+        If a kind is unknown, or no kind is left to choose by.
+    """
+    objective = parse_objectives(settings.objective)
+    if not needs_versions(objective):
+        return None
+    given = is_perturbed(dataset)
+    if given and settings.task is not None:
+        raise ValueError(
+            f"{dataset.name} holds changed versions, which are taken as they are; leave the task "
+            "out, or give data without versions."
+        )
+    if given:
+        known, make = _given(dataset)
+        usual = known
+    else:
+        known, make = tuple(PERTURBATIONS.values()), _made(dataset, settings)
+        usual = perturbations_for(settings.task)
+        if needs_controls(objective):
+            usual = (*usual, *(kind for kind in CONTROLS if kind not in usual))
+    wanted = _named(settings.kinds, usual, known) if settings.kinds else usual
+    unseen = _named(settings.holdout_kinds, usual, known)
+    chosen = ChosenVersions(
+        seen=tuple(kind for kind in wanted if kind not in unseen),
+        unseen=unseen,
+        made=not given,
+        per_row=settings.versions,
+        make=make,
+    )
+    if not any(kind.lowers for kind in chosen.seen):
+        raise ValueError(
+            "no kind of change that makes a text worse is left to choose by; name more kinds, or "
+            "hold fewer of them out."
+        )
+    if needs_controls(objective) and all(kind.lowers for kind in chosen.seen):
+        raise ValueError(
+            "false_alarms are of changes that must not lower a score, and none is among the kinds; "
+            f"add {' or '.join(kind.name for kind in CONTROLS)}, or leave false_alarms out."
+        )
+    return chosen
+
+
+def original_places(dataset: DataSet) -> NDArray[np.intp]:
+    """Return the places of rows that are no changed versions of others."""
+    return np.flatnonzero([is_original(item) for item in dataset]).astype(np.intp)
+
+
+def _named(names: Sequence[str], usual: Kinds, known: Kinds) -> Kinds:
+    """Return the kinds of these names, each a kind, which stands for all degrees, or with degree.
+
+    Those that the task has come before others of the same name.
+    """
+    found: dict[Perturbation, None] = {}
+    for name in names:
+        own = [kind for kind in usual if name in (kind.kind, kind.name)]
+        own = own or [kind for kind in known if name == kind.name]
+        own = own or [kind for kind in known if name == kind.kind]
+        if not own:
+            options = ", ".join(dict.fromkeys(kind.kind for kind in known))
+            raise ValueError(f"no kind of change is called {name!r}; there is {options}.")
+        found |= dict.fromkeys(own)
+    return tuple(found)
+
+
+def _given(dataset: DataSet) -> tuple[Kinds, Make]:
+    """Return the kinds of versions that data holds, and how to find them."""
+    found = versions_of(dataset)
+    by_kind = dict(zip(found.kinds, found.versions, strict=True))
+    places: dict[tuple[str, str], int] = {}
+    for place, item in enumerate(found.originals):
+        places.setdefault((item.source_id, item.system_id), place)
+
+    def make(row: int, kind: Perturbation) -> RatedItem | None:
+        item = dataset[row]
+        place = places.get((item.source_id, item.system_id))
+        version = None if place is None else by_kind[kind][place]
+        return None if version is None else _bare(item, version.response)
+
+    return found.kinds, make
+
+
+def _made(dataset: DataSet, settings: CompileSettings) -> Make:
+    """Return how to make versions of rows by rules."""
+    donors = Donors(dataset)
+
+    def make(row: int, kind: Perturbation) -> RatedItem | None:
+        amount = amount_of(kind, settings.task)
+        made = perturb(dataset[row], kind, amount=amount, donors=donors, seed=settings.seed)
+        return _bare(dataset[row], made.text) if isinstance(made, Perturbed) else None
+
+    return make
+
+
+def _bare(original: RatedItem, response: str) -> RatedItem:
+    """Return a version of which nothing but its text tells that it is one."""
+    return original.model_copy(update={"response": response, "human": {}, "scale": {}, "extra": {}})
