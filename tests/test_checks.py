@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.no_cover
+
 ROOT = Path(__file__).resolve().parents[1]
 CHECKS = runpy.run_path(str(ROOT / ".ci" / "checks.py"))
 

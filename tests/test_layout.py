@@ -12,6 +12,8 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
+pytestmark = pytest.mark.no_cover
+
 ROOT = Path(__file__).resolve().parents[1]
 ROOMS = ("signatures", "programs", "metrics", "optimizers", "experiments")
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]

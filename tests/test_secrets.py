@@ -50,6 +50,7 @@ class TestTheSearch:
 
 
 class TestNothingIsFound:
+    @pytest.mark.no_cover
     def test_where_all_goes_well(self, planted):
         planted.visit(planting.GOOD)
         assert set(planted.statuses.values()) == {0}
@@ -65,6 +66,7 @@ class TestNothingIsFound:
         assert "[key]" in said  # it was quoted, and taken out
         assert not planted.findings()[0]
 
+    @pytest.mark.no_cover
     def test_in_what_is_said_of_single_rows(self, planted):
         """Where some answers came, refusals leave rows unscored, with what the server said."""
         made = planted.folder / "judge"
@@ -107,6 +109,7 @@ class TestNothingIsFound:
         assert "the key in OPENAI_API_KEY holds characters that no key has" in said
         assert "PLANTED" not in said
 
+    @pytest.mark.no_cover
     @pytest.mark.skipif(not planting.has_proc, reason="process titles are looked up in /proc")
     def test_in_titles_and_arguments_of_processes(self, planted):
         made = planted.folder / "judge"
@@ -129,6 +132,7 @@ class TestNothingIsFound:
 class TestWhoMayRead:
     """The ledger and what is exported of it are the owner's alone; results are as umask says."""
 
+    @pytest.mark.no_cover
     @pytest.mark.parametrize("mask", [0o000, 0o022, 0o077])
     def test_the_ledger_is_private_whatever_the_umask(self, planted, mask):
         before = os.umask(mask)
@@ -146,6 +150,7 @@ class TestWhoMayRead:
         (rows,) = planted.folder.glob("rows*.jsonl")
         assert mode(rows) == 0o666 & ~mask
 
+    @pytest.mark.no_cover
     def test_a_ledger_that_others_could_read_is_closed_to_them(self, planted):
         planted.command("compile", planted.data, "-o", "judge", "--variant", "vanilla")
         ledger = planted.folder / ".judgesmith" / "ledger.sqlite"

@@ -59,6 +59,7 @@ def wheel(built):
     return path
 
 
+@pytest.mark.no_cover
 def test_the_wheel_holds_the_package_its_marker_its_sample_and_its_licence(wheel):
     names = set(zipfile.ZipFile(wheel).namelist())
     tops = {name.partition("/")[0] for name in names}

@@ -43,6 +43,7 @@ def test_people_see_the_table_and_what_it_tells(ablate, folder):
     assert made == sorted([*SAME, "ablation.json", "calls.csv", "learned", "paper"])
 
 
+@pytest.mark.no_cover
 def test_one_json_object_says_it_all(ablate, folder):
     done = ablate("--json")
     found = done.json
@@ -58,6 +59,7 @@ def test_one_json_object_says_it_all(ablate, folder):
     assert all(line.startswith("note: ") for line in done.err.splitlines())
 
 
+@pytest.mark.no_cover
 def test_the_same_command_again_asks_nothing_and_says_the_same(ablate, folder):
     first = ablate("--json").json
     before = {name: (folder / "table" / name).read_bytes() for name in SAME}
@@ -66,6 +68,7 @@ def test_the_same_command_again_asks_nothing_and_says_the_same(ablate, folder):
     assert {name: (folder / "table" / name).read_bytes() for name in SAME} == before
 
 
+@pytest.mark.no_cover
 def test_a_killed_run_continues_to_the_same_table(ablate, start, data, folder):
     ablate(out="whole")
     options = ["--ledger", "other.sqlite"]
@@ -108,6 +111,7 @@ def test_a_judge_that_says_always_the_same_has_undefined_agreement(run, data, se
     assert server.counts()["requests"] == done.json["calls"]
 
 
+@pytest.mark.no_cover
 def test_another_run_in_the_folder_is_kept_unless_forced(run, ablate, data, folder):
     ablate()
     before = (folder / "table" / "table.json").read_bytes()

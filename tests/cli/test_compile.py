@@ -21,6 +21,7 @@ def compiled(run, data, *options, out="judge"):
     return done
 
 
+@pytest.mark.no_cover
 def test_the_report_has_the_shapes_that_are_promised(run, data):
     found = compiled(run, data, *QUICK).json
     assert set(found) == KEYS
@@ -48,6 +49,7 @@ def test_without_held_out_rows_nothing_is_reported_on_them(run, data):
     )
 
 
+@pytest.mark.no_cover
 def test_people_see_agreement_examples_and_what_to_do_next(run, data):
     done = run("compile", data, "-o", "judge", *QUICK)
     assert (done.status, done.err) == (0, "")
@@ -58,6 +60,7 @@ def test_people_see_agreement_examples_and_what_to_do_next(run, data):
     assert max(len(line) for part in table for line in part.splitlines()) <= 90
 
 
+@pytest.mark.no_cover
 def test_the_same_command_again_asks_nothing_and_says_the_same(run, data, folder):
     first = compiled(run, data, *QUICK).json
     before = (folder / "judge" / "judge.json").read_bytes()
@@ -91,6 +94,7 @@ def test_a_judge_of_another_run_is_kept_unless_forced(run, data, folder):
     assert not list(folder.glob(".judge-*"))
 
 
+@pytest.mark.no_cover
 def test_options_reach_the_judge(run, data, folder):
     rubric = folder / "rubric.yaml"
     rubric.write_text("task: Judge a summary.\ncriteria:\n  brevity: Is it short?\n")
@@ -104,12 +108,14 @@ def test_options_reach_the_judge(run, data, folder):
     assert (list(bare["questions"]), bare["history"]) == (["grade"], [])
 
 
+@pytest.mark.no_cover
 def test_where_nothing_was_searched_the_judge_says_so(run, data):
     done = compiled(run, data, "--optimizer", "none")
     assert "nothing was searched: this is the judge as it was." in done.err
     assert done.json["gain"]["dataset"]["q"]["value"] == 0.0
 
 
+@pytest.mark.no_cover
 def test_flat_tables_are_read_through_a_map(run, folder, sample_rows):
     lines = ["article\tsummary\tstars"] + [
         f"{row['source']}\t{row['response']}\t{row['human']['overall'][0]}" for row in sample_rows
@@ -187,6 +193,7 @@ def test_parts_can_be_left_out(run, data, folder):
     assert protocol["aggregation"]["kind"] == "overall"
 
 
+@pytest.mark.no_cover
 def test_the_variants_questions_are_those_that_were_chosen(run, data, folder):
     options = ["--criteria-calls", "separate", "--explain", "after", "--criteria", "general"]
     compiled(run, data, "--rounds", "1", "--optimizer", "none", *options)
@@ -196,6 +203,7 @@ def test_the_variants_questions_are_those_that_were_chosen(run, data, folder):
     assert text.index("[[ ## score ## ]]") < text.index("[[ ## explanation ## ]]")
 
 
+@pytest.mark.no_cover
 def test_a_run_can_start_from_an_earlier_judge(run, data, judge, sample_rows, folder):
     more = folder / "more.jsonl"
     rows = [*sample_rows, *later_rows()]
@@ -252,6 +260,7 @@ def test_what_cannot_be_is_refused_with_its_place(run, data, judge, folder, opti
     assert sorted(path.name for path in folder.iterdir()) == before
 
 
+@pytest.mark.no_cover
 def test_a_judge_that_shows_no_criteria_names_none(run, data):
     done = run("compile", data, "-o", "judge", "--rounds", "1", "--variant", "vanilla")
     assert "criteria: none are shown" in done.out
@@ -260,16 +269,19 @@ def test_a_judge_that_shows_no_criteria_names_none(run, data):
     assert "- task:" not in card
 
 
+@pytest.mark.no_cover
 def test_one_number_has_one_interval(run, data):
     found = compiled(run, data, *QUICK).json
     assert found["objective"]["gain"] == found["gain"]["dataset"]["q"]
     assert found["objective"]["heldout"] == found["heldout"]["dataset"]["q"]
 
 
+@pytest.mark.no_cover
 def test_few_sources_held_out_are_cautioned_against(run, data):
     assert "3 sources are held out: an interval over so few" in compiled(run, data, *QUICK).err
 
 
+@pytest.mark.no_cover
 def test_answers_can_be_limited(run, data, folder):
     compiled(run, data, "--optimizer", "none", "--answer-tokens", "700")
     made = json.loads((folder / "judge" / "judge.json").read_text())

@@ -17,6 +17,7 @@ def compiled(run, *options, out="judge"):
     return done
 
 
+@pytest.mark.no_cover
 def test_it_is_learned_from_rows_of_its_own_and_held_against_rows_held_out(run, folder):
     done = compiled(run, "--calibrate", "--confidence", ".8")
     found = done.json["calibration"]
@@ -31,6 +32,7 @@ def test_it_is_learned_from_rows_of_its_own_and_held_against_rows_held_out(run, 
     assert "calibration: interval: " in done.err
 
 
+@pytest.mark.no_cover
 def test_its_scores_carry_their_intervals(run, folder):
     compiled(run, "--calibrate", "--confidence", ".8")
     assert run("score", "judge", "sample", "-o", "scores.jsonl").status == 0
@@ -59,6 +61,7 @@ def test_a_distance_as_long_as_the_scale_is_refused_before_anything_is_asked(run
     assert not list(folder.iterdir())
 
 
+@pytest.mark.no_cover
 def test_the_same_command_again_asks_nothing(run, folder):
     first = compiled(run, "--calibrate")
     assert compiled(run, "--calibrate").json == first.json | {"calls": 0}
@@ -66,11 +69,13 @@ def test_the_same_command_again_asks_nothing(run, folder):
     assert "holds a judge from another run" in other.err
 
 
+@pytest.mark.no_cover
 def test_what_it_would_cost_counts_the_calibration(run, folder):
     planned = compiled(run, "--calibrate", "--dry-run").json["calls"]
     assert compiled(run, "--calibrate").json["calls"] <= planned <= 320
 
 
+@pytest.mark.no_cover
 def test_what_it_took_is_told_beside_what_it_would_cost(run, folder):
     search = ["--optimizer", "reflective", "--trials", "1", "--calibrate"]
     planned = compiled(run, *search, "--dry-run").json["calls"]
@@ -118,6 +123,7 @@ def test_a_run_that_the_budget_ended_goes_on(run, folder, calls):
     assert (folder / "judge" / "judge.json").read_bytes() == whole
 
 
+@pytest.mark.no_cover
 def test_it_is_told_apart_from_the_judge_without(run, folder):
     compiled(run, "--calibrate")
     compiled(run, out="plain")

@@ -58,6 +58,7 @@ def fronted(folder, made_front):
     return json.loads((made_front / "printed.json").read_text(encoding="utf-8"))
 
 
+@pytest.mark.no_cover
 def test_the_front_is_saved_shown_and_told(run, folder, fronted):
     judge = saved(folder)
     front = judge["front"]
@@ -95,6 +96,7 @@ def test_the_same_command_again_asks_nothing_and_finds_the_same_front(
     assert saved(folder, "other") == saved(folder)
 
 
+@pytest.mark.no_cover
 def test_a_run_that_the_budget_ended_comes_to_the_same_front(run, data, folder, fronted):
     options = [*BOTH, "--ledger", "new/ledger.sqlite"]
     cut = compiled(run, data, *options, "--max-calls", "150", out="other")
@@ -139,6 +141,7 @@ def test_taking_replaces_nothing_unless_told(run, folder, fronted):
     assert "error: other holds more than a judge" in refused.err
 
 
+@pytest.mark.no_cover
 def test_conditions_hold_for_the_whole_front(run, data, folder):
     options = [*OFFLINE, "--trials", "2", "--variant", "coarse"]
     done = compiled(run, data, *options, "--objective", "q, -calls; calls <= 1")
@@ -178,6 +181,7 @@ def served(models_server, monkeypatch):
 
 
 class TestModels:
+    @pytest.mark.no_cover
     def test_the_better_one_is_found_and_named_in_the_judge(self, run, rated, folder, served):
         done = compiled(run, rated, *served)
         judge = saved(folder)
@@ -209,6 +213,7 @@ class TestModels:
             assert "PLANTED" not in text
             assert address not in text
 
+    @pytest.mark.no_cover
     def test_one_budget_holds_for_all_and_the_run_goes_on_from_it(
         self, run, rated, folder, served, models_server
     ):

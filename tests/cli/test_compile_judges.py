@@ -52,6 +52,7 @@ def test_its_space_is_searched(run, data, folder):
     assert protocol(folder)["answers"]["high"] == 5
 
 
+@pytest.mark.no_cover
 def test_it_scores_the_criteria_that_people_rated(run, data, folder):
     options = ["--target", "fluency", "--target", "faithfulness", "--choose", "asks=criteria"]
     done = compiled(run, data, *options)
@@ -118,6 +119,7 @@ def test_two_kinds_of_judges_are_told_apart(run, data, folder, judge):
     assert 'protocol.variant: "fine" → (absent)' in said
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize(
     "option", ["--optimizer=none", "--optimizer=protocol", "--without=weights"]
 )

@@ -16,6 +16,7 @@ def history(folder, out="judge"):
     return [one for one in saved["history"] if one["stage"] == "protocol"]
 
 
+@pytest.mark.no_cover
 def test_a_judge_is_made_and_its_search_is_kept_beside_the_ledger(run, data, folder):
     done = compiled(run, data)
     assert done.json["heldout"]["dataset"]["q"]["n"] == 12
@@ -120,6 +121,7 @@ def test_a_storage_that_cannot_be_used_is_refused_and_its_secrets_are_kept(run, 
     assert "secret" not in done.err + done.out
 
 
+@pytest.mark.no_cover
 def test_a_study_may_be_kept_in_a_database(run, data, folder):
     compiled(run, data, "--storage", "sqlite:///study.db", out="other")
     assert (folder / "study.db").is_file()

@@ -28,6 +28,7 @@ def test_luck_is_above_or_below(optimism, said, capsys):
     assert capsys.readouterr().out.strip().endswith(f"1.000, {said}")
 
 
+@pytest.mark.no_cover
 def test_the_score_of_a_judge_without_a_model_is_told_as_it_is(run, folder):
     rows = [json.loads(line) for line in sample_path().read_text(encoding="utf-8").splitlines()]
     for row in rows:

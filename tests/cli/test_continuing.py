@@ -37,6 +37,7 @@ def test_a_finished_run_asked_each_question_once(compile_again, server):
     assert server.counts()["requests"] == FULL
 
 
+@pytest.mark.no_cover
 def test_where_no_judge_agrees_the_uncompiled_one_comes_back(compile_again, folder):
     done = compile_again()
     assert "nothing that was tried agreed better with people" in done.err
@@ -46,6 +47,7 @@ def test_where_no_judge_agrees_the_uncompiled_one_comes_back(compile_again, fold
     assert made["protocol"]["aggregation"]["kind"] == "overall"
 
 
+@pytest.mark.no_cover
 def test_no_answer_is_asked_again_after_a_kill(
     start, compile_again, server, data, on_server, folder
 ):
@@ -65,6 +67,7 @@ def test_no_answer_is_asked_again_after_a_kill(
     assert not list(folder.glob(".judge-*"))
 
 
+@pytest.mark.no_cover
 def test_a_killed_scoring_leaves_no_half_file_and_goes_on(
     run, start, made_on_server, server, data, folder, on_server
 ):
@@ -116,6 +119,7 @@ def test_a_spent_budget_ends_well_holds_and_can_be_raised(compile_again, server,
     assert made["settings"]["complete"] is True
 
 
+@pytest.mark.no_cover
 def test_a_budget_that_just_suffices_is_no_end(compile_again):
     done = compile_again("--max-calls", FULL)
     assert "budget" not in done.err

@@ -16,6 +16,7 @@ def test_rows_that_the_judge_was_made_from_are_reported_apart(run, judge, data):
     assert "Rows it was made from: 28 scored rows of 7 sources" in text
 
 
+@pytest.mark.no_cover
 def test_a_file_of_scores_agrees_as_the_judge_that_wrote_it(run, judge, data):
     run("score", judge, data, "-o", "out.jsonl")
     of_scores = run("evaluate", "out.jsonl", data, "--json").json
@@ -101,6 +102,7 @@ def test_criteria_that_are_judged_and_rated_are_reported_beside_the_target(run, 
         assert cells[2] == f"{report['dataset']['pearson']['value']:.3f}"
 
 
+@pytest.mark.no_cover
 def test_a_target_called_like_a_criterion_is_compared_with_the_score_on_it(run, judge, data):
     found = run("evaluate", judge, data, "--target", "Fluency", "--json").json
     assert (found["target"], found["scored_by"]) == ("fluency", "criterion")

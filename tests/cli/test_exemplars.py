@@ -30,6 +30,7 @@ def test_exemplars_are_written_and_their_order_told(run, data, exemplar_judge, f
     assert told["in_order"]["low"] < told["in_order"]["value"]
 
 
+@pytest.mark.no_cover
 def test_another_writer_may_be_named(run, data, exemplar_judge, folder):
     done = run("exemplars", exemplar_judge, data, "-o", "out.jsonl", "--role", "writer=offline")
     assert done.status == 0, done.err

@@ -30,6 +30,7 @@ def spanish(folder):
     return place
 
 
+@pytest.mark.no_cover
 def test_a_rubric_is_written_that_compile_takes(run, data, folder):
     done = run("infer", data, "-o", "rubric.yaml")
     assert (done.status, done.err) == (0, "")
@@ -82,6 +83,7 @@ def test_provenance_names_run_data_target_rows_and_batches(run, data, folder, sa
             assert sample_rows[int(number) - 1]["source_id"] == source_id
 
 
+@pytest.mark.no_cover
 def test_no_row_that_compile_holds_out_is_read(run, data, folder):
     run("infer", data, "-o", "rubric.yaml", "--seed", "2")
     run("compile", data, "-o", "judge", "--seed", "2", "--rounds", "1")

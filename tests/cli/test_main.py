@@ -28,6 +28,7 @@ def fresh(*arguments, program=REPORT % HEAVY, **options):
     return done.returncode, done.stdout, done.stderr
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("command", [[], *([name] for name in COMMANDS), ["ledger", "stats"]])
 def test_help_imports_nothing_heavy(command):
     status, out, loaded = fresh(*command, "--help")
@@ -99,6 +100,7 @@ def test_a_fault_of_ours_is_not_passed_off_as_bad_input(run, monkeypatch):
         run("check", "sample")
 
 
+@pytest.mark.no_cover
 def test_an_interruption_ends_with_130_and_leaves_no_half_judge(
     start, folder, data, on_server, server
 ):
@@ -113,6 +115,7 @@ def test_an_interruption_ends_with_130_and_leaves_no_half_judge(
     assert sorted(path.name for path in folder.iterdir()) == [".judgesmith", "data.jsonl"]
 
 
+@pytest.mark.no_cover
 def test_a_reader_that_has_seen_enough_is_no_error(start, judge):
     process = start("show", judge, "--prompts")
     process.stdout.close()
@@ -121,6 +124,7 @@ def test_a_reader_that_has_seen_enough_is_no_error(start, judge):
     process.stdout = None
 
 
+@pytest.mark.no_cover
 def test_letters_that_the_terminal_lacks_are_escaped(folder):
     environment = {**os.environ, "PYTHONIOENCODING": "latin-1"}
     program = "import sys; from judgesmith.cli import main; sys.exit(main(sys.argv[1:]))"

@@ -40,6 +40,7 @@ def made(run, judges, *options, out="panel"):
     return done
 
 
+@pytest.mark.no_cover
 def test_a_panel_is_learned_from_rows_that_no_judge_has_seen(run, judges, folder):
     done = made(run, judges)
     rows = done.json["rows"]
@@ -56,6 +57,7 @@ def test_a_panel_is_learned_from_rows_that_no_judge_has_seen(run, judges, folder
     assert "40 rated rows are of sources that a judge of the panel was made from" in done.err
 
 
+@pytest.mark.no_cover
 def test_it_is_scored_evaluated_compared_and_shown_like_any_judge(run, judges, folder):
     made(run, judges)
     assert run("score", "panel", "rated.jsonl", "-o", "scores.jsonl").status == 0

@@ -35,6 +35,7 @@ def test_a_sample_of_pairs_is_drawn_by_the_seed(run, data, folder, pairs):
     assert "judgesmith evaluate out.jsonl" in said
 
 
+@pytest.mark.no_cover
 def test_its_ranks_are_scores(run, data, folder, pairs):
     assert run("score", pairs, data, "-o", "scores.jsonl").status == 0
     rows = [json.loads(line) for line in (folder / "scores.jsonl").read_text().splitlines()]

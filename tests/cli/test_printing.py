@@ -8,6 +8,7 @@ from judgesmith.cli.tables import print_table
 ATTACK = "\x1b]0;title\x07\x1b[2J\x9b31m\r\x08\u202e\x7f\ud800"
 
 
+@pytest.mark.no_cover
 @given(st.text(st.characters(categories=["Cc", "Cf", "Cs", "Zl", "Zp", "Zs", "L"])))
 def test_nothing_but_line_ends_and_tabs_can_move_a_cursor(text):
     assert all(c.isprintable() or c in "\n\t" for c in visible(text))

@@ -3,6 +3,8 @@ import json
 
 import pytest
 
+pytestmark = pytest.mark.no_cover
+
 
 def rows_of(path):
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]

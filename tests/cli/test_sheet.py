@@ -139,6 +139,7 @@ def test_what_cannot_be_read_is_named(run, fill):
     assert run("sheet", "read", one, "--json").fault["where"] == "ana.csv:2"
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [

@@ -25,6 +25,7 @@ def test_a_judge_does_not_differ_from_itself(run, judge):
     assert run("show", judge, "--diff", judge, "--json").json["differences"] == []
 
 
+@pytest.mark.no_cover
 def test_what_differs_between_two_judges_is_shown_line_by_line(run, judge, data):
     run("compile", data, "-o", "other", "--rounds", "2", "--seed", "7")
     lines = run("show", judge, "--diff", "other").out.splitlines()
@@ -32,6 +33,7 @@ def test_what_differs_between_two_judges_is_shown_line_by_line(run, judge, data)
     assert run("show", judge, "--diff", "other", "--json").json["differences"] == lines
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("what", [[], ["--prompts"], ["--diff", "other"]])
 def test_a_rubric_cannot_move_the_cursor(run, folder, data, judge, what):
     rubric = folder / "rubric.yaml"

@@ -117,6 +117,7 @@ def test_evaluate_stops_in_the_same_way(run, start, server, ask, data):
     assert server.counts()["requests"] == n_asked
 
 
+@pytest.mark.no_cover
 def test_twice_stops_at_once_and_sigterm_counts_as_ctrl_c(run, start, server, ask, data):
     server.script({"chatty": "steady", "latency": 300.0})
     process = start("score", "made", data, "-o", "scores.jsonl", *ask, "--concurrency", "4")
@@ -133,6 +134,7 @@ def test_twice_stops_at_once_and_sigterm_counts_as_ctrl_c(run, start, server, as
     assert (done.status, done.json["rows"], done.json["calls"]) == (0, 40, 40)
 
 
+@pytest.mark.no_cover
 def test_a_wait_for_another_attempt_is_not_waited_for(start, server, ask, data):
     server.script({"status": 429, "retry_after": 500})
     process = start("score", "made", data, "-o", "scores.jsonl", *ask, "--concurrency", "2")
@@ -177,6 +179,7 @@ except KeyboardInterrupt:
 """
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize(
     ("of_sigint", "sent"), [("default_int_handler", "SIGINT"), ("SIG_IGN", "SIGTERM")]
 )
@@ -186,6 +189,7 @@ def test_what_takes_too_long_in_flight_is_not_waited_for(of_sigint, sent):
     assert done.stdout == "over\n"
 
 
+@pytest.mark.no_cover
 def test_the_json_of_a_stopped_command_is_no_half_object(start, server, ask, data, folder):
     server.script(SLOW)
     process = start("score", "made", data, "-o", "s.jsonl", *ask, "--json", "--concurrency", "4")

@@ -10,6 +10,8 @@ import crashing
 import pytest
 from working import wait_for
 
+pytestmark = pytest.mark.no_cover
+
 SEARCH = ["--optimizer", "protocol", "--trials", "4", "--criteria", "general", "--draws", "1"]
 CONCURRENCY = 4
 SLOW, FAST = {"chatty": "steady", "latency": 0.03}, {"chatty": "steady"}

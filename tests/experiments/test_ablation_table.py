@@ -232,6 +232,7 @@ def test_every_row_is_a_judge_that_scores_as_the_table_says(table, place, data):
     assert [one.score for one in judged] == [scores[item.key] for item in items]
 
 
+@pytest.mark.no_cover
 def test_the_same_run_again_makes_nothing(data, few):
     before = {name: (few / name).read_bytes() for name in SAME}
     lm = model(ledger=None, max_calls=0)
@@ -260,6 +261,7 @@ def test_a_run_that_was_stopped_and_continued_leaves_the_same_bytes(data, few, t
     assert not list(folder.rglob(".*"))
 
 
+@pytest.mark.no_cover
 def test_a_judge_without_its_record_is_made_again(data, few, tmp_path):
     folder = shutil.copytree(few, tmp_path / "run")
     (folder / "learned" / "without-mcs.json").unlink()

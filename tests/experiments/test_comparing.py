@@ -90,6 +90,7 @@ def test_only_rows_that_both_scored_are_compared_and_the_others_are_counted(data
     assert found.to_dict()["problems"]["a"] == {"cut off": 6}
 
 
+@pytest.mark.no_cover
 def test_rows_that_either_was_made_from_are_compared_apart(data, saved):
     found = compare_judges(saved, ActiveCritic(), data, rng=rng())
     assert (found.n_unseen, found.n_seen, found.a.n_seen, found.b.n_seen) == (12, 28, 28, 0)
@@ -110,6 +111,7 @@ def test_where_all_rows_were_seen_it_says_so(data, saved):
     assert found.to_dict()["objective"]["on"] == "seen"
 
 
+@pytest.mark.no_cover
 def test_what_was_seen_changes_nothing_about_the_other_rows(data, saved):
     unseen = data.subset([i for i, item in enumerate(data) if item.key not in saved.seen_keys])
     alone = compare_judges(saved, ActiveCritic(), unseen, rng=rng())
@@ -131,6 +133,7 @@ def test_a_judge_that_was_never_saved_is_taken_to_be_about_the_default_target(da
     assert (found.a.scored_by, found.n_seen) == ("score", 0)
 
 
+@pytest.mark.no_cover
 def test_scores_on_a_criterion_are_held_against_it(data):
     values = noisy(data, 1, 1)
     one, other = scores(values, criterion="fluency"), scores(-values)

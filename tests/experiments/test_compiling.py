@@ -67,6 +67,7 @@ def test_examples_are_the_best_and_the_worst(compiled):
     assert best.score > worst.score
 
 
+@pytest.mark.no_cover
 def test_texts_are_left_out_on_request(data):
     settings = CompileSettings(optimizer="none", texts=False)
     assert compile_judge(data, settings, lm=model(ledger=None)).saved.golden == ()
@@ -87,6 +88,7 @@ def test_another_target_is_another_judge(data):
     assert found.saved.target == "fluency"
 
 
+@pytest.mark.no_cover
 def test_without_a_search_the_judge_is_as_it_was(data):
     found = compile_judge(data, CompileSettings(optimizer="none"), lm=model(ledger=None))
     assert found.saved.protocol == CompileSettings().protocol
@@ -111,6 +113,7 @@ def test_progress_adds_up_to_what_was_announced(data):
         assert total - 12 <= done <= total, stage
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("budget", [40, 150, 10_000])
 def test_a_budget_is_never_passed_and_its_end_is_told(data, budget, tmp_path):
     lm = model(ledger=tmp_path / "ledger.sqlite", max_calls=budget)
@@ -213,6 +216,7 @@ def test_what_is_inferred_is_learned_from_rows_that_are_not_held_out(data, compi
     assert taught <= {*seen["train"], *seen["select"]}
 
 
+@pytest.mark.no_cover
 def test_equal_judgements_have_equal_intervals(data):
     found = compile_judge(data, CompileSettings(optimizer="none"), lm=model(ledger=None))
     assert plain(found.uncompiled) == plain(found.heldout)
@@ -238,6 +242,7 @@ def test_held_out_rows_that_taught_the_rubric_are_told_and_count_as_seen(data, c
     assert again.n_unseen == len(held) - 3
 
 
+@pytest.mark.no_cover
 def test_a_rubric_that_was_taught_by_other_rows_needs_no_word(data, compiled):
     settings = CompileSettings(
         optimizer="none", protocol={"rubric": inferred_from(compiled.saved.seen["select"])}
@@ -246,6 +251,7 @@ def test_a_rubric_that_was_taught_by_other_rows_needs_no_word(data, compiled):
     assert not any("rubric" in note for note in found.notes)
 
 
+@pytest.mark.no_cover
 def test_a_model_that_cannot_tell_texts_apart_gives_the_judge_back_as_it_was(data, scripted):
     lm = scripted(lambda _: "[[ ## score ## ]]\n70\n\n[[ ## completed ## ]]")
     found = compile_judge(data, VANILLA, lm=lm)

@@ -53,6 +53,7 @@ def test_an_unknown_target_is_an_error():
         found(dataset([{"overall": (4,)}, {"overall": (5,)}]), target="fluency")
 
 
+@pytest.mark.no_cover
 def test_the_mean_has_a_row_of_its_own_below_the_criteria():
     description = found(dataset([{"a": (1, 2), "b": (2, 2)}, {"a": (5, 4), "b": (4, 4)}]))
     table = description.criteria_table()
@@ -108,6 +109,7 @@ def test_the_same_generator_gives_the_same_description():
     assert found(data).to_dict() == found(data).to_dict()
 
 
+@pytest.mark.no_cover
 def test_the_mean_over_one_criterion_is_shown_once():
     description = found(dataset([{"a": (1, 2)}, {"a": (5, 4)}]))
     assert description.target.name == "mean"
@@ -121,6 +123,7 @@ def test_measures_that_are_undefined_throughout_are_left_out():
     assert several[0][-3:] == ["ICC two-way", "rater vs rest", "ceiling"]
 
 
+@pytest.mark.no_cover
 def test_what_columns_of_ratings_are_is_said():
     rows = [{"a": (1, 2), "b": (2, 2)}, {"a": (5, 4), "b": (4, 4)}, {"a": (3, 3), "b": (1, 2)}]
     assert found(dataset(rows)).rater_notes() == [

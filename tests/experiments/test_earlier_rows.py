@@ -114,6 +114,7 @@ def test_what_loses_rows_scores_or_texts_may_not(path, draft, old, new, said):
         refuse_loss(path, draft, RUN)
 
 
+@pytest.mark.no_cover
 def test_memory_does_not_grow_with_the_file(path, draft):
     text = "x" * 500
     for place in (path, draft):

@@ -31,6 +31,7 @@ def found(data):
     return compile_judge(data, settings, lm=model(ledger=None))
 
 
+@pytest.mark.no_cover
 def test_every_judge_of_the_front_is_ready_to_be_taken(found):
     for one in found.saved.front:
         assert one.model == "offline"
@@ -64,6 +65,7 @@ def test_values_are_those_of_the_trials(found):
             assert trials[one.number]["values"][name] == pytest.approx(value["value"])
 
 
+@pytest.mark.no_cover
 def test_one_objective_leaves_no_front(data):
     single = compile_judge(data, CompileSettings(**QUICK | {"n_trials": 1}), lm=model(ledger=None))
     assert single.saved.front == ()

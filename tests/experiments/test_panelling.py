@@ -123,6 +123,7 @@ def test_effort_is_refused_before_anything_is_asked(data, members):
     assert stack_of(lm).usage.calls == 0
 
 
+@pytest.mark.no_cover
 def test_a_panel_is_evaluated_with_and_without_its_folder(data, members):
     found = learn_panel(members, data, PanelSettings(texts=False)).saved
     one = evaluate_judge(found, data, rng=np.random.default_rng(0))

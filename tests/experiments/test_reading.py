@@ -262,6 +262,7 @@ texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
 cells = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=20)
 
 
+@pytest.mark.no_cover
 @given(
     st.lists(
         st.tuples(cells, cells, st.lists(st.integers(1, 5), min_size=2, max_size=2)),
@@ -280,6 +281,7 @@ def test_whatever_is_written_is_read_back(tmp_path_factory, rows):
         assert [(i.source, i.response, list(i.human["overall"])) for i in data] == rows
 
 
+@pytest.mark.no_cover
 @given(st.dictionaries(texts, st.lists(st.integers(1, 5), max_size=3), max_size=3), texts, texts)
 def test_canonical_rows_are_read_back_whatever_the_names(tmp_path_factory, human, source, system):
     row = {
@@ -344,6 +346,7 @@ class TestStream:
         with pytest.raises(DataError, match=r"a\.jsonl:1"):
             list(stream_items(lines(tmp_path, [[1]])))
 
+    @pytest.mark.no_cover
     @pytest.mark.parametrize("name", ["a.jsonl", "a.csv"])
     def test_memory_does_not_grow_with_the_file(self, tmp_path, name):
         def peak(n):

@@ -85,6 +85,7 @@ def test_what_was_compared_is_on_record(chosen):
     assert "the inferred task and criteria were taken: q " in work.notes[0]
 
 
+@pytest.mark.no_cover
 def test_only_an_unasked_for_inference_has_to_compete(data):
     found = compile_judge(
         data.subset(range(60)),

@@ -30,6 +30,7 @@ def test_it_is_inferred_where_nothing_else_is_said(data):
     assert rubric.provenance["target"] == "overall"
 
 
+@pytest.mark.no_cover
 def test_compiling_infers_what_the_command_infers_and_pays_once(data, tmp_path):
     ledger = tmp_path / "ledger.sqlite"
     run = InferenceRun(settings=InferenceSettings(seed=4))

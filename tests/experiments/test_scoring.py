@@ -24,6 +24,7 @@ def rows_of(path):
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
+@pytest.mark.no_cover
 def test_a_file_holds_what_the_judge_says_of_each_text(saved, lm, tmp_path):
     output = tmp_path / "out.jsonl"
     done = score_file(saved, stream_items("sample"), output, lm=lm)
@@ -38,6 +39,7 @@ def test_a_file_holds_what_the_judge_says_of_each_text(saved, lm, tmp_path):
     assert {row["judge"] for row in rows} == {saved.fingerprint}
 
 
+@pytest.mark.no_cover
 def test_no_more_of_the_input_is_read_than_is_under_way(saved, lm, tmp_path):
     n_read = 0
     most = 0

@@ -10,6 +10,8 @@ from judgesmith.optimizers.racing_search import RacedTrial
 from judgesmith.programs.models import model, stack_of
 from judgesmith.signatures import Protocol
 
+pytestmark = pytest.mark.no_cover
+
 QUICK = {"optimizer": "protocol", "n_trials": 6}
 
 

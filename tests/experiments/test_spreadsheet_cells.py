@@ -70,6 +70,7 @@ def test_a_cell_too_long_for_a_spreadsheet_says_what_it_left_out():
     assert not is_cut(cell_of("a" * LONGEST_CELL))
 
 
+@pytest.mark.no_cover
 def test_huge_cells_of_blanks_take_no_time():
     assert len(cell_of("; \n" * 400_000)) < 33_000
 

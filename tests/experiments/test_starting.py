@@ -30,6 +30,7 @@ def shown(saved):
     return {one.key for many in saved.protocol.demonstrations.values() for one in many}
 
 
+@pytest.mark.no_cover
 def test_rubric_and_variant_are_kept_and_nothing_is_inferred(earlier, again):
     assert again.saved.protocol.rubric == earlier.protocol.rubric
     assert again.saved.settings["earlier"] == earlier.fingerprint
@@ -69,6 +70,7 @@ def test_the_gain_is_over_the_earlier_judge(data, earlier, again):
     assert found.unseen["dataset"]["pearson"].value == pytest.approx(value)
 
 
+@pytest.mark.no_cover
 def test_on_the_same_rows_nothing_that_was_tried_may_win_and_it_stays(data, earlier):
     found = compile_judge(
         data.subset(range(60)),

@@ -59,6 +59,7 @@ def reflective(data):
     return compiled(data, "reflective", n_trials=3)
 
 
+@pytest.mark.no_cover
 def test_a_rewritten_instruction_is_part_of_the_judge(reflective):
     assert reflective.complete
     assert "onger is not better" in reflective.saved.protocol.instructions["grade"]
@@ -94,6 +95,7 @@ def test_the_offline_model_is_said_to_rewrite_nothing(data):
     assert any("reads no instructions and writes none" in note for note in found.notes)
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("optimizer", ["miprov2", "simba"])
 def test_optimizers_of_dspy_are_run_and_told_of(data, optimizer, tmp_path):
     lm = model(ledger=tmp_path / "ledger.sqlite", max_calls=400)

@@ -200,6 +200,7 @@ def rated(n):
     ]
 
 
+@pytest.mark.no_cover
 def test_the_student_is_left_as_it_was_and_its_demonstrations_teach_nothing(monkeypatch):
     trainset = rated(30)
     shown = Demonstration(
@@ -262,6 +263,7 @@ def knowing(weight=1.0, **changes):
 
 
 class TestWeightsTheStudentHas:
+    @pytest.mark.no_cover
     def test_they_compete_first_and_stay_where_nothing_is_much_better(self):
         fit = FitAggregation()
         rows, judgements = rows_and_judgements(120, law=one_criterion_knows)
@@ -305,6 +307,7 @@ class TestWeightsTheStudentHas:
         assert fit.choose(rows, judgements, own=own).kind == "overall"
         assert "own" not in [trial.name for trial in fit.trials_]
 
+    @pytest.mark.no_cover
     def test_a_compiled_judge_that_is_compiled_again_lets_them_compete(self):
         rubric = Rubric(criteria={"fluency": "Is it well written?"})
         own = knowing(
@@ -340,6 +343,7 @@ class TestCriteriaWithGaps:
         assert FitAggregation().choose(rows, gaps) == expected
         assert "criterion:b" in expected.terms
 
+    @pytest.mark.no_cover
     def test_a_criterion_that_is_often_missing_is_not_weighed_and_costs_no_row(self):
         rows, judgements = rows_and_judgements(120, law=one_criterion_knows)
         fit = FitAggregation()
@@ -349,6 +353,7 @@ class TestCriteriaWithGaps:
         without = with_gaps(judgements, 1.0)
         assert FitAggregation().choose(rows, without) == found
 
+    @pytest.mark.no_cover
     def test_criteria_that_are_missing_by_turns_leave_the_overall_score(self):
         rows, judgements = rows_and_judgements(120, law=overall_knows)
         gaps = [
@@ -358,6 +363,7 @@ class TestCriteriaWithGaps:
         assert fit.choose(rows, gaps).kind == "overall"
         assert [trial.name for trial in fit.trials_] == ["overall", "lexical"]
 
+    @pytest.mark.no_cover
     def test_the_judge_scores_every_row_that_it_scored_before(self):
         rows, judgements = rows_and_judgements(120, law=one_criterion_knows)
         gaps = with_gaps(judgements, 0.3)

@@ -78,6 +78,7 @@ def search_of(name, sentence=f"Grade, and {SECRET}.", *, ledger=None, budget=Non
     return BridgedSearch(name, lm=lm, **{"settings": QUICK[name], **given}), engine
 
 
+@pytest.mark.no_cover
 class TestBridgedSearch(OptimizerContract):
     @staticmethod
     def chosen_by(optimizer, trainset):
@@ -103,6 +104,7 @@ class TestBridgedSearch(OptimizerContract):
         )
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("name", ["miprov2", "simba"])
 def test_a_better_instruction_that_the_model_writes_is_found_and_taken(name):
     search, engine = search_of(name)
@@ -159,6 +161,7 @@ def test_an_instruction_that_imitates_the_layout_is_refused_and_counted():
     assert any("imitates what marks the fields" in one.problem for one in search.trials_)
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("most", [0, 30, 60, 90, 200])
 @pytest.mark.parametrize("name", ["miprov2", "bootstrap", "simba"])
 def test_a_spent_budget_ends_the_search_with_the_best_so_far(name, most):
@@ -173,6 +176,7 @@ def test_a_spent_budget_ends_the_search_with_the_best_so_far(name, most):
     assert max(map(len, judge.protocol.demonstrations.values()), default=0) == shown
 
 
+@pytest.mark.no_cover
 def test_what_was_judged_within_dspy_is_not_asked_again(tmp_path):
     search, engine = search_of("bootstrap", ledger=Ledger(tmp_path / "ledger.sqlite"))
     search.compile(STUDENT, trainset=planted())

@@ -78,6 +78,7 @@ def test_where_dollars_count_the_front_holds_both_and_not_the_bad_one(models):
     assert sum(one.is_knee for one in optimizer.front_) == 1
 
 
+@pytest.mark.no_cover
 def test_a_model_that_nobody_can_read_loses_and_the_search_goes_on(models):
     made = models()
     made["other/bad"]._engine_spec.stack.engine.rule = lambda *question: "as you like"
@@ -102,6 +103,7 @@ def test_all_models_share_one_budget(models, max_calls):
     assert not optimizer.complete_
 
 
+@pytest.mark.no_cover
 def test_every_model_has_answers_of_its_own_and_a_second_search_asks_none(models):
     compiled(search(models()))
     again = models()

@@ -108,6 +108,7 @@ def test_who_is_not_confirmed_does_not_replace_the_start():
     assert one.search.taken == 0
 
 
+@pytest.mark.no_cover
 def test_where_nobody_is_better_luck_is_mostly_found_out():
     lucky = [Searching([4.0] * 10, draw=draw, rule=None).search.taken for draw in range(10)]
     taken = [Searching([4.0] * 10, draw=draw).search.taken for draw in range(10)]
@@ -128,6 +129,7 @@ def test_what_is_confirmed_does_not_change_the_race():
     assert ruled.search.trials == lenient.search.trials
 
 
+@pytest.mark.no_cover
 def test_where_no_rows_are_set_aside_the_choice_is_crossed():
     one = Searching(rule=Confirm(share=0))
     (confirmation,) = one.search.confirmations
@@ -136,6 +138,7 @@ def test_where_no_rows_are_set_aside_the_choice_is_crossed():
     assert one.search.taken == 6
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("share", [0, 1 / 3])
 @pytest.mark.parametrize("rows", [0, 60, 100, 250, 330, 400, 500, 720, 800])
 def test_a_budget_that_ends_leaves_one_that_has_passed_or_the_start(rows, share):

@@ -397,6 +397,7 @@ class TestEveryVariant:
         assert {one.key for several in shown.values() for one in several} == set(best.keys)
         assert ActiveCritic(judge.protocol).templates() == judge.templates()
 
+    @pytest.mark.no_cover
     @pytest.mark.parametrize("choices", VARIANTS.values(), ids=VARIANTS)
     def test_no_demonstration_scores_itself(self, choices):
         asked, shown = set(), set()
@@ -424,6 +425,7 @@ class TestEveryVariant:
         assert asked
         assert not asked & shown
 
+    @pytest.mark.no_cover
     @pytest.mark.parametrize("choices", [VARIANTS["fine"], VARIANTS["separate"]])
     def test_several_targets_are_agreed_with_at_once(self, choices, offline):
         student = ActiveCritic(rubric=RUBRIC, **choices)

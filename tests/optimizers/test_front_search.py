@@ -83,6 +83,7 @@ def test_beaten_contenders_are_not_judged_to_the_end_and_unbeaten_ones_are():
     assert racing.n_judged < 7 * N
 
 
+@pytest.mark.no_cover
 def test_a_contender_that_is_worse_but_cheaper_stays():
     planted = dict.fromkeys(PLANTED, (0.3, 9)) | {"b": (9.0, 1)}
     racing = search(planted=planted, batch=1)
@@ -91,6 +92,7 @@ def test_a_contender_that_is_worse_but_cheaper_stays():
     assert next(t.n_rows for t in racing.trials.values() if t.picked == {"way": "b"}) == N
 
 
+@pytest.mark.no_cover
 def test_of_equals_the_first_stands_for_all():
     racing = search(planted=dict.fromkeys(PLANTED, (0.3, 2)))
     racing.run(Simulated({}))

@@ -21,6 +21,7 @@ def table(predicted, human, sources=None):
     )
 
 
+@pytest.mark.no_cover
 @given(st.lists(st.tuples(st.integers(0, 100), st.integers(1, 5)), min_size=4, max_size=20))
 def test_q_is_the_sum_of_three_correlations_of_the_whole_list(pairs):
     predicted, human = zip(*pairs, strict=True)

@@ -54,12 +54,14 @@ def test_judges_with_noise_of_their_own_become_a_panel_that_beats_each_on_other_
     assert q(found, others.human) > max(q(one, others.human) for one in told.values())
 
 
+@pytest.mark.no_cover
 def test_where_one_judge_knows_all_that_others_know_it_comes_back_alone():
     rows, said = recorded(noise=(0.05, 20.0, 20.0))
     selection = PanelSelection(n_repeats=3)
     assert selection.choose(rows, said).asked == ("judge 0",)
 
 
+@pytest.mark.no_cover
 def test_choosing_among_judges_of_chance_reports_its_optimism():
     rng = np.random.default_rng(2)
     rows, _ = recorded(n=60, per_source=2)
@@ -117,6 +119,7 @@ def test_compiling_a_panel_returns_a_copy_and_leaves_the_student_as_it_was():
     assert first.weights.scale == LIKERT or first.weights == student.weights
 
 
+@pytest.mark.no_cover
 def test_live_members_are_weighed_as_their_recorded_scores_would_be():
     student = panel_of(1, 2, 3)
     trainset = examples(range(40))

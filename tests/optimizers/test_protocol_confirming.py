@@ -10,6 +10,8 @@ from judgesmith.programs.models import stack_of
 from judgesmith.programs.models.ledger import Ledger
 from judgesmith.signatures.space import Space
 
+pytestmark = pytest.mark.no_cover
+
 ROWS = examples(range(60))
 """96 of the 120 rows are to choose by, of 48 sources: enough to set some aside."""
 

@@ -69,6 +69,7 @@ class TestPlantedOptima:
         assert judge.protocol.answers == LIKERT
         assert max(one.value for one in optimizer.trials_) == pytest.approx(3.0)
 
+    @pytest.mark.no_cover
     def test_a_number_of_demonstrations(self, student):
         def rule(user, shown, system):
             return knows(user, system, noise={0: 0.8, 1: 0.7, 2: 0.1}.get(len(shown), 0.6))
@@ -77,6 +78,7 @@ class TestPlantedOptima:
         judge = optimizer.compile(student, trainset=examples(range(30)))
         assert len(judge.protocol.demonstrations["grade"]) == 2
 
+    @pytest.mark.no_cover
     def test_a_rubric(self):
         own = Rubric.model_validate(
             {"criteria": [{"name": "colour", "definition": "how it looks"}], "task": "Look."}
@@ -101,6 +103,7 @@ class TestPlantedOptima:
 
 
 class TestTheStudent:
+    @pytest.mark.no_cover
     def test_is_the_first_trial_and_is_judged_on_all_rows(self, student):
         optimizer = search(lm_of(by_chance))
         optimizer.compile(student, trainset=examples(range(30)))
@@ -131,6 +134,7 @@ class TestTheStudent:
         asked = optimizer.compile(given, trainset=examples(range(30)))
         assert asked.protocol == given.protocol
 
+    @pytest.mark.no_cover
     def test_is_not_scored_on_rows_it_shows(self):
         rows = examples(range(30))
         selection = pool_and_selection_rows(
@@ -147,6 +151,7 @@ class TestTheStudent:
         assert optimizer.trials_[0].n_rows == len(selection) - 1
 
 
+@pytest.mark.no_cover
 def test_no_row_is_shown_and_chosen_by(student):
     rows = examples(range(30))
     # One text was rated under two sources.
@@ -163,6 +168,7 @@ def test_no_row_is_shown_and_chosen_by(student):
     assert not asked & shown_texts
 
 
+@pytest.mark.no_cover
 def test_no_configuration_is_tried_twice(student):
     optimizer = search(lm_of(by_chance), n_trials=40)
     optimizer.compile(student, trainset=examples(range(30)))
@@ -190,6 +196,7 @@ def test_what_makes_a_row_unreadable_never_wins(student):
     assert judge.protocol == student.protocol
 
 
+@pytest.mark.no_cover
 def test_a_student_that_says_the_same_of_all_rows_is_beaten(student):
     def rule(user, shown, system):
         return 50 if levels(system) == (0, 100) else knows(user, system, noise=0.5)
@@ -239,6 +246,7 @@ def test_settings_that_make_no_sense_are_refused(settings, problem):
 
 
 class TestABudgetThatEnds:
+    @pytest.mark.no_cover
     @pytest.mark.parametrize("max_calls", [0, 5, 50, 100, 170, 300])
     def test_leaves_the_best_of_what_was_judged_on_all_rows(self, student, max_calls):
         lm = lm_of(by_chance, max_calls=max_calls)
@@ -256,6 +264,7 @@ class TestABudgetThatEnds:
             shown = judge.protocol.demonstrations.get("grade", ())
             assert len(shown) == int(best.picked["demonstrations"])
 
+    @pytest.mark.no_cover
     def test_tries_the_same_until_then(self, student):
         whole, cut = search(lm_of(by_chance)), search(lm_of(by_chance, max_calls=200))
         for one in (whole, cut):
@@ -291,6 +300,7 @@ class TestAJournal:
     def asked(self, lm):
         return stack_of(lm).engine.asked
 
+    @pytest.mark.no_cover
     @pytest.mark.parametrize("after", range(10))
     def test_killed_after_any_trial_it_goes_on_as_if_nothing_had_been(
         self, tmp_path, student, undisturbed, after
@@ -314,6 +324,7 @@ class TestAJournal:
         found = judge.protocol, trials_of(optimizer.study_), optimizer.trials_, n_asked
         assert found == undisturbed
 
+    @pytest.mark.no_cover
     @pytest.mark.parametrize("at", [1, 2, 3, 8, 9, 12])
     def test_killed_within_a_proposal_it_proposes_the_same(
         self, tmp_path, student, undisturbed, at, monkeypatch
@@ -339,6 +350,7 @@ class TestAJournal:
         found = judge.protocol, trials_of(optimizer.study_), optimizer.trials_
         assert found == undisturbed[:3]
 
+    @pytest.mark.no_cover
     @pytest.mark.parametrize("way", ["on_others", "crossed"])
     def test_killed_while_a_leader_is_confirmed_it_goes_on_as_if_nothing_had_been(
         self, tmp_path, student, way, monkeypatch
@@ -372,6 +384,7 @@ class TestAJournal:
         assert again.confirmations_ == optimizer.confirmations_
         assert self.asked(first) + self.asked(second) == self.asked(whole)
 
+    @pytest.mark.no_cover
     def test_more_trials_go_on_from_those_that_are_there(self, tmp_path, student, undisturbed):
         lm = lm_of(by_chance)
         optimizer = search(lm, storage=tmp_path / "study.journal", n_trials=12, batch=3)
@@ -379,6 +392,7 @@ class TestAJournal:
         assert trials_of(optimizer.study_)[:9] == undisturbed[1]
         assert len(optimizer.trials_) == 13
 
+    @pytest.mark.no_cover
     def test_another_model_has_a_study_of_its_own(self, tmp_path, student, undisturbed):
         lm = lm_of(by_chance)
         lm.model = "another"
@@ -387,6 +401,7 @@ class TestAJournal:
         assert len([one for one in names if not one.endswith("/work")]) == 2
 
 
+@pytest.mark.no_cover
 def test_a_race_asks_less_than_judging_everybody_on_all_rows(student):
     def rule(user, shown, system):
         return knows(user, system, noise=0.1 if not shown else 1.0)
@@ -399,6 +414,7 @@ def test_a_race_asks_less_than_judging_everybody_on_all_rows(student):
     assert asked[0] < 0.7 * asked[1]
 
 
+@pytest.mark.no_cover
 def test_rows_that_were_judged_are_counted(student):
     lm = lm_of(by_chance)
     optimizer = search(lm)
@@ -406,6 +422,7 @@ def test_rows_that_were_judged_are_counted(student):
     assert optimizer.n_judged_ == stack_of(lm).engine.asked
 
 
+@pytest.mark.no_cover
 def test_every_trial_is_told_of_once_and_says_whom_it_raced(student):
     told = []
     optimizer = search(lm_of(by_chance), noted=told.append)

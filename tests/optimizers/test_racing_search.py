@@ -15,6 +15,8 @@ from judgesmith.optimizers.racing_search import (
 from judgesmith.optimizers.studies import study_of
 from judgesmith.signatures.space import Choice, Option, Space
 
+pytestmark = pytest.mark.no_cover
+
 N = 100
 HUMAN = np.random.default_rng(0).normal(size=N)
 SPACE = Space(

@@ -78,6 +78,7 @@ def search_of(rewrites, *, ledger=None, rule=None, budget=None, **given):
 STUDENT = ActiveCritic(variant="vanilla")
 
 
+@pytest.mark.no_cover
 class TestReflectiveSearch(OptimizerContract):
     @staticmethod
     def chosen_by(optimizer, trainset):
@@ -113,6 +114,7 @@ def test_a_planted_better_instruction_is_found_and_taken():
     assert len(trials) == 4
 
 
+@pytest.mark.no_cover
 def test_what_gets_no_better_is_not_taken_and_the_start_wins_ties():
     search, _ = search_of(lambda n: f"Judge in way {n}.")
     judge = search.compile(STUDENT, trainset=planted())
@@ -139,6 +141,7 @@ def test_the_model_is_shown_the_worst_pairs_with_what_both_sides_said():
     assert len(set(fences)) == 1
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize(
     ("text", "why"),
     [
@@ -187,6 +190,7 @@ class Killed(Exception):
     pass
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("after", range(5))
 def test_killed_after_any_trial_it_goes_on_with_the_answers_on_record(tmp_path, after):
     def rewrites(n):

@@ -8,6 +8,8 @@ from judgesmith.programs.models import Budget, Stack, TransientModelError, stack
 from judgesmith.programs.models.dspy_lm import StackLM
 from judgesmith.signatures.space import Space
 
+pytestmark = pytest.mark.no_cover
+
 N_CALLS = 10**6
 
 

@@ -33,6 +33,7 @@ def test_parts_share_no_source_and_lose_no_row(labels, seed, holdout):
     assert n_held == (min(max(round(holdout * n), 1), n - 1) if holdout else 0)
 
 
+@pytest.mark.no_cover
 @given(groups, seeds)
 def test_equal_generators_give_equal_parts(labels, seed):
     values = np.arange(len(labels)) % 5

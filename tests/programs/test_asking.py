@@ -33,6 +33,7 @@ def test_later_changes_of_the_judge_do_not_reach_an_asker(judge_of, item, script
 class TestHostileTexts:
     """No text can end its field, add one, give an answer, or stand for another text."""
 
+    @pytest.mark.no_cover
     def test_every_field_of_every_question_is_the_text_that_was_given(
         self, variant, hostile, judge_of, offline
     ):
@@ -57,6 +58,7 @@ class TestHostileTexts:
                 assert example.inputs["response"] == hostile
                 assert example.inputs["source"] == f"About {hostile}"
 
+    @pytest.mark.no_cover
     def test_what_is_counted_is_the_text_that_was_given(
         self, variant, hostile, judge_of, monkeypatch
     ):
@@ -75,6 +77,7 @@ class TestHostileTexts:
         )
         assert set(counted) == set(expected)
 
+    @pytest.mark.no_cover
     def test_the_number_of_messages_and_answers_does_not_change(
         self, variant, hostile, judge_of, scripted, good
     ):

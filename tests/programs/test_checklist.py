@@ -178,6 +178,7 @@ def test_the_offline_model_prefers_what_a_question_asks_for():
     assert first.score > second.score > empty.score
 
 
+@pytest.mark.no_cover
 def test_every_configuration_of_its_space_is_a_judge():
     judge, _ = Checklist(rubric=TWO).prepared()
     found = [judge.with_choices(one).protocol for one in judge.space().configurations()]

@@ -6,6 +6,8 @@ from judgesmith.programs.critic_space import critic_space
 from judgesmith.signatures import Demonstration, Protocol, Rubric, Scale
 from judgesmith.signatures.protocol import Aggregation
 
+pytestmark = pytest.mark.no_cover
+
 CRITERIA = [{"name": "clear", "definition": "is clear"}]
 PLAIN = Rubric.model_validate({"criteria": CRITERIA})
 TASK = Rubric.model_validate({"criteria": CRITERIA, "task": "Judge it."})

@@ -107,6 +107,7 @@ def test_a_protocol_of_another_family_is_refused():
         Direct(ActiveCritic().protocol)
 
 
+@pytest.mark.no_cover
 def test_every_configuration_of_its_space_is_a_judge():
     judge = Direct(rubric=TWO)
     found = [judge.with_choices(one).protocol for one in judge.space().configurations()]

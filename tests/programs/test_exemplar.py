@@ -381,6 +381,7 @@ class TestJudge:
         assert (how.mode, how.n) == ("samples", 5)
         assert "gave no log-probabilities" in how.reason
 
+    @pytest.mark.no_cover
     def test_every_configuration_of_its_space_is_a_judge(self):
         judge = ExemplarJudge(rubric=TWO)
         found = [judge.with_choices(one).protocol for one in judge.space().configurations()]

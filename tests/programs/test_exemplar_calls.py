@@ -49,6 +49,7 @@ def key(monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", "none")
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("n", range(2, 10))
 def test_every_number_of_exemplars_takes_exactly_its_calls(server, n, tmp_path):
     server.script({"answer": f"{HEAD}Better{TAIL}", "tokens": SURE})
@@ -91,6 +92,7 @@ def test_a_server_without_log_probabilities_is_sampled_and_said(server):
     assert server.counts()["requests"] == 3 + 3 + 3 * 4
 
 
+@pytest.mark.no_cover
 def test_a_server_that_refuses_log_probabilities_is_sampled_and_said(server):
     refusal = '{"error": {"message": "logprobs is not supported"}}'
     server.script({"contains": '"logprobs":', "status": 400, "body": refusal})

@@ -97,6 +97,7 @@ def test_the_whole_can_be_asked_for_without_criteria(rubric):
     assert judgement.explanation
 
 
+@pytest.mark.no_cover
 def test_every_configuration_of_its_space_is_a_judge():
     judge = ExplainEval(rubric=Rubric(criteria={"wit": "Is it funny?"}))
     found = [judge.with_choices(one).protocol for one in judge.space().configurations()]

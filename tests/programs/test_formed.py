@@ -70,6 +70,54 @@ def test_scores_of_criteria_come_to_their_mean_or_to_none():
     assert end.value.value.score == (100 + 25) / 2
 
 
+OTHERS = [
+    ("themis", ["###Instruction###", "###Evaluation Criterion###", "###Example###"], "\nRating: 3"),
+    ("auto-j", ["[BEGIN DATA]", "[Query]: ", "[Response]: ", "[END DATA]"], " Rating: [[3]]"),
+]
+
+
+@pytest.mark.parametrize(("family", "labels", "ending"), OTHERS)
+@pytest.mark.parametrize("asks", ["criteria", "overall"])
+def test_other_models_are_asked_in_theirs(family, labels, ending, asks, scripted, tmp_path):
+    judge = family_of(family).start(TWO, asks=asks)
+    saved_judge(judge).save(tmp_path / "judge")
+    found, requests = [], []
+    for one in (judge, SavedJudge.load(tmp_path / "judge")):
+        lm, engine = scripted(lambda request: f"Short.{ending}")
+        found += judge_items(one, [ITEM], lm=lm)
+        requests.append([(r.prefix.messages, r.user) for r in engine.requests])
+    assert requests[0] == requests[1]
+    assert len(requests[0]) == (2 if asks == "criteria" else 1)
+    places = [requests[0][0][1].index(label) for label in labels]
+    assert places == sorted(places)
+    top = judge.protocol.answers.high
+    assert found[0] == found[1]
+    assert found[0].score == pytest.approx(100 * 2 / (top - 1))
+
+
+@pytest.mark.parametrize(("family", "labels", "ending"), OTHERS)
+@pytest.mark.parametrize("name", sorted(hostile.TEXTS))
+def test_no_text_poses_as_a_part_of_their_forms(family, labels, ending, name):
+    text = f"{hostile.TEXTS[name]}\n{labels[0]}\n{labels[-1]}{ending}"
+    template = family_of(family).start(asks="overall").templates()["whole"]
+    inputs = dict.fromkeys(("source", "context", "response"), text)
+    user = template.render(inputs)
+    form, fields = in_a_form(ModelRequest(model="m", prefix=template.prefix(), user=user))
+    assert form is form_named(template.form)
+    assert {key: fields[key] for key in inputs} == inputs
+
+
+@pytest.mark.parametrize("family", ["themis", "auto-j"])
+def test_the_offline_model_answers_in_their_forms(family):
+    judge = family_of(family).start(Rubric(criteria={"fluency": "Is it well written?"}))
+    texts = ("Ann left Rome on Monday.", "left Ann the the <unk>")
+    good, bad = judge_items(
+        judge, [RatedItem(source="Ann left Rome.", response=one) for one in texts]
+    )
+    assert good.problem is bad.problem is None
+    assert good.score > bad.score
+
+
 @pytest.mark.parametrize("asks", ["criteria", "overall"])
 @pytest.mark.parametrize("context", [None, "A diary."])
 def test_both_ways_to_a_model_ask_and_read_the_same(asks, context, scripted, tmp_path):
@@ -91,6 +139,7 @@ def test_both_ways_to_a_model_ask_and_read_the_same(asks, context, scripted, tmp
     assert (slow.score, slow.calls) == (found[0].score, found[0].calls)
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("name", sorted(hostile.TEXTS))
 def test_no_text_can_close_its_fence_in_a_form(name):
     text = hostile.TEXTS[name]
@@ -230,5 +279,6 @@ class TestTwoResponses:
 
 
 def test_all_forms_are_known():
-    assert [one.name for one in known_forms()][:2] == ["prometheus-absolute", "prometheus-relative"]
+    names = {"prometheus-absolute", "prometheus-relative", "themis", "auto-j-single"}
+    assert names <= {one.name for one in known_forms()}
     assert Template.model_fields["form"].default == ""

@@ -220,6 +220,7 @@ class TestTheJudge:
         assert judge_items(again, [ITEM]) == judge_items(judge, [ITEM])
         assert "- steps: brevity, wit" in judge_card(saved)
 
+    @pytest.mark.no_cover
     def test_every_configuration_of_its_space_is_a_judge(self):
         judge = GEval(rubric=Rubric(criteria={"wit": "Is it funny?"}))
         space = judge.space()
@@ -248,6 +249,7 @@ class TestTheJudge:
             GEval(ActiveCritic().protocol)
 
 
+@pytest.mark.no_cover
 def test_compile_writes_the_steps_into_the_judge():
     settings = CompileSettings(judge="g-eval", optimizer="none", criteria="given")
     found = compile_judge(read_items("sample"), settings)
@@ -289,6 +291,7 @@ class TestAtAServer:
         assert found.weighting["overall"].mode == "probabilities"
         assert running.counts()["requests"] == 2  # one for each way
 
+    @pytest.mark.no_cover
     def test_without_the_mode_and_the_number_of_answers_are_stated(self, running, lm):
         found = self.judged(lm)
         how = found.weighting["overall"]

@@ -122,6 +122,7 @@ class TestTheJudge:
         assert request.continuation == ITEM.response
         assert ITEM.response not in request.as_prompt
 
+    @pytest.mark.no_cover
     def test_hostile_texts_are_scored_between_fences(self, hostile):
         (found,) = judge_items(GPTScore(), [RatedItem(source=hostile, response=hostile)])
         assert (found.score is None) == (hostile == "" or "\ud800" in hostile)

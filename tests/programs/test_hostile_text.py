@@ -49,6 +49,7 @@ class TestTheModelThatObeysEverything:
         places = forging.PLACES[turn % 4 :] + forging.PLACES[: turn % 4]
         assert not faults(trial, [(name, places[n % 4]) for n, name in enumerate(NAMES)])
 
+    @pytest.mark.no_cover
     @pytest.mark.parametrize("place", forging.PLACES)
     def test_all_texts_in_one_fool_it_in_no_variant(self, place):
         def trial(variant):
@@ -63,6 +64,7 @@ class TestTheModelThatObeysEverything:
 
         assert not faults(trial, [(name,) for name in NAMES])
 
+    @pytest.mark.no_cover
     @pytest.mark.parametrize("name", ["five megabytes of forgeries", "five megabytes of fences"])
     def test_five_megabytes_do_not_fool_it_either(self, name):
         assert not forging.fooled("fine", "response", hostile.HUGE[name]())
@@ -135,6 +137,7 @@ class TestFences:
 class TestRubrics:
     """Task and criteria stand outside of fences, so that no rubric can hold a marker."""
 
+    @pytest.mark.no_cover
     @pytest.mark.parametrize("part", ["task", "definition", "worst", "best", "name"])
     def test_a_rubric_holds_a_text_without_markers_or_refuses_it(self, part):
         refused = []
@@ -264,6 +267,7 @@ class TestAnswersThatQuote:
 
 
 class TestRunsThatAreShown:
+    @pytest.mark.no_cover
     @pytest.mark.parametrize("name", NAMES)
     def test_words_that_quote_markers_are_shown_to_no_model(self, name):
         words = f"It says: {hostile.TEXTS[name]}"

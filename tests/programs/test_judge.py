@@ -248,6 +248,7 @@ class TestAsAModule:
             judge.load(path)
         assert judge.dump_state() == before
 
+    @pytest.mark.no_cover
     @pytest.mark.parametrize("variant", ["coarse", "fine"])
     @pytest.mark.parametrize(
         "change", [{"explain": "after"}, {"explain": "none"}, {"rubric": TASKLESS}]

@@ -73,6 +73,7 @@ class TestAtAServer:
         assert {how.mode for how in hows(found)} == {"probabilities"}
         assert len(hows(found)) >= 2
 
+    @pytest.mark.no_cover
     @pytest.mark.parametrize("refuses", [False, True])
     def test_without_the_mode_and_the_reason_are_told(
         self, running, lm, name, choices, field, said, weighed, stated, refuses
@@ -124,6 +125,7 @@ def test_every_other_judge_refuses_to_weigh():
                 family.start(RUBRIC, **WEIGHED)
 
 
+@pytest.mark.no_cover
 def test_where_nothing_is_weighed_nothing_is_said_to_be(lm, running):
     running.script(answer("score", "4"))
     with dspy.context(lm=lm):

@@ -355,15 +355,18 @@ class TestEndingEarly:
         assert [str(one.message) for one in caught] == []
         return asker
 
+    @pytest.mark.no_cover
     def test_closing_cancels_what_is_under_way_and_waits_for_nothing(self):
         asker = self.end(lambda judged: judged.close())
         assert (asker.busy, asker.closed) == (0, 1)
         assert asker.cancelled >= 1
 
+    @pytest.mark.no_cover
     def test_forgetting_does_the_same(self):
         asker = self.end(lambda judged: None)
         assert (asker.busy, asker.closed) == (0, 1)
 
+    @pytest.mark.no_cover
     def test_an_error_of_the_caller_does_the_same(self):
         def stumble(judged):
             with pytest.raises(KeyError):
@@ -371,6 +374,7 @@ class TestEndingEarly:
 
         assert self.end(stumble).busy == 0
 
+    @pytest.mark.no_cover
     @pytest.mark.parametrize("inside", [False, True], ids=["outside", "inside"])
     def test_an_interrupt_leaves_nothing_under_way(self, inside, caplog):
         code = INTERRUPTED.replace("INSIDE", str(inside))
@@ -385,6 +389,7 @@ class TestEndingEarly:
             finally:
                 process.kill()
 
+    @pytest.mark.no_cover
     def test_an_exception_under_way_is_not_mourned_when_nobody_asks_for_it(self, caplog):
         faults = {n: ValueError("later") for n in range(1, 8)}
         judged = judge_each(Clock(wait=lambda n: 0, faults=faults), items(8), concurrency=8)
@@ -393,6 +398,7 @@ class TestEndingEarly:
         gc.collect()
         assert caplog.records == []
 
+    @pytest.mark.no_cover
     def test_a_run_that_was_never_begun_leaves_nothing(self, judge_of, item):
         judge_each(judge_of(), [item])
         gc.collect()

@@ -64,6 +64,7 @@ class TestRoundTrip:
         assert again.seen_keys == {"ab", "cd", "ef"}
         assert SavedJudge.load(folder / "judge.json") == judge
 
+    @pytest.mark.no_cover
     def test_it_asks_the_same_questions_byte_for_byte(self, make, judge_of, tmp_path, hostile):
         judge = judge_of(shown=hostile)
         again = SavedJudge.load(make(judge).save(tmp_path / "judge"))
@@ -95,6 +96,7 @@ class TestRoundTrip:
             )
         assert (verdict.score, tuple(verdict.calls)) == (expected.score, tuple(expected.calls))
 
+    @pytest.mark.no_cover
     @pytest.mark.parametrize("explain", ["before", "after", "none"])
     @pytest.mark.parametrize("task", ["", "Judge it."])
     @pytest.mark.parametrize(

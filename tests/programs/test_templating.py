@@ -99,6 +99,7 @@ class TestBothWaysAreOne:
         again = judge.with_protocol(judge.protocol)
         assert again.templates() == judge.templates()
 
+    @pytest.mark.no_cover
     def test_with_a_context_samples_and_settings(
         self, variant, with_demonstrations, judge_of, item, scripted, good
     ):
@@ -123,6 +124,7 @@ class TestBothWaysAreOne:
         judge = judge_of(**JUDGES[variant], shown="a" if with_demonstrations else None)
         self.check(judge, item, scripted, lambda request: "no fields\n\n[[ ## x ## ]]\n5")
 
+    @pytest.mark.no_cover
     def test_for_a_model_that_takes_no_temperature(
         self, variant, with_demonstrations, judge_of, item, scripted, good
     ):

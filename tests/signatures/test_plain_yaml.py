@@ -53,6 +53,7 @@ def test_what_is_not_plain_yaml_is_a_value_error(text):
         read_yaml(text)
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("text", ["[" * 5000, "{a: " * 5000, "- " * 5000 + "a"])
 def test_deep_nesting_is_refused(text):
     with pytest.raises(ValueError, match="nested too deeply"):
@@ -65,6 +66,7 @@ def test_any_text_gives_data_or_a_value_error(text):
         read_yaml(text)
 
 
+@pytest.mark.no_cover
 @given(st.dictionaries(st.text(max_size=20), st.text(max_size=60), max_size=4))
 def test_what_is_written_is_read_back_the_same(plain):
     assert read_yaml(write_yaml(plain)) == plain

@@ -18,11 +18,13 @@ def scales(draw):
     return Scale(low=low, high=high, higher_is_better=draw(st.booleans()))
 
 
+@pytest.mark.no_cover
 @given(scales())
 def test_a_scale_is_read_from_the_text_it_shows(scale):
     assert Scale.parse(str(scale)) == Scale(low=scale.low, high=scale.high)
 
 
+@pytest.mark.no_cover
 @given(scales())
 def test_a_scale_survives_json(scale):
     assert Scale.model_validate_json(scale.model_dump_json()) == scale
@@ -35,6 +37,7 @@ def test_points_and_fraction_undo_each_other(scale, fraction):
     assert scale.fraction(points) == pytest.approx(fraction, abs=1e-9 + rounding)
 
 
+@pytest.mark.no_cover
 @given(scales())
 def test_the_worst_end_is_zero_and_the_best_end_one(scale):
     worst, best = (scale.low, scale.high) if scale.higher_is_better else (scale.high, scale.low)

@@ -28,6 +28,7 @@ def answers(rng, n_sources=60, easier=0.0, favoured=0.0):
     return judge + 0.5 * rng.normal(size=sources.size), human, groups, sources
 
 
+@pytest.mark.no_cover
 @given(rows)
 def test_the_gaps_are_those_of_a_regression_with_one_slope_and_a_mean_for_each_group(table):
     judge, human, groups = (np.array(each) for each in zip(*table, strict=True))

@@ -27,6 +27,7 @@ def evenness(scores, n_levels):
     return stats.entropy(counts) / np.log(n_levels) if counts.size else np.nan
 
 
+@pytest.mark.no_cover
 @given(rows)
 def test_every_share_is_what_counting_gives(table):
     scores, sources = (np.array(each, dtype=float) for each in zip(*table, strict=True))
@@ -43,6 +44,7 @@ def test_every_share_is_what_counting_gives(table):
     assert found.entropy.value == pytest.approx(evenness(scores, 5), abs=1e-12)
 
 
+@pytest.mark.no_cover
 @given(rows)
 def test_intervals_of_pairs_and_entropy_leave_out_one_source_at_a_time(table):
     scores, sources = (np.array(each, dtype=float) for each in zip(*table, strict=True))
@@ -101,6 +103,7 @@ def test_unscored_rows_are_left_out_and_no_rows_leave_all_undefined():
     assert np.isnan(found.round_share.value)
 
 
+@pytest.mark.no_cover
 def test_intervals_cover_about_as_often_as_they_claim():
     rng = np.random.default_rng(1)
     sources = np.repeat(np.arange(50), 4)

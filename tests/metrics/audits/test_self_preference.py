@@ -26,6 +26,7 @@ def answers(rng, n_sources=30, better=0.0, favoured=0.0, noise=0.5):
     return judge, quality + 0.1 * rng.normal(size=sources.size), own, sources
 
 
+@pytest.mark.no_cover
 @given(rows)
 def test_gaps_are_differences_of_standardised_means_and_a_coefficient(table):
     judge, human, own = (np.array(each) for each in zip(*table, strict=True))

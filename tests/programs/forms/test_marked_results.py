@@ -86,6 +86,7 @@ def test_what_names_neither_is_refused(end):
         read_chosen(f"Close. [RESULT] {end}", ("A", "B"))
 
 
+@pytest.mark.no_cover
 @given(st.text(), st.integers(1, 5))
 def test_whatever_is_quoted_before_it_the_last_result_counts(words, score):
     try:

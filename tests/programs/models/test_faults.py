@@ -41,6 +41,7 @@ def way(request):
     return request.param
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("fault", [one for one in faults.PASSING if one not in SLOW])
 def test_every_passing_fault_is_tried_again_until_there_is_an_answer(
     stack, ask, server, way, fault
@@ -103,6 +104,7 @@ def test_an_answer_is_one_even_if_it_is_empty_cut_off_or_a_refusal(
     assert server.counts()["requests"] == 1
 
 
+@pytest.mark.no_cover
 def test_an_answer_of_twenty_megabytes_is_kept_whole(stack, ask, server, way):
     server.script({"fault": "huge", "times": 1})
     answer = way(stack(), ask())
@@ -152,6 +154,7 @@ def test_every_fault_has_a_reply_and_a_place():
     } == faults.SERVED
 
 
+@pytest.mark.no_cover
 def test_faults_are_a_function_of_the_seed_and_the_question():
     plan = {"seed": 3, "share": 0.2, "kinds": list(faults.PASSING)}
     met = [faults.planned(plan, f"item-{n}") for n in range(2000)]

@@ -150,6 +150,7 @@ def test_only_the_owner_can_read_the_files(path):
     assert names == {f"ledger.sqlite{suffix}": 0o600 for suffix in suffixes}
 
 
+@pytest.mark.no_cover
 def test_a_forgotten_ledger_is_closed(path):
     ledger = Ledger(path)
     keep(ledger, bytes(16))

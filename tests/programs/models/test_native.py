@@ -33,6 +33,7 @@ def test_reasoning_models_are_sent_no_temperature_and_it_is_said(ask, server):
     assert answer.adaptations[0].startswith("config.temperature dropped")
 
 
+@pytest.mark.no_cover
 def test_more_than_a_hundred_are_in_flight_at_once(ask, server):
     server.script({"latency": 0.2})
     engine = NativeEngine("openai/m", api_base=server.url)

@@ -1,6 +1,8 @@
 import subprocess
 import sys
 
+import pytest
+
 from judgesmith.programs.models.owners import owners_beside
 
 HOLD = """
@@ -18,6 +20,7 @@ def held_elsewhere(path, *numbers):
     return process, int(process.stdout.readline())
 
 
+@pytest.mark.no_cover
 def test_an_owner_lives_exactly_as_long_as_its_process(tmp_path):
     path = tmp_path / "ledger.sqlite"
     process, number = held_elsewhere(path, 5)
@@ -31,6 +34,7 @@ def test_an_owner_lives_exactly_as_long_as_its_process(tmp_path):
     assert not owners.alive(99)
 
 
+@pytest.mark.no_cover
 def test_a_number_that_is_taken_is_not_taken_again(tmp_path):
     path = tmp_path / "ledger.sqlite"
     process, _ = held_elsewhere(path, 5)

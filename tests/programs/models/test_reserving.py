@@ -38,6 +38,7 @@ def spent_at(server):
     return sum(server.tokens().values())
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS)
 def test_no_tokenizer_passes_the_ceiling_even_with_one_token_a_byte(stack, ask, server, text):
     server.script({"counting": {"input": 1.0, "output": 400}})
@@ -122,6 +123,7 @@ def passed(server, name, ceiling):
     return seen[name] > ceiling + 1e-9
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("name", CEILINGS)
 def test_growing_budgets_of_one_run_are_never_passed_and_all_is_kept(stack, ask, server, name):
     server.script({"counting": {"input": 1.0, "output": 300}})
@@ -173,6 +175,7 @@ asyncio.run(run())
 """
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("name", CEILINGS)
 def test_two_processes_on_one_ledger_keep_to_one_ceiling_together(in_process, path, server, name):
     server.script({"counting": {"input": 1.0, "output": 300, "latency": 0.02}})

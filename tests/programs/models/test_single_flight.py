@@ -58,6 +58,7 @@ def test_a_waiter_that_is_cancelled_leaves_the_others_alone():
     assert asyncio.run(listen()) == ANSWER
 
 
+@pytest.mark.no_cover
 def test_nobody_complains_of_an_outcome_that_no_one_waits_for_any_more():
     told = []
 

@@ -5,6 +5,8 @@ import os
 import signal
 import time
 
+import pytest
+
 from judgesmith.programs.models import Ledger, model, stack_of
 
 ASK_MANY = """
@@ -60,6 +62,7 @@ def finished(process):
     return json.loads(out.splitlines()[-1])
 
 
+@pytest.mark.no_cover
 def test_a_killed_run_asks_again_for_no_more_than_what_was_in_flight(in_process, path, server):
     server.script({"latency": 0.02})
     n_items, in_flight, n_kills = 200, 16, 2
@@ -84,6 +87,7 @@ def test_a_killed_run_asks_again_for_no_more_than_what_was_in_flight(in_process,
     assert ledger.query("SELECT count(*) FROM flights")[0][0] == 0
 
 
+@pytest.mark.no_cover
 def test_a_budget_outlives_the_process(in_process, path, server):
     server.script({"latency": 0.02})
     first = ask_many(in_process, path, server, n_items=300, max_calls=100)
@@ -100,6 +104,7 @@ def test_a_budget_outlives_the_process(in_process, path, server):
     assert Ledger(path).spent("run").calls == 100
 
 
+@pytest.mark.no_cover
 def test_processes_share_answers_flights_and_budget(in_process, path, server):
     server.script({"latency": 0.02})
     together = [ask_many(in_process, path, server, n_items=200, max_calls=150) for _ in range(2)]
@@ -129,6 +134,7 @@ def test_a_request_held_by_a_process_that_dies_is_taken_over(in_process, path, s
     assert server.counts()["requests"] == 2
 
 
+@pytest.mark.no_cover
 def test_a_waiting_process_gets_the_answer_of_the_one_that_asked(in_process, path, server):
     server.script({"latency": 2.5})
     first = ask_many(in_process, path, server, n_items=1, in_flight=1)

@@ -45,6 +45,7 @@ def test_neither_place_is_preferred():
     assert verdict(GOOD, GOOD, YES_NO)["Yes"] == pytest.approx(0.5)
 
 
+@pytest.mark.no_cover
 def test_words_are_drawn_as_often_as_they_are_likely():
     item = RatedItem(source=SOURCE, response=text_of_quality(SOURCE, 0.6))
     usual, drawn = (
