@@ -25,6 +25,8 @@ COMMANDS = {
     "score": "judge new texts with a compiled judge",
     "prefer": "record which of two responses a judge prefers, in both orders",
     "evaluate": "measure agreement with people",
+    "perturb": "make texts worse on purpose, to see whether a judge notices",
+    "discern": "say whether a judge notices that texts got worse",
     "compare": "say which of two judges agrees better with people",
     "exemplars": "write the texts that an exemplar judge compares with to a file",
     "sheet": "ask people about a judge's explanations, and read what they say",

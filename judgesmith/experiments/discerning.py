@@ -23,7 +23,7 @@ NOTICED = 1.0
 WEAKEST, PAIRS = 3, 2
 """How many kinds of change are shown by pairs, and how many pairs of each."""
 
-_DUST = 1e-9  # points; the noise of averaging is no difference
+_DUST = 1e-12  # of either score; the noise of averaging is no difference
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -62,6 +62,13 @@ class KindFound:
     def scored_higher(self) -> bool:
         """Whether versions score higher, with a combined p-value of at most .05."""
         return self.found.prefers_damage
+
+    @property
+    def raised(self) -> tuple[str, ...]:
+        """Metrics on which versions score higher, each with a p-value of at most .05."""
+        return tuple(
+            test.metric for test in self.found.tests if test.log_p_opposite <= math.log(0.05)
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything ready for JSON: undefined is None."""
@@ -105,6 +112,9 @@ class Discerned:
         Different originals, and different texts that were judged.
     problems : dict of str to int
         Why texts have no score, with how many.
+    lower : dict of str to float
+        Share of all scored pairs of damaging kinds in which the version scores lower, by metric;
+        nan without a pair.
     """
 
     label: str
@@ -117,6 +127,7 @@ class Discerned:
     n_originals: int
     n_texts: int
     problems: Mapping[str, int] = field(default_factory=dict)
+    lower: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def damaging(self) -> tuple[KindFound, ...]:
@@ -131,7 +142,18 @@ class Discerned:
     @property
     def preferred(self) -> tuple[str, ...]:
         """Names of damaging kinds whose versions score higher than their originals."""
-        return tuple(one.kind.name for one in self.damaging if one.scored_higher)
+        return tuple(
+            one.kind.name for one in self.damaging if one.scored_higher and not one.scored_lower
+        )
+
+    @property
+    def mixed(self) -> Mapping[str, tuple[str, ...]]:
+        """Damaging kinds that lower some metrics and raise others, with those that are raised."""
+        return {
+            one.kind.name: one.raised
+            for one in self.damaging
+            if one.scored_higher and one.scored_lower
+        }
 
     @property
     def false_alarms(self) -> tuple[str, ...]:
@@ -174,6 +196,7 @@ class Discerned:
             "texts": self.n_texts,
             "problems": dict(self.problems),
             **{part: overall.get(part) for part in parts},
+            "lower": {name: _number(share) for name, share in self.lower.items()},
             "perturbations": [one.to_dict() for one in self.damaging],
             "controls": [one.to_dict() for one in self.controls],
             "false_alarms": {
@@ -182,6 +205,7 @@ class Discerned:
                 "names": list(alarms),
             },
             "prefers_damage": list(self.preferred),
+            "mixed": {name: list(raised) for name, raised in self.mixed.items()},
             "favours": list(self.favoured),
             "misunderstood": list(self.misunderstood),
             "weakest": [one.to_dict() for one in self.weakest],
@@ -262,6 +286,7 @@ def discern(
         n_originals=len({(one.source_id, one.key) for one in perturbed.originals}),
         n_texts=scores.n_texts,
         problems=scores.problems,
+        lower=_lower(scores, [one.lowers for one in perturbed.kinds]),
     )
 
 
@@ -270,21 +295,37 @@ def _kind_found(
 ) -> KindFound:
     kind = perturbed.kinds[place]
     changed = np.array([one is not None for one in perturbed.versions[place]])
-    gains = scores.versions[place] - scores.originals
-    unscored = np.isnan(gains).any(axis=1) & changed
+    versions = scores.versions[place]
+    unscored = np.isnan(versions - scores.originals).any(axis=1) & changed
     return KindFound(
         kind=kind,
         found=found,
         n_versions=int(changed.sum()),
         skipped=dict(perturbed.skipped.get(kind.name, {})),
         n_unscored=int(unscored.sum()),
-        lower={name: _share_lower(gains[:, column]) for column, name in enumerate(scores.metrics)},
+        lower={
+            name: _share_lower(versions[:, column], scores.originals[:, column])
+            for column, name in enumerate(scores.metrics)
+        },
     )
 
 
-def _share_lower(gains: NDArray[np.float64]) -> float:
-    scored = gains[~np.isnan(gains)]
-    return float(np.mean(scored < -_DUST)) if scored.size else math.nan
+def _lower(scores: VersionScores, damaging: Sequence[bool]) -> dict[str, float]:
+    """Return the share of pairs of damaging kinds whose version scores lower, by metric."""
+    versions = scores.versions[np.asarray(damaging, dtype=bool)]
+    return {
+        name: _share_lower(versions[:, :, column], scores.originals[:, column])
+        for column, name in enumerate(scores.metrics)
+    }
+
+
+def _share_lower(versions: NDArray[np.float64], originals: NDArray[np.float64]) -> float:
+    originals = np.broadcast_to(originals, versions.shape)
+    scored = ~np.isnan(versions - originals)
+    if not scored.any():
+        return math.nan
+    dust = _DUST * np.maximum(np.abs(versions), np.abs(originals))
+    return float(np.mean((originals - versions > dust)[scored]))
 
 
 def _weakest(

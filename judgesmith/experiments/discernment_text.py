@@ -39,11 +39,11 @@ def verdict_text(one: KindFound) -> str:
         return "not tested"
     if one.kind.lowers:
         if one.scored_higher:
-            return "prefers damage"
+            return "mixed" if one.scored_lower else "prefers damage"
         word = "noticed" if one.scored_lower else "not noticed"
     else:
-        word = "false alarm" if one.scored_lower else "left alone"
-        word = "favoured" if one.scored_higher else word
+        word = "favoured" if one.scored_higher else "left alone"
+        word = "false alarm" if one.scored_lower else word
     few = one.found.too_few and one.scored_lower
     return f"{word}, too few" if few else word
 
@@ -51,7 +51,7 @@ def verdict_text(one: KindFound) -> str:
 def kind_rows(kinds: Sequence[KindFound], *, experts: bool) -> list[list[str]]:
     """Return one row per kind of change under its level, which is a row of one cell.
 
-    Columns are those of ``kind_header``.
+    Columns are those of ``kind_header``; the last is how many items D of 1 takes.
     """
     rows = []
     for level in LEVELS:
@@ -63,11 +63,11 @@ def kind_rows(kinds: Sequence[KindFound], *, experts: bool) -> list[list[str]]:
             rows.append(
                 [
                     one.kind.name,
+                    verdict_text(one),
                     str(one.n_versions),
                     estimate_text(found.score),
                     *([estimate_text(found.expert_score)] if experts else []),
                     str(needed.n) if needed.n else f"over {needed.limit}",
-                    verdict_text(one),
                 ]
             )
     return rows
@@ -76,12 +76,19 @@ def kind_rows(kinds: Sequence[KindFound], *, experts: bool) -> list[list[str]]:
 def kind_header(*, experts: bool) -> list[str]:
     """Return the names of the columns of ``kind_rows``."""
     more = ["D, experts"] if experts else []
-    return ["change", "pairs", "D", *more, "items needed", "verdict"]
+    return ["change", "verdict", "pairs", "D", *more, "needs"]
 
 
-def matrix_rows(kinds: Sequence[KindFound]) -> list[list[str]]:
-    """Return one row per kind: D by metric, and the share of pairs whose version scores lower."""
-    return [[one.kind.name, *(_cell(one, name) for name in one.lower)] for one in kinds]
+def matrix_rows(found: Discerned) -> list[list[str]]:
+    """Return one row per kind: D by metric, and the share of pairs whose version scores lower.
+
+    The first row has that share over the pairs of all damage.
+    """
+    overall = [f"{share:4.0%}" if share == share else "undefined" for share in found.lower.values()]
+    rows = [["all damage", *overall]] if found.damaging else []
+    return rows + [
+        [one.kind.name, *(_cell(one, name) for name in found.metrics)] for one in found.kinds
+    ]
 
 
 def metric_score(found: PerturbationDiscernment, metric: str) -> float:
@@ -108,6 +115,9 @@ def conclusions(found: Discerned) -> list[str]:
             f"the judge prefers damage: {', '.join(found.preferred)} "
             f"{_verb(found.preferred, 'scores', 'score')} higher than the originals."
         )
+    if found.mixed:
+        raised = [f"{name} ({', '.join(metrics)})" for name, metrics in found.mixed.items()]
+        said.append(f"noticed by some criteria and preferred by others: {', '.join(raised)}.")
     if unnoticed:
         said.append(
             f"not noticed (D below {NOTICED:g} on these {found.n_originals} originals): "
@@ -135,7 +145,7 @@ def conclusions(found: Discerned) -> list[str]:
     skipped = {one.kind.name: sum(one.skipped.values()) for one in found.kinds}
     short = [f"{name} {n}" for name, n in skipped.items() if n]
     if short:
-        said.append(f"texts that could not be changed: {', '.join(short)}.")
+        said.append(f"originals without a version: {', '.join(short)}.")
     if found.weights.by_name or len(found.metrics) > 1:
         said.append(f"expert weights: {found.weights.said}.")
     return said

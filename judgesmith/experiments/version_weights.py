@@ -79,10 +79,24 @@ def missing_metrics(task: str, metrics: Sequence[str]) -> list[str]:
     return [one for one in next(iter(EXPERT_WEIGHTS[task].values())) if folded(one) not in judged]
 
 
-def read_weights(
-    path: str | Path, kinds: Sequence[Perturbation], metrics: Sequence[str]
-) -> VersionWeights:
+Shares = Mapping[str, Mapping[str, float]]
+"""Weights as somebody gave them: by name of a change and by metric."""
+
+
+def read_weights(path: str | Path, kinds: Sequence[Perturbation]) -> Shares:
     """Return the weights in a YAML or JSON file: kind, or kind/degree, to metric to share.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file.
+    kinds : sequence of Perturbation
+        The changes of the set.
+
+    Returns
+    -------
+    dict of str to dict of str to float
+        By ``Perturbation.name``, to be fitted to a judge's metrics by ``fitted_weights``.
 
     Raises
     ------
@@ -97,44 +111,40 @@ def read_weights(
         given = read_yaml(text)
         if not isinstance(given, Mapping) or not given:
             raise ValueError(
-                f"expected weights as kind: {{metric: share, …}}; got "
+                "expected weights as kind: {metric: share, …}; got "
                 f"{type(given).__name__ if given else 'nothing'}."
             )
-        found = checked_weights(given, kinds, metrics)
+        return checked_weights(given, kinds)
     except ValueError as fault:
         raise ValueError(f"{place}: {fault}") from None
-    return VersionWeights(by_name=found, said=f"from {place.name}")
 
 
-def checked_weights(
-    given: Mapping[str, Any], kinds: Sequence[Perturbation], metrics: Sequence[str]
-) -> dict[str, dict[str, float]]:
-    """Return weights by name of each kind that has some, under the judge's names of metrics.
+def checked_weights(given: Mapping[str, Any], kinds: Sequence[Perturbation]) -> Shares:
+    """Return weights by the name of each change that has some.
 
     Those of a kind and degree go before those of the kind.
 
     Raises
     ------
     ValueError
-        If none is for a kind of the set, or weights do not cover the metrics, are negative or do
-        not sum to 1.
+        If none is for a change of the set, or weights are negative or do not sum to 1.
 
     Examples
     --------
     >>> kinds = [Perturbation(kind="typos", level="character", degree="minor")]
-    >>> checked_weights({"typos": {"fluency": 1}}, kinds, ["Fluency"])
-    {'typos/minor': {'Fluency': 1.0}}
-    >>> checked_weights({"typos": {"fluency": 0.4, "wit": 0.5}}, kinds, ["wit", "fluency"])
+    >>> checked_weights({"typos": {"fluency": 1}}, kinds)
+    {'typos/minor': {'fluency': 1.0}}
+    >>> checked_weights({"typos": {"fluency": 0.4, "wit": 0.5}}, kinds)
     Traceback (most recent call last):
     ValueError: the weights of typos sum to 0.9; they are shares of 1.
     """
+    checked = {name: _shares(name, own) for name, own in given.items()}
     known = {name for one in kinds for name in (one.kind, one.name)}
-    if not known & set(given):
+    if not known & set(checked):
         raise ValueError(
             f"none of the weights is for a change in this set; got {_cut(given)}, and changes are "
             f"{_cut(known)}."
         )
-    checked = {name: _shares(name, own, metrics) for name, own in given.items() if name in known}
     found = {}
     for one in kinds:
         own = checked.get(one.name) or checked.get(one.kind)
@@ -143,27 +153,54 @@ def checked_weights(
     return found
 
 
-def _shares(name: str, given: Any, metrics: Sequence[str]) -> dict[str, float]:
-    """Return the shares of one kind by the judge's metrics, checked."""
-    if not isinstance(given, Mapping):
+def fitted_weights(given: Shares, metrics: Sequence[str], *, said: str) -> VersionWeights:
+    """Return weights under a judge's names of metrics.
+
+    Parameters
+    ----------
+    given : dict of str to dict of str to float
+        From ``checked_weights``.
+    metrics : sequence of str
+        What the judge scores; upper and lower case, ``_`` and blanks make no difference.
+    said : str
+        Where the weights are from.
+
+    Raises
+    ------
+    ValueError
+        If weights do not cover the metrics.
+
+    Examples
+    --------
+    >>> fitted_weights({"typos": {"fluency": 1.0}}, ["Fluency"], said="from a file").by_name
+    {'typos': {'Fluency': 1.0}}
+    """
+    found = {}
+    for name, own in given.items():
+        shares = {folded(metric): share for metric, share in own.items()}
+        if set(shares) != set(map(folded, metrics)) or len(shares) != len(own):
+            raise ValueError(
+                f"the weights of {name} cover the metrics {_listed(metrics)}, each once; got "
+                f"{_listed(list(own)) or 'none'}."
+            )
+        found[name] = {metric: shares[folded(metric)] for metric in metrics}
+    return VersionWeights(by_name=found, said=said)
+
+
+def _shares(name: str, given: Any) -> dict[str, float]:
+    """Return the shares of one kind by metric, checked."""
+    if not isinstance(given, Mapping) or not given:
         raise ValueError(f"the weights of {name} are written metric: share; got {given!r:.40}.")
-    shares = {}
     for metric, share in given.items():
         is_number = isinstance(share, int | float) and not isinstance(share, bool)
-        if not is_number or not math.isfinite(share) or share < 0:
+        if not is_number or not 0 <= share <= 1:
             raise ValueError(
-                f"the weight of {metric} for {name} is a number, 0 or more; got {share!r:.40}."
+                f"the weight of {metric} for {name} is a number from 0 to 1; got {share!r:.40}."
             )
-        shares[folded(str(metric))] = float(share)
-    if set(shares) != set(map(folded, metrics)):
-        raise ValueError(
-            f"the weights of {name} cover the metrics {_listed(metrics)}, each once; got "
-            f"{_listed(list(given)) or 'none'}."
-        )
-    total = math.fsum(shares.values())
+    total = math.fsum(given.values())
     if abs(total - 1) > _NEAR_1:
         raise ValueError(f"the weights of {name} sum to {total:g}; they are shares of 1.")
-    return {metric: shares[folded(metric)] for metric in metrics}
+    return {str(metric): float(share) for metric, share in given.items()}
 
 
 def _listed(names: Sequence[Any]) -> str:

@@ -7,6 +7,8 @@ from typing import Any
 from judgesmith.programs.saved import SavedJudge
 from judgesmith.programs.saved_kinds import AnySaved, SavedHolder
 
+_MOST_SAMPLES = 1000  # as for any protocol
+
 
 def with_sampling(
     judge: AnySaved, *, samples: int | None = None, temperature: float | None = None
@@ -41,6 +43,8 @@ def with_sampling(
     wanted = {name: value for name, value in wanted.items() if value is not None}
     if not wanted:
         return judge
+    if samples is not None and not 1 <= samples <= _MOST_SAMPLES:
+        raise ValueError(f"samples are from 1 to {_MOST_SAMPLES}; got {samples}.")
     if isinstance(judge, SavedJudge):
         protocol = judge.protocol
         other = type(protocol).model_validate({**dict(protocol), **wanted})

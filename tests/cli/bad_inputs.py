@@ -185,6 +185,19 @@ def rated(n_sources=8, **fields):
     ]
 
 
+def versions(n_sources=8):
+    """Return texts, and after each a version whose sentences are in another order."""
+    return [
+        {"source_id": f"s{n}", "source": f"Source {n}."} | fields
+        for n in range(n_sources)
+        for fields in (
+            {"system_id": "m", "response": "One. Two.", "perturbation": None, "level": "none"},
+            {"system_id": "m+reordering", "response": "Two. One.", "perturbation": "reordering"}
+            | {"level": "sentence", "original": "m"},
+        )
+    ]
+
+
 def several(**fields):
     """Return rows rated on two criteria, of a source each."""
     scale = {"clear": [1, 5], "kind": [1, 5]}
@@ -362,6 +375,20 @@ FILES = {
     "both-kinds.jsonl": jsonl(
         [{"source_id": "s0", "system_id": system, "score": 1} for system in ("a", "a|b")]
     ),
+    # texts and versions
+    "versions.jsonl": jsonl(versions()),
+    "originals.jsonl": jsonl(versions()[::2]),
+    "orphans.jsonl": jsonl(versions()[1::2]),
+    "two-originals.jsonl": jsonl([*versions(), versions()[0] | {"system_id": "other"}]),
+    "version-scores.jsonl": jsonl(
+        {"source_id": one["source_id"], "system_id": one["system_id"], "score": 1}
+        for one in versions()
+    ),
+    "votes.yaml": lines("reordering: {score: 1}"),
+    "votes-other.yaml": lines("reorderings: {score: 1}"),
+    "votes-sum.yaml": lines("reordering: {a: 0.5, b: 0.4}"),
+    "votes-negative.yaml": lines("reordering: {a: -0.5, b: 1.5}"),
+    "votes-uncovered.yaml": lines("reordering: {a: 0.5, b: 0.5}"),
     "score-text.jsonl": jsonl([{"source_id": "s1", "score": "good"}]),
     "score-nan.jsonl": '{"source_id": "s1", "score": NaN}\n',
     "scores-number.jsonl": jsonl([{"source_id": "s1", "scores": 3}]),

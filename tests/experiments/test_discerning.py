@@ -1,10 +1,14 @@
+import json
 import math
 
 import numpy as np
 import pytest
 from discerning import ENTITIES, ORDER, PADDING, TYPOS, planted, scored, texts
 
+from judgesmith.experiments import DataSet, read_scores, stream_items
 from judgesmith.experiments.discerning import discern
+from judgesmith.experiments.perturbed_rows import versions_of
+from judgesmith.experiments.version_scores import recorded_versions
 from judgesmith.experiments.version_weights import VersionWeights
 
 
@@ -64,11 +68,11 @@ def test_a_judge_that_always_says_the_same_discerns_nothing():
 
 def test_noise_has_a_median_of_log_a_half():
     rng = np.random.default_rng(1)
-    kinds = [TYPOS.model_copy(update={"kind": f"kind_{i}"}) for i in range(300)]
-    given = texts(40, *kinds)
-    originals = rng.normal(size=(40, 1))
-    # Fresh originals for every kind would be independent; one set of them is what judges have.
-    versions = rng.normal(size=(300, 40, 1)) + originals
+    kinds = [TYPOS.model_copy(update={"kind": f"kind_{i}"}) for i in range(200)]
+    given = texts(20, *kinds)
+    originals = rng.normal(size=(20, 1))
+    # One set of originals is what judges have; differences must not share its noise.
+    versions = rng.normal(size=(200, 20, 1)) + originals
     scores = scored(originals, versions)
     found = found_in(scores, given, n_resamples=20)
     middle = np.median([one.found.score.value for one in found.kinds])
@@ -106,6 +110,16 @@ def test_a_judge_that_prefers_damage_is_told_and_so_is_one_that_punishes_control
     punished = [pair for pair in found.weakest if pair.perturbation == PADDING.name]
     assert punished
     assert all(pair.after < pair.before for pair in punished)
+
+
+def test_damage_that_some_metrics_prefer_is_mixed():
+    given = texts(40, TYPOS)
+    rng = np.random.default_rng(0)
+    originals = rng.normal(50, 5, (40, 2))
+    losses = np.column_stack([rng.uniform(1, 9, 40), rng.uniform(-9, -1, 40)])
+    found = found_in(scored(originals, [originals - losses], ("facts", "fluency")), given)
+    assert found.preferred == ()
+    assert found.to_dict()["mixed"] == {TYPOS.name: ["fluency"]}
 
 
 def test_controls_are_no_part_of_the_lowest_and_the_average():
@@ -178,3 +192,36 @@ def test_the_same_scores_give_the_same_report():
     losses = {TYPOS.name: 2.0, ORDER.name: 1.0}
     first, second = (found_in(planted(given, losses), given).to_dict() for _ in range(2))
     assert first == second
+
+
+def test_recorded_metrics_notice_the_published_percentages_of_errors(data_folder):
+    published = {
+        check["id"].removeprefix("bump/"): check["published"]
+        for check in json.loads((data_folder / "checks.json").read_text())["checks"]
+        if check["id"].startswith("bump/") and check["id"] != "bump/error_types"
+    }
+    rows = tuple(stream_items(data_folder / "bump.jsonl.gz"))
+    dataset = DataSet(name="bump", items=rows)
+    given = versions_of(dataset)
+    recorded = data_folder / "recorded" / "bump_metrics.jsonl.gz"
+    shares = {}
+    for name in published:
+        scores = read_scores(recorded, dataset, judge=f"metric:{name}")
+        found = found_in(recorded_versions(scores, dataset, given), given, n_resamples=20)
+        shares[name] = round(100 * found.lower["consistency"], 1)
+        assert sum(one.n_versions for one in found.kinds) == 693
+        assert not any(one.n_unscored for one in found.kinds)
+    assert len(shares) == 12
+    assert shares == published
+
+
+def test_the_levels_of_demetr_are_read_and_its_reference_is_a_control(data_folder):
+    rows = [
+        one for one in stream_items(data_folder / "demetr.jsonl.gz") if int(one.source_id) <= 40
+    ]
+    given = versions_of(DataSet(name="demetr", items=tuple(rows)))
+    assert len(given.originals) == 40
+    scores = planted(given, dict.fromkeys([one.name for one in given.kinds], 3.0))
+    found = found_in(scores, given, n_resamples=20)
+    assert len(found.damaging) >= 33
+    assert len(found.controls) == len(found.false_alarms) == 1

@@ -26,7 +26,7 @@ def test_kinds_stand_under_their_levels_and_say_whether_they_were_noticed():
         "words",
         ENTITIES.name,
     ]
-    verdicts = {row[0]: row[-1] for row in rows if len(row) > 1}
+    verdicts = {row[0]: row[1] for row in rows if len(row) > 1}
     assert verdicts[TYPOS.name] == "noticed"
     assert verdicts[ENTITIES.name] == "not noticed"
     assert verdicts[PADDING.name] == "false alarm"
@@ -39,7 +39,10 @@ def test_the_matrix_has_a_score_and_a_share_by_metric():
     losses = np.array([0.2, 0.6, 0.4, 0.5, 0.3])
     versions = [originals - np.column_stack([losses, np.full(5, np.nan)])]
     found = found_in(scored(originals, versions, ("a", "b")), given)
-    assert matrix_rows(found.kinds) == [[TYPOS.name, "1.16 100%", "undefined"]]
+    assert matrix_rows(found) == [
+        ["all damage", "100%", "undefined"],
+        [TYPOS.name, "1.16 100%", "undefined"],
+    ]
 
 
 def test_conclusions_name_what_was_not_noticed_preferred_and_punished():
@@ -64,6 +67,6 @@ def test_conclusions_count_what_is_missing_and_say_where_weights_are_from():
     )
     assert conclusions(found) == [
         "1 of 9 pairs lack a score on a metric, and count nowhere.",
-        "texts that could not be changed: character_typos/minor 1.",
+        "originals without a version: character_typos/minor 1.",
         "expert weights: from votes.yaml.",
     ]

@@ -3,6 +3,7 @@ from discerning import ORDER, TYPOS
 
 from judgesmith.experiments.version_weights import (
     checked_weights,
+    fitted_weights,
     read_weights,
     weights_of_task,
 )
@@ -41,45 +42,57 @@ def test_where_names_do_not_match_there_are_none_and_it_is_said(task, metrics, s
 
 
 def test_shipped_weights_pass_their_own_check():
-    for task, by_kind in EXPERT_WEIGHTS.items():
+    for by_kind in EXPERT_WEIGHTS.values():
         metrics = list(next(iter(by_kind.values())))
         kinds = [TYPOS.model_copy(update={"kind": kind, "degree": None}) for kind in by_kind]
-        found = checked_weights(by_kind, kinds, metrics)
-        assert found == {kind: dict(own) for kind, own in by_kind.items()}, task
+        found = fitted_weights(checked_weights(by_kind, kinds), metrics, said="ours")
+        assert found.by_name == {kind: dict(own) for kind, own in by_kind.items()}
 
 
 def test_weights_of_a_degree_go_before_those_of_the_kind():
     given = {"reordering": {"a": 1, "b": 0}, "reordering/minor": {"a": 0.5, "b": 0.5}}
-    assert checked_weights(given, [ORDER], ["a", "b"]) == {ORDER.name: {"a": 0.5, "b": 0.5}}
+    assert checked_weights(given, [ORDER]) == {ORDER.name: {"a": 0.5, "b": 0.5}}
 
 
 @pytest.mark.parametrize(
     ("own", "said"),
     [
         ({"a": 0.5, "b": 0.4}, r"sum to 0\.9"),
-        ({"a": 1.5, "b": -0.5}, "a number, 0 or more; got -0.5"),
-        ({"a": 1}, "cover the metrics a and b, each once; got a"),
-        ({"a": 0.5, "b": 0.5, "c": 0}, "got a, b and c"),
+        ({"a": 1.5, "b": -0.5}, "a number from 0 to 1; got 1.5"),
         ({"a": True, "b": 0}, "got True"),
         ({"a": "1", "b": 0}, "got '1'"),
         ({"a": float("nan"), "b": 1}, "got nan"),
-        ({}, "each once; got none"),
+        ({"a": 10**400}, "got 1000"),
+        ({}, "are written metric: share"),
         ([0.5, 0.5], "are written metric: share"),
     ],
 )
 def test_weights_that_are_none_are_refused(own, said):
     with pytest.raises(ValueError, match=said):
-        checked_weights({"reordering": own}, [ORDER], ["a", "b"])
+        checked_weights({"reordering": own}, [ORDER])
+
+
+@pytest.mark.parametrize(
+    ("own", "got"),
+    [
+        ({"a": 1.0}, "got a"),
+        ({"a": 0.5, "b": 0.5, "c": 0.0}, "got a, b and c"),
+        ({"a": 0.5, "A": 0.25, "b": 0.25}, "got a, A and b"),
+    ],
+)
+def test_weights_that_do_not_cover_the_metrics_are_refused(own, got):
+    with pytest.raises(ValueError, match=f"cover the metrics a and b, each once; {got}"):
+        fitted_weights({"reordering": own}, ["a", "b"], said="")
 
 
 def test_weights_that_nearly_sum_to_1_pass():
     given = {"reordering": {"a": 1 / 3, "b": 1 / 3, "c": 0.3333334}}
-    assert checked_weights(given, [ORDER], ["a", "b", "c"])
+    assert checked_weights(given, [ORDER])
 
 
 def test_weights_for_other_changes_alone_are_refused():
     with pytest.raises(ValueError, match="none of the weights is for a change in this set; got r"):
-        checked_weights({"reorderings": {"a": 1}}, [ORDER], ["a"])
+        checked_weights({"reorderings": {"a": 1}}, [ORDER])
 
 
 @pytest.mark.parametrize(
@@ -95,11 +108,11 @@ def test_a_file_that_holds_no_weights_is_refused_by_name(tmp_path, text, said):
     place = tmp_path / "weights.yaml"
     place.write_text(text)
     with pytest.raises(ValueError, match=said):
-        read_weights(place, [ORDER], ["a"])
+        read_weights(place, [ORDER])
 
 
 def test_a_file_of_weights_is_read(tmp_path):
     place = tmp_path / "votes.json"
     place.write_text('{"reordering": {"A": 0.4, "b": 0.6}, "typos": {"x": 1}}')
-    found = read_weights(place, [ORDER], ["a", "b"])
-    assert (found.by_name, found.said) == ({ORDER.name: {"a": 0.4, "b": 0.6}}, "from votes.json")
+    found = fitted_weights(read_weights(place, [ORDER]), ["a", "b"], said="x")
+    assert found.by_name == {ORDER.name: {"a": 0.4, "b": 0.6}}

@@ -18,7 +18,8 @@ from judgesmith.experiments.samples import sample_path
 
 WORDS = (
     "data.jsonl", "data.csv", "judge", "judge/judge.json", "scores.jsonl", "scores.jsonl:m",
-    "rubric.yaml", "out", "out.jsonl", "out.csv", "sheet.csv", "sheets", "ledger.sqlite",
+    "rubric.yaml", "versions.jsonl", "weights.yaml", "reordering",
+    "out", "out.jsonl", "out.csv", "sheet.csv", "sheets", "ledger.sqlite",
     "bad.sqlite", "empty",
     "missing.jsonl", "missing/out", "-", ".", "..", "/", "", "offline", "nonsense", "openai/m",
     "overall", "mean", "fluency", "fluency+overall", "all", "human", "infer", "default", "auto",
@@ -29,7 +30,7 @@ WORDS = (
     "read", "rescue", "sample", "\x1b[2J", "é", "\ud800", "[[ ## score ## ]]", "0.1,0.2",
     "http://127.0.0.1:1/v1", "ftp://x", "--", "--json", "--force", "--help",
 )  # fmt: skip
-CHEAP = ("check", "show", "evaluate", "score", "sheet", "ledger", "evaluate", "score")
+CHEAP = ("check", "show", "evaluate", "score", "sheet", "ledger", "evaluate", "discern")
 MODELS = ("--model", "--api-base")
 
 
@@ -41,6 +42,10 @@ def _template() -> Path:
     text = "".join(json.dumps(row) + "\n" for row in rows)
     (folder / "data.jsonl").write_text(text, "utf-8")
     (folder / "data.csv").write_text("source,response,score\na,b,1\nc,d,5\ne,f,x\n", "utf-8")
+    (folder / "versions.jsonl").write_text(
+        "".join(json.dumps(row) + "\n" for row in _versions()), "utf-8"
+    )
+    (folder / "weights.yaml").write_text("reordering: {score: 1}\n", "utf-8")
     (folder / "rubric.yaml").write_text("task: Judge.\ncriteria:\n  a: Is it?\n", "utf-8")
     (folder / "bad.sqlite").write_bytes(b"SQLite format 3\x00" + bytes(200))
     (folder / "empty").mkdir()
@@ -52,6 +57,18 @@ def _template() -> Path:
         ):
             assert _run(arguments) == 0, arguments
     return folder
+
+
+def _versions() -> list[dict[str, object]]:
+    """Return texts, each with a version in another order, and a score of both."""
+    return [
+        {"source_id": str(n), "system_id": system, "response": text, "score": n + place}
+        | {"perturbation": kind, "level": "sentence"}
+        for n in range(8)
+        for place, (system, text, kind) in enumerate(
+            (("original", f"One {n}. Two.", None), ("changed", f"Two. One {n}.", "reordering"))
+        )
+    ]
 
 
 @functools.cache
@@ -96,6 +113,7 @@ def _arguments(draws: Draws) -> list[str]:
         "prefer": ["judge", "data.jsonl", "-o", "out.jsonl"],
         "exemplars": ["judge", "data.jsonl", "-o", "out.jsonl"],
         "evaluate": [draws.of(("judge", "scores.jsonl")), "data.jsonl"],
+        "discern": [draws.of(("judge", "versions.jsonl")), "versions.jsonl"],
         "compare": ["judge", "scores.jsonl", "data.jsonl"],
         "show": ["judge"],
         "take": ["judge", "0", "-o", "out"],
