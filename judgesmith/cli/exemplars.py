@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -11,7 +10,7 @@ from judgesmith.cli.faults import OptionError, blaming
 from judgesmith.cli.judge_models import asked_models
 from judgesmith.cli.model_options import ModelChoice, model_options
 from judgesmith.cli.options import recording_arguments, recording_options
-from judgesmith.cli.places import OUTPUT, file_place
+from judgesmith.cli.places import OUTPUT, rows_place
 from judgesmith.cli.printing import print_json, say, say_notes, usage_text
 from judgesmith.cli.progress import stage_progress
 from judgesmith.cli.role_options import role_option
@@ -51,8 +50,7 @@ def command(
     from judgesmith.programs.saved_kinds import load_saved
     from judgesmith.signatures.exemplars import ExemplarProtocol
 
-    place = file_place(output, data, like="exemplars.jsonl")
-    _check_place(place, output, force=force)
+    place = rows_place(output, data, like="exemplars.jsonl", force=force)
     saved = load_saved(judge)
     if not isinstance(saved, SavedJudge) or not isinstance(saved.protocol, ExemplarProtocol):
         raise OptionError(
@@ -78,18 +76,6 @@ def command(
         _print(found, output)
         say(usage_text(usage))
     say_notes(_notes(found), as_json=as_json)
-
-
-def _check_place(place: Path, output: str, *, force: bool) -> None:
-    if place.suffix != ".jsonl":
-        raise OptionError(
-            f"rows are written as JSON Lines; name a file in .jsonl, not {output}.", option=OUTPUT
-        )
-    if place.exists() and not force:
-        raise OptionError(
-            f"{output} is there already; name another file, or replace it with --force.",
-            option=OUTPUT,
-        )
 
 
 def _print(found: ExemplarReport, output: str) -> None:

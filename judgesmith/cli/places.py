@@ -115,3 +115,31 @@ def file_place(output: str, *read: str | None, like: str) -> Path:
                 f"{output} is read by this command; name another file.", option=OUTPUT
             )
     return place
+
+
+def rows_place(output: str, *read: str | None, like: str, force: bool) -> Path:
+    """Return ``output`` as :func:`file_place` does, for a file of JSON Lines that is not there.
+
+    Parameters
+    ----------
+    output, *read, like
+        As for :func:`file_place`.
+    force : bool
+        Whether what is there may be replaced.
+
+    Raises
+    ------
+    OptionError
+        If nothing can be written there, its name says another format, or it is there.
+    """
+    place = file_place(output, *read, like=like)
+    if place.suffix != ".jsonl":
+        raise OptionError(
+            f"rows are written as JSON Lines; name a file in .jsonl, not {output}.", option=OUTPUT
+        )
+    if place.exists() and not force:
+        raise OptionError(
+            f"{output} is there already; name another file, or replace it with --force.",
+            option=OUTPUT,
+        )
+    return place

@@ -90,7 +90,7 @@ def perturbed_set(
     for kind, outcomes in changed.items():
         pairs = list(zip(originals, outcomes, strict=True))
         versions.append(tuple(_version(item, kind, made) for item, made in pairs))
-        skipped[kind.name] = Counter(o.reason for o in outcomes if isinstance(o, Skipped))
+        skipped[kind.name] = dict(Counter(o.reason for o in outcomes if isinstance(o, Skipped)))
     return PerturbedSet(
         name=name,
         originals=tuple(

@@ -1,0 +1,232 @@
+"""``judgesmith perturb``: texts made worse on purpose, and controls that make none worse."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from judgesmith.cli.data_options import data_options, load_data
+from judgesmith.cli.faults import OptionError, blaming
+from judgesmith.cli.model_options import ModelChoice, model_options
+from judgesmith.cli.numbers import WholeNumber
+from judgesmith.cli.options import Command, json_option, seed_option, together
+from judgesmith.cli.places import OUTPUT, rows_place
+from judgesmith.cli.printing import print_json, say, say_notes, usage_text
+from judgesmith.cli.progress import stage_progress
+from judgesmith.cli.tables import print_table
+
+if TYPE_CHECKING:
+    from judgesmith.experiments.dataset import DataSet
+    from judgesmith.experiments.originals import Originals, Which
+    from judgesmith.experiments.perturbed_set import PerturbedSet
+    from judgesmith.experiments.perturbing import Changes
+
+
+def _change_options(command: Command) -> Command:
+    """Add the options that say which texts are changed, and how."""
+    return together(
+        command,
+        click.option(
+            "--task",
+            metavar="NAME",
+            help="summarization, story_completion, question_answering, translation: which changes "
+            "are made, and how much of each [default: what the rows say].",
+        ),
+        click.option(
+            "--kinds",
+            default="task,controls",
+            show_default=True,
+            metavar="KIND,…",
+            help="Kinds of change, such as reordering or reordering/minor; task, additions, "
+            "controls or all stand for several.",
+        ),
+        click.option(
+            "--amount",
+            "amounts",
+            multiple=True,
+            metavar="KIND=NUMBER",
+            help="Places to change, such as character_typos/minor=20; repeatable.",
+        ),
+        click.option(
+            "--originals",
+            "which",
+            type=click.Choice(["references", "responses"]),
+            help="Whether one reference per source is changed, or every response [default: "
+            "references if there are any].",
+        ),
+        click.option(
+            "--min-chars",
+            type=WholeNumber(0),
+            help="Leave shorter texts out [default: 151 for question_answering, 301 for "
+            "translation, else 0].",
+        ),
+        click.option("--sample", type=WholeNumber(1), help="Originals to draw [default: all]."),
+    )
+
+
+@click.command("perturb")
+@click.argument("data")
+@click.option("-o", "--output", required=True, metavar="OUT.jsonl", help="Where rows are written.")
+@data_options
+@_change_options
+@seed_option("Of the rules and of what is drawn.")
+@model_options
+@click.option("--force", is_flag=True, help="Replace whatever OUT.jsonl holds.")
+@json_option
+def command(
+    data: str,
+    output: str,
+    columns: str | None,
+    scales: tuple[str, ...],
+    task: str | None,
+    kinds: str,
+    amounts: tuple[str, ...],
+    which: Which | None,
+    min_chars: int | None,
+    sample: int | None,
+    seed: int,
+    concurrency: int,
+    force: bool,
+    as_json: bool,
+    **choice: Any,
+) -> None:
+    """Write changed versions of the texts in DATA to OUT.jsonl, each below its original.
+
+    'judgesmith discern' says whether a judge notices. Most changes are made by rule; those that
+    take a language model are made by --model, and without one by rule as well.
+    """
+    from judgesmith.experiments.perturbing import perturb_texts, summary_of, write_perturbed
+    from judgesmith.programs.costs import usage_of
+    from judgesmith.programs.perturbing import Donors
+
+    place = rows_place(output, data, like="versions.jsonl", force=force)
+    dataset = load_data(data, columns, scales)
+    changes = _changes(task, dataset, kinds, amounts, seed)
+    pool = _pool(dataset, which, min_chars, changes.task, data)
+    originals = pool if sample is None else _sample(pool, sample, seed)
+    asked = ModelChoice(**choice)
+    lm = asked.lm(run_id=f"perturb {dataset.digest} {seed}")
+    asked.check_key(lm)
+    _announce(changes, originals, lm, as_json=as_json)
+    with stage_progress(quiet=as_json) as progress:
+        tell = None
+        if progress is not None:
+            tell = lambda n: progress("texts", n, len(originals.items))  # noqa: E731
+        found = perturb_texts(
+            originals.items,
+            changes,
+            name=dataset.name,
+            donors=Donors(pool.items),
+            lm=lm,
+            concurrency=concurrency,
+            progress=tell,
+        )
+    with blaming(OUTPUT):
+        write_perturbed(found, place)
+    usage = usage_of(lm)
+    assert usage is not None
+    notes = [*dataset.notes, *_left_out(pool), *found.notes]
+    if as_json:
+        spent = {"calls": usage.calls, "cost_usd": usage.cost_usd}
+        about = {"output": output, "task": changes.task, "texts": originals.which, "seed": seed}
+        print_json({**about, **summary_of(found), "left_out": dict(pool.left_out), **spent})
+    else:
+        _print(found, originals, changes, output)
+        say(usage_text(usage))
+    say_notes(notes, as_json=as_json)
+
+
+def _changes(
+    task: str | None, dataset: DataSet, kinds: str, amounts: tuple[str, ...], seed: int
+) -> Changes:
+    """Return what is to be done to texts, as the command line and the rows say."""
+    from judgesmith.experiments.perturbing import Changes
+    from judgesmith.programs.perturbing import TASKS
+    from judgesmith.programs.perturbing.naming import named_amounts, perturbations_named
+
+    if task is not None and task not in TASKS:
+        raise OptionError(
+            f"no changes are known for the task {task!r}; name one of {', '.join(TASKS)}, or "
+            "leave --task out for changes that fit any text.",
+            option="--task",
+        )
+    stated = {item.extra.get("task") for item in dataset}
+    of_rows = next(iter(stated)) if len(stated) == 1 else None
+    task = task or (of_rows if isinstance(of_rows, str) and of_rows in TASKS else None)
+    names = tuple(name for one in kinds.split(",") if (name := one.strip()))
+    with blaming("--kinds"):
+        wanted = perturbations_named(names, task)
+    with blaming("--amount"):
+        much = named_amounts(amounts, task)
+    strange = [name for name in much if name not in {way.name for way in wanted}]
+    if strange:
+        raise OptionError(
+            f"{strange[0]} is none of the changes that are made; name it in --kinds, too.",
+            option="--amount",
+        )
+    return Changes(kinds=names, task=task, amounts=much, seed=seed)
+
+
+def _pool(
+    dataset: DataSet, which: Which | None, min_chars: int | None, task: str | None, data: str
+) -> Originals:
+    """Return all texts that can be changed."""
+    from judgesmith.experiments.originals import MIN_CHARACTERS, originals_of
+
+    least = MIN_CHARACTERS.get(task or "", 0) if min_chars is None else min_chars
+    found = originals_of(dataset, which, min_characters=least)
+    if not found.items:
+        reasons = ", ".join(f"{n} × {reason}" for reason, n in found.left_out.items())
+        option = "--originals" if which == "references" else data
+        raise OptionError(
+            f"no text of {dataset.name} can be changed: {reasons}; give texts with a word, lower "
+            "--min-chars, or choose others with --originals.",
+            option="--min-chars" if "characters" in reasons else option,
+        )
+    return found
+
+
+def _sample(pool: Originals, n: int, seed: int) -> Originals:
+    import numpy as np
+
+    return pool.sample(n, rng=np.random.default_rng(seed))
+
+
+def _announce(changes: Changes, originals: Originals, lm: Any, *, as_json: bool) -> None:
+    """Say what is about to be asked of a model, if anything is."""
+    from judgesmith.programs.perturbing.by_model import method_of
+
+    n_ways = sum(method_of(way, lm) == "model" for way in changes.perturbations)
+    if n_ways:
+        n_versions = n_ways * len(originals.items)
+        say(
+            f"{n_versions} versions to ask the model for, after {n_ways} questions for steps: "
+            f"{n_versions + n_ways} calls if all can be used, less those on record",
+            err=as_json,
+        )
+
+
+def _left_out(pool: Originals) -> list[str]:
+    return [f"left out: {n} × {reason}." for reason, n in pool.left_out.items()]
+
+
+def _print(found: PerturbedSet, originals: Originals, changes: Changes, output: str) -> None:
+    say(f"{found.n_versions} versions of {len(found.originals)} {originals.which} in {output}")
+    task = changes.task or "any (name one with --task)"
+    say(f"task: {task}; seed {changes.seed}")
+    rows = []
+    for kind, versions in zip(found.kinds, found.versions, strict=True):
+        reasons = found.skipped.get(kind.name, {})
+        name = kind.name if kind.lowers else f"{kind.name} (control)"
+        made = sum(one is not None for one in versions)
+        rows.append([name, kind.level, kind.method, str(made), str(sum(reasons.values()))])
+    header = ["change", "level", "by", "made", "skipped"]
+    print_table("Versions", rows, header=header, left=3)
+    skips = [
+        [kind, reason, str(n)]
+        for kind, reasons in found.skipped.items()
+        for reason, n in sorted(reasons.items(), key=lambda one: -one[1])
+    ]
+    if skips:
+        print_table("Why texts were skipped", skips, header=["change", "reason", "texts"], left=2)
