@@ -9,6 +9,7 @@ and criterion, from an empty ledger and as the stack under the model counted the
 what is written before judging; on how many sources and criteria there is no correlation because
 people, or the judge, gave all responses the same; and what share of the scores is missing, with the
 reason that most of them have. The model is the offline one: classical statistics of texts.
+BERTScore has a row where ``$JUDGESMITH_WEIGHTS`` names a folder of weights.
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ from judgesmith.metrics import Estimate, agreement, agreement_interval
 from judgesmith.programs import family_of
 from judgesmith.programs.models import stack_of
 from judgesmith.signatures import Judgement, Rubric
+from judgesmith.signatures.weights import PLACES
 
 TASKS = {
     "summeval": Rubric(task="A news article is summarised.", task_type="summarization"),
@@ -60,6 +62,8 @@ class Row:
         return f"`{self.family}`{self.about and ', '}{self.about}"
 
 
+_BY_WEIGHTS = ("bertscore",) if os.environ.get(PLACES) else ()
+
 ROWS = (
     Row(family="active-critic"),
     Row(family="active-critic", about="all criteria in one answer", together=True),
@@ -76,6 +80,8 @@ ROWS = (
     Row(family="checklist"),
     Row(family="checklist", about="stated answers", choices={"weighting": "none"}),
     Row(family="prometheus"),
+    Row(family="themis"),
+    Row(family="auto-j"),
     Row(family="gptscore", choices={"asks": "criteria"}),
     Row(family="exemplar", about="5 levels", choices={"asks": "criteria"}),
     Row(family="exemplar", about="9 levels", choices={"asks": "criteria", "levels": 9}),
@@ -85,14 +91,15 @@ ROWS = (
     Row(family="pairs", about="all", choices={"ranking": "all"}),
     *(
         Row(family="reference", about=metric, choices={"metric": metric}, together=True)
-        for metric in ("rouge1", "rouge2", "rougeL", "bleu", "chrf", "meteor")
+        for metric in ("rouge1", "rouge2", "rougeL", "bleu", "chrf", "meteor", *_BY_WEIGHTS)
     ),
 )
 NOT_ASKED = {
     "`PreferenceJudge`": "gives two responses a probability, not each a score; see `pairs`",
     "`--optimizer balanced`": "chooses wordings of a judge, and the offline model reads none",
-    "BERTScore": "not among the metrics: it needs the weights of a language model",
 }
+if not _BY_WEIGHTS:
+    NOT_ASKED["`reference`, bertscore"] = f"needs weights of a language model: set ${PLACES}"
 
 
 def drawn(data: DataSet, n: int, seed: int) -> DataSet:

@@ -306,7 +306,7 @@ register_family(
         protocol="judgesmith.signatures.reference:ReferenceProtocol",
         steps="judgesmith.programs.reference_steps:reference_steps",
         forms="judgesmith.programs.reference_steps:reference_forms",
-        about="measures overlap with the item's references, by ROUGE, BLEU, chrF or METEOR",
+        about="measures likeness to the item's references, by ROUGE, BLEU, chrF, METEOR, BERTScore",
         reads_references=True,
         calls="judgesmith.programs.reference_steps:no_calls",
     )
@@ -342,5 +342,25 @@ register_family(
         steps="judgesmith.programs.checklist_steps:checklist_steps",
         forms="judgesmith.programs.checklist_steps:checklist_forms",
         about="asks yes-or-no questions about each criterion and takes the share of yes",
+    )
+)
+register_family(
+    Family(
+        name="themis",
+        judge="judgesmith.programs.formed:Formed",
+        protocol="judgesmith.signatures.formed:ThemisProtocol",
+        steps="judgesmith.programs.form_steps:form_steps",
+        forms="judgesmith.programs.form_steps:form_questions",
+        about="asks a Themis model in its own form, for an analysis and a rating from 1 to 5",
+    )
+)
+register_family(
+    Family(
+        name="auto-j",
+        judge="judgesmith.programs.formed:Formed",
+        protocol="judgesmith.signatures.formed:AutoJProtocol",
+        steps="judgesmith.programs.form_steps:form_steps",
+        forms="judgesmith.programs.form_steps:form_questions",
+        about="asks an Auto-J model in its own form, for a critique and a rating from 1 to 10",
     )
 )

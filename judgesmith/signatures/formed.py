@@ -35,15 +35,14 @@ class FormProtocol(JudgeProtocol):
     @model_validator(mode="after")
     def _keeps_to_the_form(self) -> Self:
         own = type(self).model_fields["answers"].default
+        model = f"{'an' if self.judge[0] in 'aeiou' else 'a'} {self.judge} model"
         if self.answers != own:
-            raise ValueError(
-                f"a {self.judge} model answers on {own}, as it was trained to; got {self.answers}."
-            )
+            raise ValueError(f"{model} answers on {own}, as it was trained to; got {self.answers}.")
         if self.demonstrations:
-            raise ValueError(f"the form of a {self.judge} model shows no demonstrations.")
+            raise ValueError(f"the form of {model} shows no demonstrations.")
         if self.weighting != "none":
             raise ValueError(
-                f"a {self.judge} model writes words before its score, after which one level has "
+                f"{model} writes words before its score, after which one level has "
                 "nearly all probability: weighting must be none; choose samples instead."
             )
         return self
@@ -71,3 +70,37 @@ class PrometheusProtocol(FormProtocol):
     form: ClassVar[str] = "prometheus-absolute"
     judge: Literal["prometheus"] = "prometheus"
     answers: Scale = Scale(low=1, high=5)
+
+
+class ThemisProtocol(FormProtocol):
+    """The whole of a judge that asks a Themis model but that model.
+
+    Examples
+    --------
+    >>> ThemisProtocol().answers.high
+    5.0
+    """
+
+    form: ClassVar[str] = "themis"
+    judge: Literal["themis"] = "themis"
+    answers: Scale = Scale(low=1, high=5)
+
+
+class AutoJProtocol(FormProtocol):
+    """The whole of a judge that asks an Auto-J model but that model.
+
+    Parameters
+    ----------
+    asks : {"overall", "criteria"}
+        One question about the whole, as the model was trained, or one for each criterion.
+
+    Examples
+    --------
+    >>> AutoJProtocol().asks, AutoJProtocol().answers.high
+    ('overall', 10.0)
+    """
+
+    form: ClassVar[str] = "auto-j-single"
+    judge: Literal["auto-j"] = "auto-j"
+    asks: Literal["criteria", "overall"] = "overall"
+    answers: Scale = Scale(low=1, high=10)

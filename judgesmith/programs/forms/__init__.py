@@ -1,5 +1,6 @@
 """Models that were trained to judge, each with a form of its own: what it is sent and answers."""
 
+from judgesmith.programs.forms.auto_j import SINGLE
 from judgesmith.programs.forms.model_form import (
     ModelForm,
     form_named,
@@ -7,10 +8,13 @@ from judgesmith.programs.forms.model_form import (
     register_form,
 )
 from judgesmith.programs.forms.prometheus import ABSOLUTE, RELATIVE
+from judgesmith.programs.forms.themis import THEMIS
 
 __all__ = [
     "ABSOLUTE",
     "RELATIVE",
+    "SINGLE",
+    "THEMIS",
     "ModelForm",
     "form_named",
     "known_forms",

@@ -1,4 +1,4 @@
-"""Reading answers that end on a marked result: words, then ``[RESULT]``, then the verdict.
+"""Reading answers that end on a marked result: words, then a mark, then the verdict.
 
 Only what the model wrote is read, never the prompt, and only what stands at its very end: a
 marker that is quoted in the words before it decides nothing.
@@ -7,25 +7,48 @@ marker that is quoted in the words before it decides nothing.
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 
 from judgesmith.signatures.points import read_points
 from judgesmith.signatures.scale import Scale
 
-_MARK = re.compile(r"\[\s*+RESULT\s*+\]", re.IGNORECASE)
 _OPENING = re.compile(r"\A[\s#*_]*+feedback\s*+:[*_]*+\s*", re.IGNORECASE)
 _ENDING = re.compile(r"(?:\s|</s>|<\|\w+\|>)+\Z")
-_HEADING = re.compile(r"^\s*#{2,}", re.MULTILINE)
+_HEADING = re.compile(r"^\s*(?:#{2,}|\[(?:BEGIN DATA|Query|INST)\])", re.MULTILINE)
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _AROUND = " \t\r\n*_`\"'()[]<>.:"
 
 
-def read_scored(answer: str, scale: Scale) -> tuple[str, int]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResultMark:
+    """What stands between the words of an answer and its result.
+
+    Attributes
+    ----------
+    name : str
+        As messages show it.
+    pattern : re.Pattern
+        What it looks like in an answer.
+    closing : str
+        What must stand after the result; may be empty.
+    """
+
+    name: str
+    pattern: re.Pattern[str]
+    closing: str = ""
+
+
+RESULT = ResultMark(name="[RESULT]", pattern=re.compile(r"\[\s*+RESULT\s*+\]", re.IGNORECASE))
+"""The mark of Prometheus."""
+
+
+def read_scored(answer: str, scale: Scale, mark: ResultMark = RESULT) -> tuple[str, int]:
     """Return the words of an answer and its score, in whole points of ``scale``.
 
     Raises
     ------
     ValueError
-        If there is no marker, or anything but one whole number on the scale after the last one.
+        If there is no mark, or anything but one whole number on the scale after the last one.
 
     Examples
     --------
@@ -36,14 +59,14 @@ def read_scored(answer: str, scale: Scale) -> tuple[str, int]:
     ...
     ValueError: expected a whole number from 1 to 5 after [RESULT]; got '4.5'.
     """
-    words, said = _parted(answer)
+    words, said = _parted(answer, mark)
     try:
         points = read_points(said, scale)
     except ValueError:
         points = None
     if points is None or not points.is_integer():
         raise ValueError(
-            f"expected a whole number from {scale.low:g} to {scale.high:g} after [RESULT]; got "
+            f"expected a whole number from {scale.low:g} to {scale.high:g} after {mark.name}; got "
             f"{said[:80]!r}."
         )
     if not scale.low <= points <= scale.high:
@@ -64,7 +87,7 @@ def read_chosen(answer: str, names: tuple[str, ...]) -> tuple[str, str]:
     >>> read_chosen("Feedback: A is shorter. [RESULT] (a).", ("A", "B"))
     ('A is shorter.', 'A')
     """
-    words, said = _parted(answer)
+    words, said = _parted(answer, RESULT)
     plain = said.strip(_AROUND).casefold()
     for name in names:
         if plain in (name.casefold(), f"response {name.casefold()}"):
@@ -72,13 +95,21 @@ def read_chosen(answer: str, names: tuple[str, ...]) -> tuple[str, str]:
     raise ValueError(f"expected {' or '.join(names)} after [RESULT]; got {said[:80]!r}.")
 
 
-def _parted(answer: str) -> tuple[str, str]:
-    """Return what stands before the last marker, and what stands after it."""
+def _parted(answer: str, mark: ResultMark) -> tuple[str, str]:
+    """Return what stands before the last mark, and what stands after it."""
     text = _OPENING.sub("", _SURROGATE.sub("\ufffd", answer))
     text = _ENDING.sub("", text)
-    marks = list(_MARK.finditer(text))
+    marks = list(mark.pattern.finditer(text))
     if not marks:
-        raise ValueError(f"there is no [RESULT] in it: {text[:80]!r}.")
+        raise ValueError(f"there is no {mark.name} in it: {text[:80]!r}.")
     if len(marks) > 1 and _HEADING.search(text, marks[0].end()):
         raise ValueError("it goes on with another question after its result.")
-    return text[: marks[-1].start()].strip(), text[marks[-1].end() :].strip()
+    said = text[marks[-1].end() :].strip()
+    if mark.closing:
+        said, closing, rest = said.partition(mark.closing)
+        if not closing or rest.strip(_AROUND):
+            raise ValueError(
+                f"expected {mark.closing} after the number, and nothing more; got "
+                f"{(said + closing + rest)[:80]!r}."
+            )
+    return text[: marks[-1].start()].strip(), said.strip()
