@@ -12,9 +12,17 @@ FUNCTION_WORDS: Final[Mapping[str, frozenset[str]]] = MappingProxyType(
     {
         language: frozenset(words.split())
         for language, words in {
-            "English": "the a an of and to in is was were are that it he she they we you his her "
-            "its their this with for on as at by from be been has have had not but or which who "
-            "will would there when what these those some",
+            "English": "the a an this that these those some any each every either neither no all "
+            "both few fewer many more most much other another several such and or nor but so yet "
+            "although because if unless while whereas whether though than of to in for on as at by "
+            "with from into onto about above across after against along among around before "
+            "behind below beneath beside besides between beyond despite down during except inside "
+            "like near off out outside over past since through throughout toward towards under "
+            "until up upon within i me my mine myself you your yours yourself he him his himself "
+            "she her hers herself it its itself we us our ours ourselves they them their theirs "
+            "themselves one who whom whose which what when where why how there here then be am is "
+            "are was were been being have has had having do does did doing done will would can "
+            "could shall should may might must not",
             "German": "der die das den dem des ein eine einen einem einer und ist war sind waren "
             "nicht mit von zu im am auf für sich er sie es wir ich auch als bei nach wurde wird "
             "hat haben dass aber oder",

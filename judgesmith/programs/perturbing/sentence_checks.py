@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
@@ -24,6 +25,7 @@ from judgesmith.signatures.perturbation import Edit
 
 _LEAST_SHARED = 0.2  # of the content words of a sentence that is said again
 _LEAST_KEPT = 0.15  # of the content words of a text in other words
+_LEAST_OTHER = 0.1  # of the words of a text in other words
 _LEAST_NEW = 2  # words of a sentence said again that it does not share in this order
 _LENGTHS = (0.35, 2.5)  # of a sentence said again, in lengths of the sentence
 _MOST_EMPTY_WORDS = 30
@@ -201,9 +203,11 @@ def paraphrase_fault(
     said = " ".join(token.text for token in other)
     if not _shares(said, original, _LEAST_KEPT):
         return "a text that says something else"
-    words = [[plain(token) for token in part if token.is_word] for part in (tokens, other)]
-    if words[0] == words[1]:
-        return "unchanged"
+    was, now = (
+        Counter(plain(token) for token in part if token.is_word) for part in (tokens, other)
+    )
+    if sum(n for word, n in now.items() if word not in was) < _LEAST_OTHER * now.total():
+        return "hardly any other words"
     if tokens and not tokens[-1].is_word and other[-1].is_word:
         return "a text that breaks off"
     return ""

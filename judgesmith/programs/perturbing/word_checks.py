@@ -11,7 +11,7 @@ from itertools import pairwise
 from judgesmith.programs.perturbing.catalogue import Amount
 from judgesmith.programs.perturbing.differences import Difference, Token
 from judgesmith.programs.perturbing.grammar import WRONG_FORMS
-from judgesmith.programs.perturbing.languages import FUNCTION_WORDS
+from judgesmith.programs.perturbing.languages import FUNCTION_WORDS, language_of
 from judgesmith.programs.perturbing.mentions import (
     capitals_tell,
     is_capital,
@@ -25,11 +25,11 @@ from judgesmith.programs.perturbing.mentions import (
 from judgesmith.programs.perturbing.orders import wanted
 from judgesmith.programs.perturbing.passage import Passage
 
-_FUNCTION = frozenset().union(*FUNCTION_WORDS.values())
+# Words inside names, such as Bank of Rome.
 _INSIDE = frozenset(["of", "the", "de", "del", "di", "du", "la", "le", "van", "von", "-", "&"])
 _NAME_MARKS = frozenset("-'.,&:/")
 _MOST_LEFT = 1 / 3  # of the names and numbers, where all are to be replaced
-_SHORT = 5  # letters of a word whose other forms may look like any other word
+_SHORT = 4  # letters of a word that carries little meaning, in languages that are not known
 _ALIKE = 0.5
 _MOST_WORDS = 3  # exchanged in one place by an error of grammar
 _MOST_CHANGED = 0.4  # of all words, by errors of grammar
@@ -100,7 +100,7 @@ def _may_go(token: Token, is_named: bool) -> bool:
 
 def _joins(token: Token) -> bool:
     """Say whether a word or mark may stand inside a name, such as 'of' or a hyphen."""
-    return plain(token) in _FUNCTION if token.is_word else token.key in _NAME_MARKS
+    return plain(token) in _INSIDE or token.key in _NAME_MARKS or plain(token) in ("a", "an")
 
 
 def _n_apart(several: Sequence[set[str]]) -> int:
@@ -138,6 +138,7 @@ def grammar_fault(
         return fault
     known = {plain(token) for token in tokens}
     parts = [_Exchange.of(one, tokens, other) for one in found]
+    is_formal = _Formal(tokens)
     put_in = {word for one in parts for word in one.new}
     left_out = {word for one in parts for word in one.old}
     for one in parts:
@@ -146,8 +147,8 @@ def grammar_fault(
         if not one.of_words:
             return "marks changed"
         # A word that has moved was taken away in one place and stands in another.
-        gone = all(word in put_in or _is_formal(word, one.new) for word in one.old)
-        come = all(word in known or _is_formal(word, one.old) for word in one.new)
+        gone = all(word in put_in or is_formal(word, one.new) for word in one.old)
+        come = all(word in known or is_formal(word, one.old) for word in one.new)
         if one.old == one.new or not (gone and come):
             return "words changed that carry the meaning"
     sentences = Passage(original).sentences
@@ -201,17 +202,25 @@ def kept_fault(tokens: Sequence[Token], other: Sequence[Token]) -> str:
     return ""
 
 
-def _is_formal(word: str, others: Sequence[str]) -> bool:
-    """Say whether a word carries little meaning, or one of others may be a form of it."""
-    return len(word) <= _SHORT or word in _FUNCTION or any(_is_form(word, one) for one in others)
+class _Formal:
+    """Tells words that carry little meaning, and forms of one word, in the language of a text."""
+
+    def __init__(self, tokens: Sequence[Token]) -> None:
+        language = language_of(plain(token) for token in tokens if token.is_word)
+        self._small = FUNCTION_WORDS[language] if language else None
+
+    def __call__(self, word: str, others: Sequence[str]) -> bool:
+        """Say whether a word carries little meaning, or one of others may be a form of it."""
+        small = len(word) <= _SHORT if self._small is None else word in self._small
+        return small or any(_is_form(word, one) for one in others)
 
 
 def _is_form(word: str, other: str) -> bool:
-    return (
-        WRONG_FORMS.get(word) == other
-        or (word[:2] == other[:2] and len(word) > 2)
-        or SequenceMatcher(None, word, other, autojunk=False).ratio() >= _ALIKE
-    )
+    """Say whether two words may be forms of one: nearly all that are begin with one letter."""
+    if WRONG_FORMS.get(word) == other:
+        return True
+    alike = SequenceMatcher(None, word, other, autojunk=False).ratio() >= _ALIKE
+    return alike and word[:1] == other[:1]
 
 
 def _untouched(original: str, tokens: Sequence[Token], found: Sequence[Difference]) -> bool:

@@ -6,7 +6,7 @@ from collections import Counter
 import dspy
 import gullible
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from judgesmith.programs.models import Budget, ModelAnswer, ModelError, Stack, model, stack_of
@@ -99,6 +99,7 @@ def test_texts_stand_between_fences_and_after_everything_that_all_have_in_common
     assert engine.asked == ["plan", 0, 1, 2]
 
 
+@settings(max_examples=25)
 @given(
     text=st.lists(
         st.sampled_from(
@@ -310,8 +311,8 @@ def test_calls_are_counted_before_they_are_made():
 )
 def test_the_offline_model_answers_every_question_of_its_own(name):
     text = (
-        "The bridge was often closed. Then Ann met Bob in Rome, and they were late. It has 2 "
-        "arches. All of them do."
+        "The bridge was often closed. Then Ann met Bob in Rome, and perhaps they were ill. It has "
+        "2 big arches. They began quickly."
     )
     lm = model("offline", ledger=None)
     with dspy.context(lm=lm):

@@ -156,7 +156,7 @@ BAD = {
     "a name left out": (
         "fictional_entities/minor",
         instead((" by Ada Marchetti", "")),
-        "a name or number that was not replaced by one",
+        BEYOND,
     ),
     "only a name left out": (
         "fictional_entities/minor",
@@ -316,6 +316,13 @@ BAD = {
         "trains, mais two mille personnes le traversent par jour pour aller dans la Rome.",
         "another language",
     ),
+    "the same words in another order": (
+        "paraphrase",
+        "In 1987 the old bridge over the Tiber was opened by Ada Marchetti. Most of them work in "
+        "Rome, but two thousand people cross it every day. It does not carry any trains.",
+        "hardly any other words",
+    ),
+    "one other word": ("paraphrase", instead(("old", "ancient")), "hardly any other words"),
     # empty sentences
     "a number put in": (
         "empty_sentences",
@@ -441,7 +448,9 @@ def test_most_changes_by_rule_stand_up_to_it(data_folder):
     texts = {row["references"][0]: None for row in rows}
     tried = stood = 0
     for text in texts:
-        for kind in WAYS[:-1]:
+        for kind in WAYS:
+            if not kind.lowers:
+                continue  # rules find few other words, and pad with blanks
             much = amount_of(kind, "summarization")
             found = perturb(RatedItem(response=text), kind, amount=much, seed=0)
             if isinstance(found, Perturbed) and not no_use(text, kind, much):
