@@ -193,13 +193,7 @@ def _print_objective(found: ObjectiveReport) -> None:
         estimates = {"uncompiled": found.uncompiled, "compiled": found.heldout, "gain": found.gain}
         cells = [(name, estimate_text(one)) for name, one in estimates.items() if one is not None]
         print_table(f"The objective ({', '.join(names)}), held out", cells)
-    if found.grows and found.heldout is not None:
-        say(
-            f"\n{', '.join(names)}: {estimate_text(found.heldout)} held out, "
-            f"{found.selection.value:.3f} on the rows it was chosen by; discernment grows with the "
-            "number of rows, so compare judges on the same ones."
-        )
-    elif found.optimism == found.optimism:
+    if found.optimism == found.optimism:
         # Dollars per item are far below one, and 0.000 would say nothing.
         digits = ".3g" if "usd" in found.name else ".3f"
         apart = f"{max(found.optimism, 0.0):+{digits}} above"
@@ -208,6 +202,12 @@ def _print_objective(found: ObjectiveReport) -> None:
         say(
             f"\n{', '.join(names)}, on the rows it was chosen by: "
             f"{found.selection.value:{digits}}, {apart} held out"
+        )
+    elif found.heldout is not None and found.grows:
+        say(
+            f"\n{', '.join(names)}: {estimate_text(found.heldout)} held out, "
+            f"{found.selection.value:.3f} on the rows it was chosen by; discernment grows with the "
+            "number of rows, so compare judges on the same ones."
         )
 
 

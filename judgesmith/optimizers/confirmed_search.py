@@ -81,7 +81,10 @@ class ConfirmedSearch(RacingSearch[OneCandidate]):
         rows = self.aside.tolist()
         start = self.whole[0]
         self.together.judged([start, best.candidate], rows)
-        chosen, before = best.candidate.table(rows), start.table(rows)
+        # What grows with the number of rows weighs here what it weighed in the race.
+        chosen, before = (
+            one.table(rows).standing_for(len(self.order)) for one in (best.candidate, start)
+        )
         self.confirmations.append(
             self.rule.on_others(
                 self.objective,

@@ -277,7 +277,7 @@ def _over_halves(
         for rows, table in judged:
             left = rows[used[rows]]
             if _can_compare(table, left):
-                values.append(objective.value(table.take(left)))
+                values.append(objective.value(table.part(left)))
         return float(np.mean(values)) if values else math.nan
 
     without = [mean(blocks != block) for block in np.unique(blocks)]
@@ -288,6 +288,6 @@ def _best(objective: Objective, tables: Sequence[JudgedTable], rows: IntArray) -
     """Return the place of the best on some rows; of equals the first."""
     ranks = []
     for table in tables:
-        part = table.take(rows)
+        part = table.part(rows)
         ranks.append(rank_of(objective.value(part) if part.n else math.nan, part.least_scored))
     return max(range(len(ranks)), key=lambda place: ranks[place])

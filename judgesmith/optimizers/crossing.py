@@ -138,7 +138,7 @@ class Halves:
                 inside = np.flatnonzero(used & (parts == part))
                 # Where people do not differ, or hardly anybody is left, no way can show anything.
                 if len(inside) >= FEWEST_COMPARED and np.ptp(self.table.human[inside]) > 0:
-                    table = self.table.take(inside)
+                    table = self.table.part(inside)
                     own = None if damaged is None else damaged[inside]
                     values.append(objective.value(table.predicting(row[inside], own)))
         return float(np.mean(values)) if values else math.nan

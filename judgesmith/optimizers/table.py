@@ -162,14 +162,23 @@ class JudgedTable:
             versioned=None if self.versioned is None else self.versioned[:, places],
         )
 
-    def standing_for(self, n_rows: int) -> JudgedTable:
+    def standing_for(self, n_rows: float) -> JudgedTable:
         """Return the table as a part of ``n_rows`` rows, which say as much more than these.
 
         It makes a difference only to objectives that grow with the number of rows.
         """
         if self.damaged is None or not self.n:
             return self
-        return replace(self, evidence=n_rows * len(set(self.targets) or {""}) / self.n)
+        return replace(self, evidence=n_rows / self.n_rows)
+
+    @property
+    def n_rows(self) -> float:
+        """Rows of each target, on average."""
+        return self.n / len(set(self.targets) or {""})
+
+    def part(self, indices: NDArray[np.intp]) -> JudgedTable:
+        """Return the rows at ``indices``, standing for all rows of this table."""
+        return self.take(indices).standing_for(self.n_rows * self.evidence)
 
     def take(self, indices: NDArray[np.intp]) -> JudgedTable:
         """Return the rows at ``indices``, in that order."""
