@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -117,7 +118,8 @@ def command(
 ) -> int:
     """Say whether a judge scores damaged versions of texts lower than the texts themselves.
 
-    DATA holds texts and versions, as 'judgesmith perturb' writes them; no ratings are read.
+    DATA holds texts and versions, as 'judgesmith perturb' writes them, or plain texts, of which
+    versions are made by rule. No ratings are read.
     JUDGE-or-SCORES is a folder that 'compile' made, or a file of scores for the rows of DATA
     (FILE:JUDGE picks one of several). Every text is judged by itself, and the judge is not told
     which is which. The same command again continues where an interrupted one was.
@@ -132,11 +134,12 @@ def command(
     _refuse_mixed(given, criterion)
     folder = None if output is None else check_place(output)
     dataset = _texts(data, columns)
-    perturbed = _versions(dataset, data, kinds, sample, seed)
-    task = task or task_of(dataset)
+    task = _known_task(task, dataset)
+    chosen = {"kinds": kinds, "task": task, "sample": sample, "seed": seed}
+    perturbed = _versions(dataset, data, **chosen, scored=given.path is not None)  # type: ignore[arg-type]
     saved = None if given.path is not None else _to_ask(judge, samples, temperature)
     what = judge if saved is None else saved.fingerprint
-    run = run_of(what, dataset.digest, kinds, sample, weights, by, form, criterion, seed)
+    run = run_of(what, dataset.digest, kinds, task, sample, weights, by, form, criterion, seed)
     if folder is not None:
         with blaming(OUTPUT):
             check_discerned(folder, run, force=force)
@@ -211,22 +214,32 @@ def _texts(data: str, columns: str | None) -> DataSet:
 
 
 def _versions(
-    dataset: DataSet, data: str, kinds: str | None, sample: int | None, seed: int
+    dataset: DataSet,
+    data: str,
+    *,
+    kinds: str | None,
+    task: str | None,
+    sample: int | None,
+    seed: int,
+    scored: bool,
 ) -> PerturbedSet:
-    """Return originals and versions, as many of both as are wanted."""
+    """Return originals and versions, as many of both as are wanted, and where they are from."""
     import numpy as np
 
-    from judgesmith.experiments.perturbed_rows import versions_of
+    from judgesmith.experiments.perturbed_rows import is_perturbed, versions_of
     from judgesmith.experiments.version_choice import some_kinds, some_originals
 
+    names = None if kinds is None else [name for one in kinds.split(",") if (name := one.strip())]
+    rng = np.random.default_rng(seed)
+    if not (is_perturbed(dataset) or scored):
+        return _made(dataset, data, names, task, sample, seed)
     with blaming(data):
         perturbed = versions_of(dataset)
-    if kinds is not None:
+    if names is not None:
         with blaming("--kinds"):
-            names = [name for one in kinds.split(",") if (name := one.strip())]
             perturbed = some_kinds(perturbed, names)
     if sample is not None:
-        perturbed = some_originals(perturbed, sample, rng=np.random.default_rng(seed))
+        perturbed = some_originals(perturbed, sample, rng=rng)
     if not perturbed.n_versions:
         raise OptionError(
             f"no text in {dataset.name} has a version to compare it with; give rows with both.",
@@ -235,11 +248,53 @@ def _versions(
     return perturbed
 
 
-def task_of(dataset: DataSet) -> str | None:
-    """Return the task that all rows state, or None."""
+def _made(
+    dataset: DataSet,
+    data: str,
+    names: list[str] | None,
+    task: str | None,
+    sample: int | None,
+    seed: int,
+) -> PerturbedSet:
+    """Return versions of plain texts, made by rule as 'perturb' makes them."""
+    import numpy as np
+
+    from judgesmith.experiments.originals import MIN_CHARACTERS, originals_of
+    from judgesmith.experiments.perturbing import USUAL, Changes, perturb_texts
+    from judgesmith.programs.perturbing import Donors
+
+    pool = originals_of(dataset, min_characters=MIN_CHARACTERS.get(task or "", 0))
+    part = pool if sample is None else pool.sample(sample, rng=np.random.default_rng(seed))
+    changes = Changes(kinds=USUAL if names is None else tuple(names), task=task, seed=seed)
+    with blaming("--kinds"):
+        assert changes.perturbations
+    found = perturb_texts(part.items, changes, name=dataset.name, donors=Donors(pool.items))
+    if not found.n_versions:
+        reasons = ", ".join(f"{n} × {reason}" for reason, n in pool.left_out.items())
+        raise OptionError(
+            f"no text of {dataset.name} can be changed{': ' if reasons else ''}{reasons}; give "
+            "longer texts, or make versions with judgesmith perturb.",
+            option=data,
+        )
+    left_out = tuple(f"left out: {n} × {reason}." for reason, n in pool.left_out.items())
+    made = f"versions are made by rule from the {part.which}; perturb has more choices."
+    return replace(found, notes=(made, *left_out, *found.notes))
+
+
+def _known_task(named_task: str | None, dataset: DataSet) -> str | None:
+    """Return the task that is named, or the one that all rows state, as far as it is known."""
+    from judgesmith.metrics import EXPERT_WEIGHTS
+
+    if named_task is not None and named_task not in EXPERT_WEIGHTS:
+        raise OptionError(
+            f"no changes are known for the task {named_task!r}; name one of "
+            f"{', '.join(EXPERT_WEIGHTS)}, or leave --task out.",
+            option="--task",
+        )
     stated = {item.extra.get("task") for item in dataset}
-    task = next(iter(stated)) if len(stated) == 1 else None
-    return task if isinstance(task, str) else None
+    of_rows = next(iter(stated)) if len(stated) == 1 else None
+    known = isinstance(of_rows, str) and of_rows in EXPERT_WEIGHTS
+    return named_task or (of_rows if known else None)
 
 
 def _to_ask(judge: str, samples: int | None, temperature: float | None) -> AnySaved:

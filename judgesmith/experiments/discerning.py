@@ -20,6 +20,9 @@ from judgesmith.signatures.perturbation import Perturbation
 NOTICED = 1.0
 """A D of so much is a p-value of .05."""
 
+FEWEST_PAIRS = 5
+"""With fewer scored pairs no judge can show that it notices anything."""
+
 WEAKEST, PAIRS = 3, 2
 """How many kinds of change are shown by pairs, and how many pairs of each."""
 
@@ -54,14 +57,19 @@ class KindFound:
     lower: Mapping[str, float]
 
     @property
+    def tested(self) -> bool:
+        """Whether there are pairs enough to notice anything by."""
+        return max(test.n_pairs for test in self.found.tests) >= FEWEST_PAIRS
+
+    @property
     def scored_lower(self) -> bool:
         """Whether versions score lower, with a combined p-value of at most .05."""
-        return self.found.score.value >= NOTICED
+        return self.tested and self.found.score.value >= NOTICED
 
     @property
     def scored_higher(self) -> bool:
         """Whether versions score higher, with a combined p-value of at most .05."""
-        return self.found.prefers_damage
+        return self.tested and self.found.prefers_damage
 
     @property
     def raised(self) -> tuple[str, ...]:
@@ -101,7 +109,7 @@ class Discerned:
     metrics : tuple of str
         What of the judge was tested.
     damage : Discernment or None
-        Over all kinds that make texts worse; None where there are none.
+        Over all kinds that make texts worse and were tested; None where there are none.
     kinds : tuple of KindFound
         All kinds in the order of the set, controls included.
     weights : VersionWeights
@@ -138,6 +146,11 @@ class Discerned:
     def controls(self) -> tuple[KindFound, ...]:
         """The kinds that do not."""
         return tuple(one for one in self.kinds if not one.kind.lowers)
+
+    @property
+    def untested(self) -> tuple[str, ...]:
+        """Names of kinds, controls included, with too few scored pairs to notice anything by."""
+        return tuple(one.kind.name for one in self.kinds if not one.tested)
 
     @property
     def preferred(self) -> tuple[str, ...]:
@@ -208,6 +221,7 @@ class Discerned:
             "mixed": {name: list(raised) for name, raised in self.mixed.items()},
             "favours": list(self.favoured),
             "misunderstood": list(self.misunderstood),
+            "untested": list(self.untested),
             "weakest": [one.to_dict() for one in self.weakest],
         }
 
@@ -252,25 +266,33 @@ def discern(
     seed = int(rng.integers(2**63))
     found: dict[int, PerturbationDiscernment] = {}
     damage = None
-    for lowers in (True, False):
-        places = [i for i, kind in enumerate(perturbed.kinds) if kind.lowers is lowers]
+    enough = _has_enough(scores)
+    parts = [(lowers, own) for lowers in (True, False) for own in (True, False)]
+    for lowers, own in parts:
+        places = [
+            place
+            for place, kind in enumerate(perturbed.kinds)
+            if kind.lowers is lowers and enough[place] == own
+        ]
         if not places:
             continue
-        kinds = [perturbed.kinds[i] for i in places]
-        own = {one.name: weights.by_name[one.name] for one in kinds if one.name in weights.by_name}
+        kinds = [perturbed.kinds[place] for place in places]
+        shares = {
+            one.name: weights.by_name[one.name] for one in kinds if one.name in weights.by_name
+        }
         tested = discernment(
             scores.originals,
             scores.versions[places],
             perturbations=[one.name for one in kinds],
             levels=[one.level for one in kinds],
             metrics=scores.metrics,
-            weights=own or None,
+            weights=shares or None,
             form=form,
             # The same resamples whatever other kinds there are.
             rng=np.random.default_rng(seed),
             n_resamples=n_resamples,
         )
-        damage = tested if lowers else damage
+        damage = tested if lowers and own else damage
         found |= dict(zip(places, tested.perturbations, strict=True))
     kinds_found = tuple(
         _kind_found(scores, perturbed, place, found[place]) for place in range(len(perturbed.kinds))
@@ -288,6 +310,12 @@ def discern(
         problems=scores.problems,
         lower=_lower(scores, [one.lowers for one in perturbed.kinds]),
     )
+
+
+def _has_enough(scores: VersionScores) -> NDArray[np.bool_]:
+    """Say of each kind whether some metric has pairs enough."""
+    n_pairs = np.count_nonzero(~np.isnan(scores.versions - scores.originals), axis=1)
+    return np.asarray(n_pairs.max(axis=1) >= FEWEST_PAIRS)
 
 
 def _kind_found(
@@ -335,7 +363,7 @@ def _weakest(
     weights: VersionWeights,
 ) -> list[WeakPair]:
     """Return pairs of the damaging kinds with the lowest D, then of punished controls."""
-    defined = [i for i, one in enumerate(found) if not math.isnan(one.found.score.value)]
+    defined = [i for i, one in enumerate(found) if one.tested]
     damaging = sorted(
         (i for i in defined if found[i].kind.lowers), key=lambda i: found[i].found.score.value
     )

@@ -10,11 +10,13 @@ from typing import Any
 
 from judgesmith.drafts import draft_beside, put, write_synced
 from judgesmith.experiments.discerning import Discerned
+from judgesmith.experiments.perturbed_rows import rows_of
 from judgesmith.experiments.perturbed_set import PerturbedSet
 from judgesmith.experiments.scoring import json_line, score_row
 from judgesmith.experiments.version_scores import VersionScores
+from judgesmith.programs.plain_data import as_loaded
 
-REPORT, SCORES = "report.json", "scores.jsonl"
+REPORT, SCORES, VERSIONS = "report.json", "scores.jsonl", "versions.jsonl"
 
 
 def save_discerned(
@@ -36,7 +38,7 @@ def save_discerned(
     scores : VersionScores
         What the judge said; every text with its kind of change is a row of ``scores.jsonl``.
     perturbed : PerturbedSet
-        The texts.
+        The texts; ``versions.jsonl``, for which the scores can be read again.
     marks : dict
         What report and rows say of the run; ``run`` tells it from others.
     """
@@ -46,6 +48,8 @@ def save_discerned(
         write_synced(draft / REPORT, text + "\n")
         lines = (json_line({**row, **marks}) for row in _rows(scores, perturbed))
         write_synced(draft / SCORES, "".join(lines))
+        texts = (json_line(as_loaded(row)) for row in rows_of(perturbed))
+        write_synced(draft / VERSIONS, "".join(texts))
         put(draft, folder)
 
 
@@ -64,7 +68,7 @@ def check_discerned(folder: Path, run: str, *, force: bool) -> None:
         names = {one.name for one in folder.iterdir()}
     except (OSError, ValueError, RecursionError):
         report, names = None, {""}
-    if not isinstance(report, dict) or "run" not in report or names - {REPORT, SCORES}:
+    if not isinstance(report, dict) or "run" not in report or names - {REPORT, SCORES, VERSIONS}:
         raise FileExistsError(
             f"{folder} is there and holds something else than a test; name another folder."
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from judgesmith.experiments.discerning import NOTICED, Discerned, KindFound
+from judgesmith.experiments.discerning import FEWEST_PAIRS, NOTICED, Discerned, KindFound
 from judgesmith.metrics import Estimate, PerturbationDiscernment
 
 LEVELS = ("character", "word", "sentence")
@@ -35,8 +35,8 @@ def estimate_text(estimate: Estimate | None) -> str:
 
 def verdict_text(one: KindFound) -> str:
     """Return in a few words how a judge takes a kind of change."""
-    if math.isnan(one.found.score.value):
-        return "not tested"
+    if not one.tested:
+        return "too few texts"
     if one.kind.lowers:
         if one.scored_higher:
             return "mixed" if one.scored_lower else "prefers damage"
@@ -108,7 +108,7 @@ def conclusions(found: Discerned) -> list[str]:
     unnoticed = [
         one.kind.name
         for one in found.damaging
-        if not (one.scored_lower or one.scored_higher or math.isnan(one.found.score.value))
+        if one.tested and not (one.scored_lower or one.scored_higher)
     ]
     if found.preferred:
         said.append(
@@ -137,6 +137,11 @@ def conclusions(found: Discerned) -> list[str]:
         said.append(
             f"{', '.join(found.favoured)} {_verb(found.favoured, 'raises', 'raise')} scores, and "
             "improves no text."
+        )
+    if found.untested:
+        said.append(
+            f"fewer than {FEWEST_PAIRS} scored pairs, no part of the lowest and the average D: "
+            f"{', '.join(found.untested)}."
         )
     n_unscored = sum(one.n_unscored for one in found.kinds)
     if n_unscored:

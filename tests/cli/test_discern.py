@@ -149,13 +149,13 @@ def test_the_score_of_the_whole_can_be_tested(run, judge, versions):
 
 
 def test_weights_come_from_a_file(run, scores, versions, folder):
-    (folder / "votes.yaml").write_text("reordering: {fluency: 1}\n")
+    (folder / "votes.yaml").write_text("case_loss: {fluency: 1}\n")
     found = run("discern", f"{scores}:sharp", versions, "--weights", "votes.yaml", "--json").json
     assert found["weights"] == "from votes.yaml"
     by_name = {one["name"]: one["expert_score"] for one in found["perturbations"]}
-    assert by_name["reordering/minor"] is not None
-    assert by_name["case_loss"] is None
-    assert found["expert_lowest"]["n_undefined"] == 2
+    assert by_name["case_loss"] is not None
+    assert by_name["character_typos/minor"] is None
+    assert found["expert_lowest"]["n_undefined"] == 1
 
 
 def test_why_there_are_no_weights_is_said(run, scores, versions):
@@ -182,3 +182,32 @@ def test_hostile_texts_are_printed_without_moving_a_cursor(run, folder):
     assert done.status == 0
     assert "\x1b" not in done.out
     assert "\u202e" not in done.out
+
+
+def test_versions_of_plain_texts_are_made_by_rule_and_kept(run, judge, data, folder):
+    done = run("discern", judge, data, "--sample", "8", "-o", "out", "--json")
+    found = done.json
+    assert found["originals"] == 8
+    assert {one["name"] for one in found["controls"]} == {"paraphrase", "padding"}
+    assert "note: versions are made by rule" in done.err
+    again = run("discern", "out/scores.jsonl", "out/versions.jsonl", "--json").json
+    assert again["lowest"]["value"] == found["lowest"]["value"]
+    first, second = (
+        {one["name"]: one["tests"] for one in these["perturbations"] if one["versions"]}
+        for these in (found, again)
+    )
+    assert first == second
+    some = run("discern", judge, data, "--sample", "8", "--kinds", "case_loss", "--json").json
+    assert [one["name"] for one in some["perturbations"]] == ["case_loss"]
+    assert some["calls"] == 0
+
+
+def test_the_task_says_which_changes_are_made(run, judge, data):
+    found = run("discern", judge, data, "--task", "summarization", "--dry-run", "--json").json
+    other = run("discern", judge, data, "--task", "story_completion", "--dry-run", "--json").json
+    assert found["calls"] > other["calls"]
+
+
+def test_a_file_that_perturb_wrote_is_tested(run, judge, data):
+    assert run("perturb", data, "-o", "made.jsonl", "--sample", "6").status == 0
+    assert run("discern", judge, "made.jsonl", "--json").json["originals"] == 6

@@ -170,14 +170,14 @@ def test_unscored_pairs_and_missing_versions_are_counted_apart():
     assert (test.n_pairs, test.n_dropped) == (16, 4)
 
 
-def test_a_kind_that_changed_no_text_is_undefined_and_counted():
+def test_a_kind_that_changed_too_few_texts_is_told_and_no_part_of_the_lowest():
     given = texts(6, TYPOS, ORDER, without={(ORDER.name, i) for i in range(6)})
     rows = [[[50.0 - i]] for i in range(6)]
     found = found_in(
         scored(np.full((6, 1), 60.0), [np.array(rows).reshape(6, 1), [None] * 6]), given
     )
     assert math.isnan(found.kinds[1].found.score.value)
-    assert found.damage.lowest.n_undefined == 1
+    assert found.untested == (ORDER.name,)
     assert found.lowest == found.kinds[0].found.score.value
 
 
@@ -225,3 +225,18 @@ def test_the_levels_of_demetr_are_read_and_its_reference_is_a_control(data_folde
     found = found_in(scores, given, n_resamples=20)
     assert len(found.damaging) >= 33
     assert len(found.controls) == len(found.false_alarms) == 1
+
+
+def test_four_pairs_are_too_few_and_five_are_tested():
+    given = texts(6, TYPOS, ORDER, without={(TYPOS.name, 5), (ORDER.name, 4), (ORDER.name, 5)})
+    losses = {TYPOS.name: 9.0, ORDER.name: 9.0}
+    scores = planted(given, losses)
+    versions = scores.versions.copy()
+    versions[0, 5:] = versions[1, 4:] = np.nan
+    found = found_in(scored(scores.originals, versions), given)
+    assert found.untested == (ORDER.name,)
+    assert [one.name for one in found.damage.perturbations] == [TYPOS.name]
+    nothing = texts(4, TYPOS)
+    alone = found_in(planted(nothing, losses), nothing)
+    assert (alone.damage, alone.untested) == (None, (TYPOS.name,))
+    assert math.isnan(alone.lowest)
