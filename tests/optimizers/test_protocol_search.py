@@ -1,5 +1,6 @@
 import math
 import re
+import shutil
 
 import numpy as np
 import optuna
@@ -285,25 +286,38 @@ def trials_of(study):
     return sorted(found, key=lambda one: one[0])
 
 
+def on_a_journal(folder, *, lm, **settings):
+    optimizer = search(lm, storage=folder / "study.journal", n_trials=9, batch=3, **settings)
+    judge = optimizer.compile(ActiveCritic(variant="vanilla"), trainset=examples(range(30)))
+    return judge, optimizer
+
+
+def asked_of(lm):
+    return stack_of(lm).engine.asked
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    """The folder of a run that nothing disturbed, and what came of it."""
+    folder = tmp_path_factory.mktemp("whole")
+    lm = lm_of(by_chance, ledger=Ledger(folder / "whole.sqlite"))
+    judge, optimizer = on_a_journal(folder, lm=lm)
+    found = judge.protocol, trials_of(optimizer.study_), optimizer.trials_, asked_of(lm)
+    return folder, found
+
+
 class TestAJournal:
-    def run(self, folder, student, *, lm, **settings):
-        optimizer = search(lm, storage=folder / "study.journal", n_trials=9, batch=3, **settings)
-        judge = optimizer.compile(student, trainset=examples(range(30)))
-        return judge, optimizer
-
     @pytest.fixture
-    def undisturbed(self, tmp_path, student):
-        lm = lm_of(by_chance, ledger=Ledger(tmp_path / "whole.sqlite"))
-        judge, optimizer = self.run(tmp_path, student, lm=lm)
-        return judge.protocol, trials_of(optimizer.study_), optimizer.trials_, self.asked(lm)
-
-    def asked(self, lm):
-        return stack_of(lm).engine.asked
+    def undisturbed(self, whole, tmp_path):
+        """What came of it; its study is in the folder of the test."""
+        folder, found = whole
+        shutil.copy(folder / "study.journal", tmp_path)
+        return found
 
     @pytest.mark.no_cover
     @pytest.mark.parametrize("after", range(10))
     def test_killed_after_any_trial_it_goes_on_as_if_nothing_had_been(
-        self, tmp_path, student, undisturbed, after
+        self, tmp_path, undisturbed, after
     ):
         folder = tmp_path / "again"
         folder.mkdir()
@@ -316,18 +330,18 @@ class TestAJournal:
         seen, n_asked = [], 0
         lm = lm_of(by_chance, ledger=Ledger(folder / "ledger.sqlite"))
         with pytest.raises(Killed):
-            self.run(folder, student, lm=lm, noted=kill)
-        n_asked += self.asked(lm)
+            on_a_journal(folder, lm=lm, noted=kill)
+        n_asked += asked_of(lm)
         lm = lm_of(by_chance, ledger=Ledger(folder / "ledger.sqlite"))
-        judge, optimizer = self.run(folder, student, lm=lm)
-        n_asked += self.asked(lm)
+        judge, optimizer = on_a_journal(folder, lm=lm)
+        n_asked += asked_of(lm)
         found = judge.protocol, trials_of(optimizer.study_), optimizer.trials_, n_asked
         assert found == undisturbed
 
     @pytest.mark.no_cover
     @pytest.mark.parametrize("at", [1, 2, 3, 8, 9, 12])
     def test_killed_within_a_proposal_it_proposes_the_same(
-        self, tmp_path, student, undisturbed, at, monkeypatch
+        self, tmp_path, undisturbed, at, monkeypatch
     ):
         folder = tmp_path / "again"
         folder.mkdir()
@@ -343,10 +357,10 @@ class TestAJournal:
         monkeypatch.setattr(optuna.Trial, "set_user_attr", kill)
         lm = lm_of(by_chance, ledger=Ledger(folder / "ledger.sqlite"))
         with pytest.raises(Killed):
-            self.run(folder, student, lm=lm)
+            on_a_journal(folder, lm=lm)
         monkeypatch.undo()
         lm = lm_of(by_chance, ledger=Ledger(folder / "ledger.sqlite"))
-        judge, optimizer = self.run(folder, student, lm=lm)
+        judge, optimizer = on_a_journal(folder, lm=lm)
         found = judge.protocol, trials_of(optimizer.study_), optimizer.trials_
         assert found == undisturbed[:3]
 
@@ -382,7 +396,7 @@ class TestAJournal:
         judge, again = run(tmp_path / "again", second)
         assert judge == undisturbed
         assert again.confirmations_ == optimizer.confirmations_
-        assert self.asked(first) + self.asked(second) == self.asked(whole)
+        assert asked_of(first) + asked_of(second) == asked_of(whole)
 
     @pytest.mark.no_cover
     def test_more_trials_go_on_from_those_that_are_there(self, tmp_path, student, undisturbed):
@@ -393,10 +407,10 @@ class TestAJournal:
         assert len(optimizer.trials_) == 13
 
     @pytest.mark.no_cover
-    def test_another_model_has_a_study_of_its_own(self, tmp_path, student, undisturbed):
+    def test_another_model_has_a_study_of_its_own(self, tmp_path, undisturbed):
         lm = lm_of(by_chance)
         lm.model = "another"
-        _, optimizer = self.run(tmp_path, student, lm=lm)
+        _, optimizer = on_a_journal(tmp_path, lm=lm)
         names = optuna.get_all_study_names(optimizer.study_._storage)
         assert len([one for one in names if not one.endswith("/work")]) == 2
 
