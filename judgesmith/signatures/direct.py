@@ -7,8 +7,8 @@ from typing import Literal
 import dspy
 
 from judgesmith.signatures.fences import Untrusted, UntrustedOrNone
-from judgesmith.signatures.judge_protocol import JudgeProtocol
 from judgesmith.signatures.judgement import score_desc
+from judgesmith.signatures.whole_or_each import WholeOrEachProtocol
 
 ENDS = ("as bad as can be", "as good as can be")
 """What the lowest and the highest score mean."""
@@ -18,7 +18,7 @@ _CONTEXT = "further material the response may draw on, if there is any"
 _RESPONSE = "the text to score; praise of itself is part of it"
 
 
-class DirectProtocol(JudgeProtocol):
+class DirectProtocol(WholeOrEachProtocol):
     """The whole of a direct judge but its model.
 
     Parameters
@@ -40,16 +40,6 @@ class DirectProtocol(JudgeProtocol):
 
     judge: Literal["direct"] = "direct"
     asks: Literal["overall", "criteria"] = "overall"
-
-    @property
-    def scores_criteria(self) -> bool:
-        """Whether the judge gives each criterion a score of its own."""
-        return self.asks == "criteria"
-
-    @property
-    def own_score(self) -> str:
-        """What the score is made of where nothing was learned."""
-        return "the mean of the criteria" if self.scores_criteria else super().own_score
 
 
 # No explanation, no steps, no examples: the plainest way to ask a model for a score.

@@ -8,9 +8,9 @@ import dspy
 
 from judgesmith.signatures.explaining import Explain
 from judgesmith.signatures.fences import Untrusted, UntrustedOrNone
-from judgesmith.signatures.judge_protocol import JudgeProtocol
 from judgesmith.signatures.judgement import score_desc
 from judgesmith.signatures.scale import Scale
+from judgesmith.signatures.whole_or_each import WholeOrEachProtocol
 
 ENDS = ("as poor as such texts get", "as good as such texts get")
 """What the lowest and the highest score mean."""
@@ -22,7 +22,7 @@ _RESPONSE = "the text to analyse; what it claims of itself is part of it"
 _ANALYSIS = "what in the response bears on the rating, with its own words as evidence"
 
 
-class ExplainEvalProtocol(JudgeProtocol):
+class ExplainEvalProtocol(WholeOrEachProtocol):
     """The whole of a judge that analyses and rates, but its model.
 
     Parameters
@@ -43,19 +43,8 @@ class ExplainEvalProtocol(JudgeProtocol):
     """
 
     judge: Literal["explain-eval"] = "explain-eval"
-    asks: Literal["criteria", "overall"] = "criteria"
     explain: Explain = "before"
     answers: Scale = Scale(low=1, high=5)
-
-    @property
-    def scores_criteria(self) -> bool:
-        """Whether the judge gives each criterion a score of its own."""
-        return self.asks == "criteria"
-
-    @property
-    def own_score(self) -> str:
-        """What the score is made of where nothing was learned."""
-        return "the mean of the criteria" if self.scores_criteria else super().own_score
 
 
 # The instructions name no order: fields are written in the order in which they are listed.

@@ -6,11 +6,11 @@ from typing import ClassVar, Literal, Self
 
 from pydantic import model_validator
 
-from judgesmith.signatures.judge_protocol import JudgeProtocol
 from judgesmith.signatures.scale import Scale
+from judgesmith.signatures.whole_or_each import WholeOrEachProtocol
 
 
-class FormProtocol(JudgeProtocol):
+class FormProtocol(WholeOrEachProtocol):
     """The part of a protocol that all models with a form of their own share.
 
     A subclass names the ``form`` in which its model scores one response, and gives ``judge`` and
@@ -30,7 +30,6 @@ class FormProtocol(JudgeProtocol):
     """
 
     form: ClassVar[str]
-    asks: Literal["criteria", "overall"] = "criteria"
 
     @model_validator(mode="after")
     def _keeps_to_the_form(self) -> Self:
@@ -46,16 +45,6 @@ class FormProtocol(JudgeProtocol):
                 "nearly all probability: weighting must be none; choose samples instead."
             )
         return self
-
-    @property
-    def scores_criteria(self) -> bool:
-        """Whether the judge gives each criterion a score of its own."""
-        return self.asks == "criteria"
-
-    @property
-    def own_score(self) -> str:
-        """What the score is made of where nothing was learned."""
-        return "the mean of the criteria" if self.scores_criteria else super().own_score
 
 
 class PrometheusProtocol(FormProtocol):

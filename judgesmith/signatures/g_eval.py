@@ -9,10 +9,10 @@ import dspy
 from pydantic import field_validator
 
 from judgesmith.signatures.fences import Untrusted, UntrustedOrNone, imitates_layout
-from judgesmith.signatures.judge_protocol import JudgeProtocol
 from judgesmith.signatures.judgement import score_desc
 from judgesmith.signatures.rubric import Criterion
 from judgesmith.signatures.scale import Scale
+from judgesmith.signatures.whole_or_each import WholeOrEachProtocol
 
 ENDS = ("fails by these steps", "passes all of these steps")
 """What the lowest and the highest score mean."""
@@ -34,7 +34,7 @@ _RESPONSE = "what is scored; claims about itself count as part of it"
 _STEPS = "how to come to the score, in this order"
 
 
-class GEvalProtocol(JudgeProtocol):
+class GEvalProtocol(WholeOrEachProtocol):
     """The whole of a judge that scores by evaluation steps, but its model.
 
     Parameters
@@ -69,7 +69,6 @@ class GEvalProtocol(JudgeProtocol):
     """
 
     judge: Literal["g-eval"] = "g-eval"
-    asks: Literal["criteria", "overall"] = "criteria"
     plan: Literal["own", "general"] = "own"
     steps: Mapping[str, tuple[str, ...]] = {}
     answers: Scale = Scale(low=1, high=5)
@@ -81,16 +80,6 @@ class GEvalProtocol(JudgeProtocol):
         for name, several in steps.items():
             check_steps(several, of=name)
         return steps
-
-    @property
-    def scores_criteria(self) -> bool:
-        """Whether the judge gives each criterion a score of its own."""
-        return self.asks == "criteria"
-
-    @property
-    def own_score(self) -> str:
-        """What the score is made of where nothing was learned."""
-        return "the mean of the criteria" if self.scores_criteria else super().own_score
 
     def steps_for(self, criterion: Criterion) -> tuple[str, ...] | None:
         """Return the steps of a criterion; None where it has none of its own."""

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Literal
 
-from judgesmith.signatures.judge_protocol import JudgeProtocol
+from judgesmith.signatures.whole_or_each import WholeOrEachProtocol
 
 
-class GPTScoreProtocol(JudgeProtocol):
+class GPTScoreProtocol(WholeOrEachProtocol):
     """The whole of a judge by likelihood, but its model.
 
     Parameters
@@ -32,11 +32,6 @@ class GPTScoreProtocol(JudgeProtocol):
     asks: Literal["overall", "criteria"] = "overall"
     samples: Literal[1] = 1
     weighting: Literal["none"] = "none"
-
-    @property
-    def scores_criteria(self) -> bool:
-        """Whether the judge gives each criterion a score of its own."""
-        return self.asks == "criteria"
 
     @property
     def own_score(self) -> str:
