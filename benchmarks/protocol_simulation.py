@@ -22,6 +22,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from itertools import product
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import optuna
@@ -37,12 +38,14 @@ from simulated_protocols import (
 )
 
 from judgesmith.metrics import PairedEstimate, RatedPart, averaged_paired_interval
-from judgesmith.optimizers import Agreement, Halve, JudgedTable, KeepAll, Race
+from judgesmith.optimizers import Agreement, Halve, JudgedTable, KeepAll, Race, Screen
 from judgesmith.optimizers.eliminating import Elimination
 from judgesmith.optimizers.proposing import MakeSampler, Proposer, configuration_id, tpe
 from judgesmith.optimizers.racing_search import LOOKS, RacingSearch, stratified_order
+from judgesmith.optimizers.screened_search import ScreenedSearch
 
 N_TRIALS = 30
+N_SCREENED = 108
 BATCH = 6
 N_RESAMPLES = 200
 
@@ -71,6 +74,8 @@ class Way:
     looks: Sequence[float] = (1.0,)
     sampler: MakeSampler = tpe
     batch: int = BATCH
+    n_trials: int = N_TRIALS
+    screen: Screen | None = None
 
 
 def by_chance(seed: int) -> optuna.samplers.BaseSampler:
@@ -88,6 +93,7 @@ WAYS: Mapping[str, Way] = {
     "race, risk .9": Way(elimination=Race(risk=0.9), looks=LOOKS),
     "halving": Way(elimination=Halve(), looks=LOOKS),
     "halving, early": Way(elimination=Halve(), looks=(0.1, 0.2, 0.4, 1.0), batch=8),
+    "screen": Way(screen=Screen(), n_trials=N_SCREENED, batch=12),
 }
 
 
@@ -123,31 +129,35 @@ def rated_set(folder: Path, name: str) -> RatedSet:
     return RatedSet.read(folder, name)
 
 
-def searched(world: World, way: Way, *, n_trials: int = N_TRIALS, seed: int) -> Found:
+def searched(world: World, way: Way, *, seed: int) -> Found:
     """Search a world in one way."""
     space = protocol_space()
     start = world.judge(space.complete({}))
     rated = world.rated
-    search: RacingSearch[SimulatedJudge] = RacingSearch(
-        proposer=Proposer(
+    shared: dict[str, Any] = {
+        "proposer": Proposer(
             study=optuna.create_study(direction="maximize"),
             space=space,
             sampler=way.sampler,
             seed=seed,
         ),
-        make=world.judge,
-        objective=QuickQ("q"),
-        order=stratified_order(
+        "make": world.judge,
+        "objective": QuickQ("q"),
+        "order": stratified_order(
             rated.human[world.rows],
             rated.sources[world.rows],
             np.random.default_rng([seed, 3]),
         ),
-        elimination=way.elimination,
-        looks=way.looks,
-        n_trials=n_trials,
-        batch=way.batch,
-        seed=seed,
-    )
+        "n_trials": way.n_trials,
+        "batch": way.batch,
+        "seed": seed,
+    }
+    search: RacingSearch[SimulatedJudge]
+    if way.screen is None:
+        search = RacingSearch(**shared, elimination=way.elimination, looks=way.looks)
+    else:
+        nothing = np.arange(0, dtype=np.intp)
+        search = ScreenedSearch(**shared, screen=way.screen, rule=None, aside=nothing)
     best = search.run(start, known=[configuration_id(start.picked)])
     trials = [search.trials[number] for number in sorted(search.trials)]
     truths = tuple(world.agreement(one.picked or start.picked) for one in trials)

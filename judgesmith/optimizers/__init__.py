@@ -13,6 +13,7 @@ from judgesmith.optimizers.panel_selection import PanelSelection
 from judgesmith.optimizers.protocol_search import ProtocolSearch
 from judgesmith.optimizers.reflective_search import ReflectiveSearch
 from judgesmith.optimizers.rows import rated_example
+from judgesmith.optimizers.screening import Screen
 from judgesmith.optimizers.table import JudgedTable
 
 __all__ = [
@@ -31,6 +32,7 @@ __all__ = [
     "Race",
     "RandomDemonstrationSearch",
     "ReflectiveSearch",
+    "Screen",
     "parse_objective",
     "parse_objectives",
     "rated_example",

@@ -35,6 +35,8 @@ from judgesmith.optimizers.protocol_candidates import (
 )
 from judgesmith.optimizers.racing_search import LOOKS, RacedTrial, RacingSearch, stratified_order
 from judgesmith.optimizers.rows import Rows
+from judgesmith.optimizers.screened_search import ScreenedSearch
+from judgesmith.optimizers.screening import Screen
 from judgesmith.optimizers.several_objectives import SeveralObjectives
 from judgesmith.optimizers.shared_judging import SharedJudging
 from judgesmith.optimizers.splitting import IntArray
@@ -80,6 +82,10 @@ class ProtocolSearch(JudgeSearch):
         Who goes on in a race.
     looks : sequence of float
         Shares of the rows at which contenders are compared, rising to 1.
+    screen : Screen or None
+        Where given, all are proposed and judged on few rows first, by what was learned from those
+        before, and the best go on; it stands in for ``elimination``, ``looks`` and ``sampler``,
+        and is meant for more trials: ``n_trials=108, screen=Screen()``.
     confirm : Confirm or None
         By what rule the best of many replaces the student; None takes the best on all rows to
         choose by, which flatters it.
@@ -137,6 +143,7 @@ class ProtocolSearch(JudgeSearch):
         n_draws: int = 3,
         elimination: Elimination = Race(),  # noqa: B008 - a frozen record
         looks: Sequence[float] = LOOKS,
+        screen: Screen | None = None,
         confirm: Confirm | None = Confirm(),  # noqa: B008 - a frozen record
         sampler: MakeSampler = tpe,
         storage: str | Path | None = None,
@@ -174,6 +181,15 @@ class ProtocolSearch(JudgeSearch):
         self.n_draws = n_draws
         self.elimination = elimination
         self.looks = tuple(looks)
+        if screen is not None and (
+            isinstance(given, SeveralObjectives)
+            or (elimination, tuple(looks), sampler) != (Race(), LOOKS, tpe)
+        ):
+            raise ValueError(
+                "screen stands in for elimination, looks and sampler, and is for one objective; "
+                "drop it or them."
+            )
+        self.screen = screen
         self.confirm = confirm
         self.sampler = sampler
         self.storage = storage
@@ -272,6 +288,9 @@ class ProtocolSearch(JudgeSearch):
             "seed": self.seed,
             "noted": self.noted,
         }
+        if self.screen is not None:
+            del shared["elimination"], shared["looks"]
+            return ScreenedSearch(**shared, rule=self.confirm, aside=aside, screen=self.screen)
         if several is None:
             return ConfirmedSearch(**shared, rule=self.confirm, aside=aside)
         return FrontSearch(
@@ -333,6 +352,7 @@ class ProtocolSearch(JudgeSearch):
             [dict(one) for one in self.first],
             [version("judgesmith"), rows, human],
             *([[name, endpoint_of(one)] for name, one in self.models.items()]),
+            *([] if self.screen is None else [repr(self.screen)]),
         ]
         if kinds := candidates.selection.kinds:
             versions = candidates.selection.versions

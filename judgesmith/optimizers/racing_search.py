@@ -157,10 +157,7 @@ class RacingSearch(Generic[OneCandidate]):
         try:
             self._share([best], len(self.order))
             self._note(best, self._table(best, len(self.order)))
-            for first in range(0, self.n_trials, self.batch):
-                batch = self._proposed(first, tried)
-                if not batch:
-                    break
+            for batch in self._batches(best, tried):
                 before = best
                 for one in self._raced(best, batch):
                     best = max(best, one, key=lambda one: self.trials[one.number].rank)
@@ -181,6 +178,16 @@ class RacingSearch(Generic[OneCandidate]):
         n = len(self.order)
         parts = {math.ceil(share * n) for share in self.looks}
         return [*sorted(rows for rows in parts if FEWEST_ROWS <= rows < n), n]
+
+    def _batches(
+        self, start: Contender[OneCandidate], tried: set[str]
+    ) -> Iterator[list[Contender[OneCandidate]]]:
+        """Yield those that race each other, one race after the other."""
+        for first in range(0, self.n_trials, self.batch):
+            batch = self._proposed(first, tried)
+            if not batch:
+                return
+            yield batch
 
     def _proposed(self, first: int, tried: set[str]) -> list[Contender[OneCandidate]]:
         proposals = []
@@ -218,7 +225,7 @@ class RacingSearch(Generic[OneCandidate]):
                 n_looks=len(stops),
                 rng=np.random.default_rng([self.seed, 4, batch[0].number, number]),
             )
-            staying = set(self.elimination(look))
+            staying = self._staying(look, leader, racing)
             for place, one in enumerate(racing, start=1):
                 if place not in staying:
                     self._finish(one, tables[place], leader, tables[0])
@@ -228,6 +235,15 @@ class RacingSearch(Generic[OneCandidate]):
         for one in racing:
             self._finish(one, self._table(one, stops[-1]), leader, whole)
             yield one
+
+    def _staying(
+        self,
+        look: Look,
+        leader: Contender[OneCandidate],
+        racing: Sequence[Contender[OneCandidate]],
+    ) -> set[int]:
+        """Return the places in the look's tables of those who stay; place 0 is the leader's."""
+        return set(self.elimination(look))
 
     def _leads(self, best: Contender[OneCandidate]) -> None:
         """Take note of who has become the best so far, after every race that has changed that."""
@@ -257,12 +273,17 @@ class RacingSearch(Generic[OneCandidate]):
         """
         if one.trial is None:
             return
+        expected = self._expected(table, leader, leaders)
+        enough = self.trials[one.number].share_scored >= ENOUGH_SCORED
+        self.proposer.tell(one.trial, expected if enough else math.nan)
+
+    def _expected(
+        self, table: JudgedTable, leader: Contender[OneCandidate], leaders: JudgedTable
+    ) -> float:
         value = self.objective.value(table)
         lead = self.trials[leader.number].value
         apart = value - self.objective.value(leaders)
-        expected = value if math.isnan(lead + apart) else lead + apart
-        enough = self.trials[one.number].share_scored >= ENOUGH_SCORED
-        self.proposer.tell(one.trial, expected if enough else math.nan)
+        return value if math.isnan(lead + apart) else lead + apart
 
     def _share(self, several: Sequence[Contender[OneCandidate]], n_rows: int) -> None:
         rows = np.sort(self.order[:n_rows]).tolist()

@@ -3,7 +3,7 @@
 import pytest
 from optimizing import OptimizerContract
 
-from judgesmith.optimizers import FitAggregation, ProtocolSearch, RandomDemonstrationSearch
+from judgesmith.optimizers import FitAggregation, ProtocolSearch, RandomDemonstrationSearch, Screen
 from judgesmith.optimizers.judge_search import pool_and_selection_rows
 from judgesmith.optimizers.rows import rows_of
 from judgesmith.programs.models import model
@@ -49,3 +49,13 @@ class TestProtocolSearch(OptimizerContract):
     def optimizer(self):
         lm = model("offline", ledger=None)
         return lambda **given: ProtocolSearch(**{"n_trials": 8, "batch": 4, "lm": lm, **given})
+
+
+class TestScreenedProtocolSearch(OptimizerContract):
+    chosen_by = staticmethod(selection_rows)
+
+    @pytest.fixture
+    def optimizer(self):
+        lm = model("offline", ledger=None)
+        given = {"n_trials": 8, "batch": 4, "screen": Screen(n_again=4), "lm": lm}
+        return lambda **settings: ProtocolSearch(**{**given, **settings})
