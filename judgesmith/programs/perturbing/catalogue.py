@@ -98,6 +98,7 @@ PERTURBATIONS: Final[Mapping[str, Perturbation]] = _named(
         *_ways("truncation", "sentence"),
         *_ways("paraphrase", "word", method="model", lowers=False),
         *_ways("padding", "character", lowers=False),
+        *_ways("empty_sentences", "sentence", method="model", lowers=False),
     ]
 )
 """Every perturbation by name, controls last."""
@@ -117,10 +118,12 @@ ADDITIONS: Final[tuple[Perturbation, ...]] = tuple(
 )
 """Ways to lower a text that belong to no task of the benchmark, and fit most."""
 
-CONTROLS: Final[tuple[Perturbation, ...]] = tuple(
-    way for way in PERTURBATIONS.values() if not way.lowers
-)
-"""Changes that make no text worse: a judge that scores them lower raises a false alarm."""
+CONTROLS: Final[tuple[Perturbation, ...]] = (PERTURBATIONS["paraphrase"], PERTURBATIONS["padding"])
+"""Changes that make no text worse: a judge that scores them lower raises a false alarm.
+
+Empty sentences make none worse either, but longer: they are made where they are named, for
+judges that are not to reward or punish length.
+"""
 
 
 def _both(minor: Amount, major: Amount, *kinds: str) -> dict[str, Amount]:

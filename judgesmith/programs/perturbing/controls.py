@@ -1,11 +1,19 @@
-"""What makes no text worse: blank space, where it changes nothing that is read."""
+"""What makes no text worse: blank space, and sentences that say nothing."""
 
 from __future__ import annotations
 
 from itertools import pairwise
 
-from judgesmith.programs.perturbing.case import Case, Change, Found
+from judgesmith.programs.perturbing.case import Case, Change, Found, drawn_order, too_few
+from judgesmith.programs.perturbing.sentences import joined_by
 from judgesmith.signatures.perturbation import Skipped
+
+_EMPTY = (
+    "All of this is worth knowing.",
+    "That is how things stand.",
+    "So much can be said of it.",
+    "This is as good a place as any to say so.",
+)
 
 
 def padding(case: Case) -> Found:
@@ -18,3 +26,20 @@ def padding(case: Case) -> Found:
         if "\n" not in text[one[1] : other[0]]:
             changes.append((one[1], other[0], "\n"))
     return [*changes, (len(text), len(text), "\n")]
+
+
+def empty_sentences(case: Case) -> Found:
+    """Put an English sentence without any content after k sentences, or every second one.
+
+    Notes
+    -----
+    What the text says stays; it gets longer. Whoever judges brevity may rightly score it lower.
+    """
+    sentences = case.passage.sentences
+    k = case.wanted(len(sentences))
+    if len(sentences) < k:
+        return too_few(k, "sentences")
+    between = joined_by(case)
+    order = drawn_order(len(sentences), case.rng)
+    places = [sentences[place][1] for place, _ in zip(order, range(k), strict=False)]
+    return [(place, place, between + _EMPTY[case.rng.randrange(len(_EMPTY))]) for place in places]

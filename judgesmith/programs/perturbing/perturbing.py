@@ -53,6 +53,7 @@ RULES: Final[Mapping[str, Rule]] = MappingProxyType(
         "truncation": sentences.truncation,
         "paraphrase": rewording.paraphrase,
         "padding": controls.padding,
+        "empty_sentences": controls.empty_sentences,
     }
 )
 """What changes a text, by kind; also for kinds that a model is better at."""

@@ -21,6 +21,7 @@ from judgesmith.programs.perturbing.differences import (
     tokens_of,
 )
 from judgesmith.programs.perturbing.languages import is_foreign, language_of
+from judgesmith.programs.perturbing.passage import Passage
 from judgesmith.programs.perturbing.sentence_checks import (
     Insertion,
     emptiness_fault,
@@ -134,6 +135,9 @@ def _with_insertions(
 
 
 def _made(original: str, edits: Sequence[Edit], other: Sequence[Token]) -> Perturbed | str:
+    passage = Passage(original)
+    if not all(passage.is_between(one.start) and passage.is_between(one.end) for one in edits):
+        return "a character cut apart"
     changed = edited(original, edits)
     if [token.key for token in tokens_of(changed)] != [token.key for token in other]:
         return "words run together"

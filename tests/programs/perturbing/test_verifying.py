@@ -6,28 +6,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judgesmith.programs.perturbing import PERTURBATIONS, Every, amount_of, perturb
+from judgesmith.programs.perturbing import PERTURBATIONS, amount_of, perturb
 from judgesmith.programs.perturbing.orders import can_be_ordered, no_use
 from judgesmith.programs.perturbing.verifying import verified
-from judgesmith.signatures.perturbation import Perturbation, Perturbed, edited
+from judgesmith.signatures.perturbation import Perturbed, edited
 from judgesmith.signatures.rated import RatedItem
 
 TEXT = (
     "The old bridge over the Tiber was opened by Ada Marchetti in 1987. It does not carry any "
     "trains, but two thousand people cross it every day. Most of them work in Rome."
 )
-EMPTY = Perturbation(kind="empty_sentences", level="sentence", method="model", lowers=False)
-WAYS = (*(way for way in PERTURBATIONS.values() if can_be_ordered(way)), EMPTY)
-ALL = Every()
-
-
-def way(name):
-    return EMPTY if name == "empty_sentences" else PERTURBATIONS[name]
+WAYS = tuple(way for way in PERTURBATIONS.values() if can_be_ordered(way))
 
 
 def made(name, answer, text=TEXT, amount=None):
-    much = amount_of(way(name), "summarization") if amount is None else amount
-    return verified(answer, text, way(name), much)
+    much = amount_of(PERTURBATIONS[name], "summarization") if amount is None else amount
+    return verified(answer, text, PERTURBATIONS[name], much)
 
 
 def instead(*pairs, text=TEXT):
@@ -117,7 +111,7 @@ GOOD = {
 def test_what_was_asked_for_counts_and_its_edits_reproduce_it(case):
     name, answer, *text = GOOD[case]
     text = text[0] if text else TEXT
-    found = made(name, answer, text, 1 if name == "empty_sentences" else None)
+    found = made(name, answer, text)
     assert isinstance(found, Perturbed), found
     assert found.text == answer == edited(text, found.edits)
 
@@ -342,7 +336,7 @@ BAD = {
 @pytest.mark.parametrize("case", BAD, ids=BAD)
 def test_whatever_else_was_changed_is_refused(case):
     name, answer, reason = BAD[case]
-    assert made(name, answer, amount=1 if name == "empty_sentences" else None) == reason
+    assert made(name, answer) == reason
 
 
 AROUND = {
@@ -450,7 +444,7 @@ def test_most_changes_by_rule_stand_up_to_it(data_folder):
     for text in texts:
         for kind in WAYS:
             if not kind.lowers:
-                continue  # rules find few other words, and pad with blanks
+                continue  # rules find few other words
             much = amount_of(kind, "summarization")
             found = perturb(RatedItem(response=text), kind, amount=much, seed=0)
             if isinstance(found, Perturbed) and not no_use(text, kind, much):
