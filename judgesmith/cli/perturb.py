@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -10,7 +11,7 @@ from judgesmith.cli.data_options import data_options, load_data
 from judgesmith.cli.faults import OptionError, blaming
 from judgesmith.cli.model_options import ModelChoice, model_options
 from judgesmith.cli.numbers import WholeNumber
-from judgesmith.cli.options import Command, json_option, seed_option, together
+from judgesmith.cli.options import Command, dry_run_option, json_option, seed_option, together
 from judgesmith.cli.places import OUTPUT, rows_place
 from judgesmith.cli.printing import print_json, say, say_notes, usage_text
 from judgesmith.cli.progress import stage_progress
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from judgesmith.experiments.originals import Originals, Which
     from judgesmith.experiments.perturbed_set import PerturbedSet
     from judgesmith.experiments.perturbing import Changes
+    from judgesmith.programs.perturbing.planned_calls import PlannedCalls
 
 
 def _change_options(command: Command) -> Command:
@@ -72,6 +74,7 @@ def _change_options(command: Command) -> Command:
 @_change_options
 @seed_option("Of the rules and of what is drawn.")
 @model_options
+@dry_run_option
 @click.option("--force", is_flag=True, help="Replace whatever OUT.jsonl holds.")
 @json_option
 def command(
@@ -87,6 +90,7 @@ def command(
     sample: int | None,
     seed: int,
     concurrency: int,
+    dry_run: bool,
     force: bool,
     as_json: bool,
     **choice: Any,
@@ -99,6 +103,7 @@ def command(
     from judgesmith.experiments.perturbing import perturb_texts, summary_of, write_perturbed
     from judgesmith.programs.costs import usage_of
     from judgesmith.programs.perturbing import Donors
+    from judgesmith.programs.perturbing.planned_calls import planned_calls
 
     place = rows_place(output, data, like="versions.jsonl", force=force)
     dataset = load_data(data, columns, scales)
@@ -107,8 +112,14 @@ def command(
     originals = pool if sample is None else _sample(pool, sample, seed)
     asked = ModelChoice(**choice)
     lm = asked.lm(run_id=f"perturb {dataset.digest} {seed}")
+    planned = planned_calls(
+        originals.items, changes.perturbations, lm, task=changes.task, amounts=changes.amounts
+    )
+    if dry_run:
+        _print_planned(planned, as_json=as_json)
+        return
     asked.check_key(lm)
-    _announce(changes, originals, lm, as_json=as_json)
+    _announce(planned, as_json=as_json)
     with stage_progress(quiet=as_json) as progress:
         tell = None
         if progress is not None:
@@ -193,18 +204,24 @@ def _sample(pool: Originals, n: int, seed: int) -> Originals:
     return pool.sample(n, rng=np.random.default_rng(seed))
 
 
-def _announce(changes: Changes, originals: Originals, lm: Any, *, as_json: bool) -> None:
+def _announce(planned: PlannedCalls, *, as_json: bool) -> None:
     """Say what is about to be asked of a model, if anything is."""
-    from judgesmith.programs.perturbing.by_model import method_of
-
-    n_ways = sum(method_of(way, lm) == "model" for way in changes.perturbations)
-    if n_ways:
-        n_versions = n_ways * len(originals.items)
+    if planned.calls:
         say(
-            f"{n_versions} versions to ask the model for, after {n_ways} questions for steps: "
-            f"{n_versions + n_ways} calls if all can be used, less those on record",
+            f"{planned.n_versions} versions to ask the model for: {planned.calls} calls if each "
+            f"first answer is as asked for, {planned.max_calls} at most, less those on record",
             err=as_json,
         )
+
+
+def _print_planned(planned: PlannedCalls, *, as_json: bool) -> None:
+    if as_json:
+        print_json(asdict(planned))
+        return
+    say(
+        f"{planned.calls} calls, {planned.max_calls} at most, for {planned.n_versions} versions; "
+        f"about {planned.input_tokens} tokens in and {planned.output_tokens} out"
+    )
 
 
 def _left_out(pool: Originals) -> list[str]:
