@@ -139,6 +139,7 @@ for number in range(60):
 """
 
 
+@pytest.mark.no_cover
 def test_two_who_replace_the_same_folder_over_and_over_leave_one_whole(tmp_path):
     call = [sys.executable, "-c", REPLACING]
     pipes = {"cwd": tmp_path, "stderr": subprocess.PIPE, "text": True}

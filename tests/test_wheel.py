@@ -92,6 +92,7 @@ def test_the_source_distribution_holds_no_link_and_no_second_copy_of_a_room(buil
     assert {"LICENSE", "CHANGELOG.md", "pyproject.toml", "judgesmith/py.typed"} <= names
 
 
+@pytest.mark.no_cover
 def test_the_wheel_is_imported_and_finds_its_sample_from_an_empty_folder(wheel, tmp_path):
     site, empty = tmp_path / "site", tmp_path / "empty"
     empty.mkdir()

@@ -96,6 +96,7 @@ def test_when_the_budget_ends_the_table_so_far_is_written(ablate, folder):
     assert ablate("--json").json["complete"]
 
 
+@pytest.mark.no_cover
 def test_a_judge_that_says_always_the_same_has_undefined_agreement(run, data, server):
     on_server = ["--model", "openai/m", "--api-base", server.url]
     done = run("ablate", data, "-o", "table", *FEW, "--rows", "vanilla", *on_server, "--json")

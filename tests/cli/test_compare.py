@@ -30,6 +30,7 @@ def test_the_answer_is_the_first_sentence(run, data, recorded):
     assert max(map(len, done.out.splitlines())) <= 80
 
 
+@pytest.mark.no_cover
 def test_further_tests_stand_beside_the_interval(run, data, recorded):
     call = ["compare", f"{recorded}:people", f"{recorded}:letters", data]
     out = run(*call).out
@@ -115,6 +116,7 @@ def test_what_cannot_be_told_is_said(run, data, recorded, folder):
     assert "\n  pairs " in done.out
 
 
+@pytest.mark.no_cover
 def test_sources_without_a_value_of_either_are_left_out_for_both_and_counted(
     run, data, recorded, folder, sample_rows
 ):
@@ -128,6 +130,7 @@ def test_sources_without_a_value_of_either_are_left_out_for_both_and_counted(
     assert (found["n_groups"], found["n_undefined"], found["n"]) == (9, 1, 36)
 
 
+@pytest.mark.no_cover
 def test_the_objective_and_the_confidence_may_be_chosen(run, data, recorded):
     options = ["--objective", "q@sample", "--confidence", "0.9"]
     done = run("compare", f"{recorded}:people", f"{recorded}:letters", data, *options)
@@ -172,6 +175,7 @@ def test_equal_seeds_give_equal_answers(run, data, recorded):
     assert run(*call).out != run(*call, "--seed", "1").out
 
 
+@pytest.mark.no_cover
 def test_one_budget_holds_for_both_judges(run, judge, data, folder):
     run("compile", data, "-o", "second", "--variant", "vanilla", "--rounds", "1")
     options = ["--ledger", "fresh.sqlite", "--max-calls", "20"]

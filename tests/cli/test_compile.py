@@ -185,6 +185,7 @@ def test_a_rubric_may_define_what_people_rated(run, data, folder):
     assert made["settings"]["compared"] == ["fluency", "score"]
 
 
+@pytest.mark.no_cover
 def test_parts_can_be_left_out(run, data, folder):
     compiled(run, data, *QUICK, "--without", "mcs, search,weights,explanations")
     protocol = json.loads((folder / "judge" / "judge.json").read_text())["protocol"]

@@ -238,6 +238,7 @@ class TestModels:
         assert models_server.counts()["requests"] == 0
 
 
+@pytest.mark.no_cover
 def test_dollars_need_prices_of_all_models(run, data):
     done = run(
         "compile", data, "-o", "judge", *OFFLINE, "--objective", "q, -usd", "--models", "openai/m"

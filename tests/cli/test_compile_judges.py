@@ -17,6 +17,7 @@ def protocol(folder, out="judge"):
     return json.loads((folder / out / "judge.json").read_text())["protocol"]
 
 
+@pytest.mark.no_cover
 def test_a_direct_judge_goes_all_the_way(run, data, folder):
     done = compiled(run, data, "--criteria", "general")
     assert done.json["heldout"]["dataset"]["q"]["n"] == 12
@@ -112,6 +113,7 @@ def test_a_later_run_starts_from_it(run, data, folder):
     assert protocol(folder, "later")["judge"] == "direct"
 
 
+@pytest.mark.no_cover
 def test_two_kinds_of_judges_are_told_apart(run, data, folder, judge):
     compiled(run, data, *AS_IT_IS, out="direct")
     said = run("show", "judge", "--diff", "direct").out

@@ -114,6 +114,7 @@ def test_a_search_that_keeps_no_study_minds_no_database(run, data, monkeypatch):
     assert (done.status, "postgresql database" in done.err) == (2, True)
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("url", ["nowhere", "postgresql://me:secret@127.0.0.1:9/x", "odd://x"])
 def test_a_storage_that_cannot_be_used_is_refused_and_its_secrets_are_kept(run, data, url):
     done = run("compile", data, "-o", "judge", *QUICK, "--storage", url)

@@ -39,6 +39,7 @@ def test_the_score_of_a_judge_without_a_model_is_told_as_it_is(run, folder):
     assert "score: rougeL against references" in done.out, done.err
 
 
+@pytest.mark.no_cover
 def test_the_same_run_again_says_that_there_is_no_calibration(run, folder, data, capsys):
     assert run("compile", data, "-o", "judge", *AS_IT_IS).status == 0
     saved = load_saved(folder / "judge")

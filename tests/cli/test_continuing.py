@@ -29,6 +29,7 @@ def compile_again(run, data, on_server):
     return command
 
 
+@pytest.mark.no_cover
 def test_a_finished_run_asked_each_question_once(compile_again, server):
     found = compile_again().json
     counts = server.counts()

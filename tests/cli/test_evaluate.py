@@ -3,6 +3,7 @@ import json
 import pytest
 
 
+@pytest.mark.no_cover
 def test_rows_that_the_judge_was_made_from_are_reported_apart(run, judge, data):
     found = run("evaluate", judge, data, "--json").json
     rows = {"unseen": 12, "seen": 28, "unknown": 0, "unscored": 0, "unrated": 0}
@@ -35,6 +36,7 @@ def test_a_file_of_scores_agrees_as_the_judge_that_wrote_it(run, judge, data):
     assert "scores on file do not say which rows their judge was made from." in text
 
 
+@pytest.mark.no_cover
 def test_what_correlations_do_not_tell_stands_in_a_table_of_its_own(run, judge, data):
     done = run("evaluate", judge.name, data.name)
     assert "\nRows it has not seen, besides correlation\n" in done.out
@@ -77,6 +79,7 @@ def test_levels_are_compared_where_people_gave_whole_points(run, data, sample_ro
     assert sum(map(sum, found["confusion"]["counts"])) == 40
 
 
+@pytest.mark.no_cover
 def test_the_target_of_the_judge_is_taken_unless_told_otherwise(run, judge, data):
     assert run("evaluate", judge, data, "--json").json["target"] == "overall"
     assert run("evaluate", judge, data, "--json", "--target", "fluency").json["target"] == "fluency"
@@ -88,6 +91,7 @@ def criteria_table(out):
     return {line.split()[0]: line for line in lines if line}
 
 
+@pytest.mark.no_cover
 def test_criteria_that_are_judged_and_rated_are_reported_beside_the_target(run, judge, data):
     found = run("evaluate", judge, data, "--json").json
     assert (found["scored_by"], found["criteria_on"]) == ("score", "unseen")

@@ -60,6 +60,7 @@ def test_too_few_rows_are_refused_before_anything_is_asked(data):
         calibrate_judge(saved(data, 140), data)
 
 
+@pytest.mark.no_cover
 def test_without_anything_that_tells_doubt_no_text_can_be_left_to_people(data):
     with pytest.raises(CalibrationError, match="within needs something"):
         calibrate_judge(saved(data, 0), data, within=1.0)

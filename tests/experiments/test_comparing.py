@@ -11,6 +11,8 @@ from judgesmith.programs import ActiveCritic
 from judgesmith.programs.models import model
 from judgesmith.signatures import Protocol
 
+pytestmark = pytest.mark.no_cover
+
 NAN = float("nan")
 
 

@@ -8,6 +8,8 @@ from judgesmith.experiments.comparison_tests import comparison_tests
 from judgesmith.metrics import holm, permutation_test, tie_aware_accuracy, williams_test
 from judgesmith.optimizers.table import JudgedTable
 
+pytestmark = pytest.mark.no_cover
+
 SOURCES, SYSTEMS = np.repeat(np.arange(12), 5), np.tile(list("abcde"), 12)
 
 

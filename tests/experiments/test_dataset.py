@@ -73,6 +73,7 @@ def test_the_digest_changes_with_definitions_and_with_no_other_field():
 pairs = st.lists(st.tuples(st.sampled_from("123"), st.sampled_from("abc")), max_size=8)
 
 
+@pytest.mark.no_cover
 @given(pairs)
 def test_groups_are_the_connected_components_of_ids_and_texts(rows):
     items = [RatedItem(source_id=i, source=s, response="r") for i, s in rows]

@@ -169,6 +169,7 @@ def test_the_target_a_judge_was_compiled_for_is_held_against_its_score(data, sav
         assert (found.target, found.scored_by) == ("fluency", "score")
 
 
+@pytest.mark.no_cover
 def test_scores_on_file_with_criteria_are_reported_as_their_judge_is(data, saved):
     judgements = judge_items(saved, data.items)
     on_file = scores(

@@ -45,6 +45,7 @@ YES = "y Y yes YES j ja Ja s sí SÍ si\u0301 sì oui Oui sim true TRUE WAHR vra
 NO = "n N no NO nein Non nee não false FALSE Falsch faux 0 0.0"
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize(
     ("cell", "answer"), [(c, 1.0) for c in YES.split()] + [(c, 0.0) for c in NO.split()]
 )

@@ -19,6 +19,7 @@ def test_mean_and_median_match_their_definitions(said):
     assert rating_value(said, "median") == (low + high) / 2
 
 
+@pytest.mark.no_cover
 @given(ratings)
 def test_mode_is_the_median_of_the_most_frequent_ratings(said):
     counts = Counter(said)

@@ -48,6 +48,7 @@ def rows_in(path):
 
 
 class TestPlantedModels:
+    @pytest.mark.no_cover
     @pytest.mark.parametrize("place", [0.0, 0.3, -0.3])
     def test_a_liking_for_a_place_is_detected_and_neutralised(self, tmp_path, place):
         model = Comparer(by_worth(0.7, place=place))

@@ -23,6 +23,7 @@ def found(data, settings, lm=None):
     return rubric_for(data, targets, settings, lm=lm or model(ledger=None))
 
 
+@pytest.mark.no_cover
 def test_it_is_inferred_where_nothing_else_is_said(data):
     rubric = found(data, CompileSettings()).rubric
     assert rubric.task_type == "summarization"

@@ -98,6 +98,7 @@ def test_what_is_no_score_of_this_run_is_not_replaced(saved, lm, tmp_path, holds
     assert len(rows_of(output)) == 160
 
 
+@pytest.mark.no_cover
 def test_an_empty_file_holds_nobodys_rows(saved, lm, tmp_path):
     output = tmp_path / "out.jsonl"
     output.touch()

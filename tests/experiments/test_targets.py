@@ -232,6 +232,7 @@ class TestNames:
             assert str(caught.value) == "'TONE' may be any of 'Tone', 'tone'; write it as there."
 
 
+@pytest.mark.no_cover
 @given(st.lists(st.lists(st.integers(1, 5), min_size=4, max_size=4), min_size=2, max_size=5))
 def test_a_sum_of_all_criteria_is_what_mean_is(rows):
     data = dataset(*({name: (n,) for name, n in zip("abcd", row, strict=True)} for row in rows))

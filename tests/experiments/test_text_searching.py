@@ -81,6 +81,7 @@ def test_notes_say_what_came_of_the_rewrites(reflective):
     assert "taken was number " in said
 
 
+@pytest.mark.no_cover
 def test_the_log_has_a_line_per_trial(data, tmp_path):
     files = SearchFiles(log=tmp_path / "log.jsonl")
     found = compiled(data, "reflective", n_trials=2, files=files)

@@ -6,6 +6,8 @@ import pytest
 
 from judgesmith import metrics
 
+pytestmark = pytest.mark.no_cover
+
 PLAIN = {
     name: getattr(metrics, name) for name in ("pearson", "spearman", "kendall", "concordance", "q")
 }

@@ -123,6 +123,7 @@ def test_the_best_in_the_race_is_taken_without_a_rule():
     assert not one.search.confirmations
 
 
+@pytest.mark.no_cover
 def test_what_is_confirmed_does_not_change_the_race():
     ruled = Searching(rule=Confirm(errors=100))
     lenient = Searching(rule=Confirm(errors=0))

@@ -44,6 +44,7 @@ def panel_of(*seeds):
     return Panel(members)
 
 
+@pytest.mark.no_cover
 def test_judges_with_noise_of_their_own_become_a_panel_that_beats_each_on_other_rows():
     rows, said = recorded()
     selection = PanelSelection(n_repeats=3)
@@ -73,6 +74,7 @@ def test_choosing_among_judges_of_chance_reports_its_optimism():
     assert greedy.value < 0.4
 
 
+@pytest.mark.no_cover
 def test_weights_that_nothing_was_fitted_for_have_no_optimism():
     rows, said = recorded()
     scales = dict.fromkeys(said, Scale(low=0, high=100))
@@ -108,6 +110,7 @@ def test_refuses_scores_that_do_not_pair_up_with_rows():
         PanelSelection().choose(rows, {"a": [None] * 240})
 
 
+@pytest.mark.no_cover
 def test_compiling_a_panel_returns_a_copy_and_leaves_the_student_as_it_was():
     student = panel_of(1, 2)
     before = student.dump_state()

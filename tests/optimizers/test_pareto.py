@@ -20,6 +20,7 @@ def front(values, violations=None):
 points = st.lists(st.tuples(*[st.integers(0, 5)] * 3), min_size=1, max_size=15)
 
 
+@pytest.mark.no_cover
 @given(points)
 def test_on_the_front_are_those_that_nobody_beats(values):
     def beats(a, b):
@@ -31,6 +32,7 @@ def test_on_the_front_are_those_that_nobody_beats(values):
     assert found.knee in expected
 
 
+@pytest.mark.no_cover
 @given(points, st.floats(0.01, 100), st.floats(-10, 10))
 def test_units_do_not_move_the_front_nor_its_knee(values, stretch, shift):
     values = np.asarray(values, dtype=float)

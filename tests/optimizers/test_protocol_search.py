@@ -61,6 +61,7 @@ def knows(user, system, noise=0.0):
 
 
 class TestPlantedOptima:
+    @pytest.mark.no_cover
     def test_a_scale_on_which_the_model_is_right(self, student):
         def rule(user, shown, system):
             return knows(user, system, noise=0.0 if levels(system) == (1, 5) else 0.7)
@@ -112,12 +113,14 @@ class TestTheStudent:
         assert (first.number, first.picked, first.against) == (0, {}, None)
         assert first.n_rows == max(one.n_rows for one in optimizer.trials_)
 
+    @pytest.mark.no_cover
     def test_is_not_tried_again_as_a_configuration(self, student):
         optimizer = search(lm_of(by_chance), n_demonstrations=0, n_trials=20)
         optimizer.compile(student, trainset=examples(range(30)))
         tried = [one.picked.get("answers", "as it is") for one in optimizer.trials_]
         assert sorted(tried) == ["1-10", "1-5", "as it is"]
 
+    @pytest.mark.no_cover
     def test_with_demonstrations_of_its_own_competes_with_them(self):
         shown = examples(range(30))[0]
         own = Demonstration(

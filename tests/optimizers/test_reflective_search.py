@@ -100,6 +100,7 @@ class TestReflectiveSearch(OptimizerContract):
         )
 
 
+@pytest.mark.no_cover
 def test_a_planted_better_instruction_is_found_and_taken():
     texts = ["Judge kindly.", "Judge, and count the bridges.", "Judge at length.", "Judge."]
     search, _ = search_of(texts.__getitem__)
@@ -214,6 +215,7 @@ def test_killed_after_any_trial_it_goes_on_with_the_answers_on_record(tmp_path, 
     assert sorted(asked) == sorted(engine.requests)
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("most", [0, 10, 64, 100, 130, 160, 200])
 def test_a_spent_budget_ends_the_search_with_the_best_so_far(most):
     texts = [f"Judge, and {SECRET}.", "Judge kindly.", "Judge.", "Grade."]

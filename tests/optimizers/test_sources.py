@@ -5,6 +5,8 @@ from hypothesis import strategies as st
 
 from judgesmith.optimizers.sources import Whitening
 
+pytestmark = pytest.mark.no_cover
+
 labels = st.lists(st.integers(0, 3), min_size=3, max_size=12)
 shares = st.sampled_from([0.0, 0.2, 0.8, 5.0])
 

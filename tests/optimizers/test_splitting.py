@@ -21,6 +21,7 @@ def sources(n_groups, n_rows_each):
     return np.repeat(np.arange(n_groups), n_rows_each)
 
 
+@pytest.mark.no_cover
 @given(groups, seeds, st.floats(0, 0.99))
 def test_parts_share_no_source_and_lose_no_row(labels, seed, holdout):
     values = np.arange(len(labels)) % 5

@@ -181,6 +181,7 @@ def test_huge_texts_take_no_long_time(text):
         assert time.perf_counter() - began < 2.0
 
 
+@pytest.mark.no_cover
 @given(
     st.recursive(
         st.none() | st.booleans() | st.floats() | st.text(max_size=5),

@@ -155,6 +155,7 @@ def test_demonstrations_shift_the_offline_model_on_every_scale():
         assert scores[0] < scores[1]
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("share", range(0, 101, 5))
 @pytest.mark.parametrize("name", SCALES)
 def test_a_level_is_the_one_nearest_to_what_is_meant(share, name):

@@ -69,6 +69,7 @@ def test_choices_go_before_what_was_given_which_stays_as_it_was():
     assert own_protocol(DirectProtocol, None, {}) == DirectProtocol()
 
 
+@pytest.mark.no_cover
 def test_features_that_nobody_counts_are_refused():
     weights = Aggregation(
         kind="linear", terms=("lexical:nonsense",), centers=(0.0,), spreads=(1.0,), weights=(1.0,)

@@ -77,7 +77,7 @@ def test_systems_that_are_judged_at_the_same_time_share_exemplars(server, tmp_pa
 
 
 def test_comparisons_of_one_response_are_under_way_at_once(running, server):
-    server.script({"answer": f"{HEAD}Better{TAIL}", "tokens": SURE, "latency": 0.05})
+    server.script({"answer": f"{HEAD}Better{TAIL}", "tokens": SURE, "latency": 0.5})
     judge_items(ExemplarJudge(levels=9), [item("one")], lm=lm_at(server))
     assert server.counts()["most_in_flight"] == 9
 

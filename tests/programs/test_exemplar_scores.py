@@ -84,6 +84,7 @@ def test_a_response_like_an_exemplar_has_its_level_exactly(n, mirrored):
         assert normalised(s, n, "level", mirrored=mirrored, low=1, high=n) == pytest.approx(k)
 
 
+@pytest.mark.no_cover
 @given(comparisons())
 def test_sums_stay_within_their_bounds(compared):
     most = largest_sum(len(compared))

@@ -49,6 +49,7 @@ class TestEveryFamily:
         judge = family.start()
         assert list(family.forms_of(judge.protocol)) == list(judge.templates())
 
+    @pytest.mark.no_cover
     def test_can_be_saved_and_loaded(self, family, tmp_path):
         judge = family.start()
         saved = SavedJudge(

@@ -210,6 +210,7 @@ def test_a_saved_judge_keeps_its_form(tmp_path):
     assert issubclass(SavedJudgeError, ValueError)
 
 
+@pytest.mark.no_cover
 def test_every_configuration_of_its_space_is_a_judge():
     judge = Formed(rubric=TWO)
     found = [judge.with_choices(one).protocol for one in judge.space().configurations()]

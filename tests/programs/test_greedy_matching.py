@@ -35,6 +35,7 @@ def texts(draw):
     return *(rng.normal(size=(n, 3)) for n in sizes), *counts
 
 
+@pytest.mark.no_cover
 @given(texts())
 def test_matches_the_definition_counted_token_by_token(drawn):
     response, reference, said, known = drawn

@@ -492,6 +492,7 @@ def test_bad_rows_are_refused(told):
 # -- the same again, and going on -----------------------------------------------------------
 
 
+@pytest.mark.no_cover
 def test_the_same_inputs_ask_the_same_questions_in_the_same_order(told):
     def asked(seed):
         lm, _, requests = told()
@@ -502,6 +503,7 @@ def test_the_same_inputs_ask_the_same_questions_in_the_same_order(told):
     assert asked(0)[0] != asked(1)[0]
 
 
+@pytest.mark.no_cover
 def test_a_killed_inference_goes_on_where_it_was_and_no_answer_is_asked_for_twice(
     answered, tmp_path
 ):
@@ -553,6 +555,7 @@ def test_a_spent_budget_ends_it_and_says_so(told):
 # -- hostile texts --------------------------------------------------------------------------
 
 
+@pytest.mark.no_cover
 def test_a_hostile_text_stays_inside_the_fence_of_the_examples(told, hostile):
     lm, script, requests = told()
     items = [RatedItem(source=hostile, context=hostile, response=hostile)] * 2

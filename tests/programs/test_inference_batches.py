@@ -22,6 +22,7 @@ def drawn(rows, n_batches, *, size=5, max_characters=10_000, seed=0):
     return list(islice(made, n_batches))
 
 
+@pytest.mark.no_cover
 @given(st.integers(1, 40), st.integers(1, 8), st.integers(0, 5))
 def test_no_row_comes_again_before_all_were_used_and_none_twice_in_a_batch(n, size, seed):
     batches = drawn(examples(n), 12, size=size, seed=seed)

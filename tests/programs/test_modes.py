@@ -90,6 +90,7 @@ class TestAtAServer:
         assert all(reason in how.reason for how in hows(found))
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("name", ["active-critic", "direct", "explain-eval", "g-eval"])
 @pytest.mark.parametrize(
     ("levels", "parts", "score"),

@@ -165,6 +165,7 @@ def saved(made):
 
 
 class TestSaved:
+    @pytest.mark.no_cover
     def test_it_asks_the_same_as_the_program(self, tmp_path, scripted, good):
         made = judge()
         folder = saved(made).save(tmp_path / "judge")

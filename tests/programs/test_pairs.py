@@ -282,6 +282,7 @@ def test_no_panel_holds_it():
         Panel({"a": Pairs()}, PanelWeights.model_construct())
 
 
+@pytest.mark.no_cover
 def test_a_server_is_asked_as_often_as_there_are_comparisons_in_both_orders():
     said = "[[ ## better ## ]]\nA\n\n[[ ## completed ## ]]\n"
     refusing = {

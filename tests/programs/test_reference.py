@@ -134,6 +134,7 @@ def test_half_a_character_leaves_a_text_unscored():
     assert "lone surrogate" in judged(item).problem
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("metric", ["rouge1", "rouge2", "chrf", "bleu"])
 def test_huge_texts_are_compared_where_that_takes_no_table(metric):
     huge = "bridge opened " * 5_000

@@ -279,6 +279,7 @@ class TestAJudgeAtAServer:
         assert (score, how.mode) == (70, "stated")
         assert how.reason == "the endpoint gave no log-probabilities"
 
+    @pytest.mark.no_cover
     def test_refused(self, server, lm):
         said = '{"error": {"message": "logprobs are not supported"}}'
         server.script({"contains": "logprobs", "status": 400, "body": said})

@@ -113,6 +113,7 @@ def test_what_is_saved_is_loaded(saved, tmp_path):
     assert type(again) is type(saved).load(tmp_path / "judge").__class__
 
 
+@pytest.mark.no_cover
 def test_a_loaded_one_judges_as_its_program_does(saved, tmp_path):
     saved.save(tmp_path / "judge")
     (fast,) = judge_items(load_saved(tmp_path / "judge"), [ITEM])

@@ -118,6 +118,7 @@ class TestBothWaysAreOne:
         n_asked = 3 * N_QUESTIONS[variant]
         self.check(judge, item, scripted, good, n_asked=n_asked, top_p=0.5, seed=3)
 
+    @pytest.mark.no_cover
     def test_where_answers_cannot_be_read(
         self, variant, with_demonstrations, judge_of, item, scripted
     ):

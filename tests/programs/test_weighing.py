@@ -12,6 +12,8 @@ from judgesmith.programs.models.dspy_lm import StackLM
 from judgesmith.programs.weighing import as_stated
 from judgesmith.signatures import RatedItem, Rubric, Scale
 
+pytestmark = pytest.mark.no_cover
+
 RUBRIC = Rubric(criteria={"wit": "Is it funny?", "truth": "Is it true?"})
 ITEM = RatedItem(source="Ann left Rome.", response="Ann left.")
 HALF = {"4": 0.5, "5": 0.5}  # 87.5 of 100, stated as 4

@@ -2,11 +2,14 @@
 
 import re
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from judgesmith.signatures import fences
 from judgesmith.signatures.fences import fence_tag, fenced
+
+pytestmark = pytest.mark.no_cover
 
 anything = st.text(st.characters(), max_size=30)
 several = st.lists(st.none() | anything, max_size=4)

@@ -21,6 +21,7 @@ WEIGHTS = {
 points = st.one_of(st.none(), st.floats(0, 100))
 
 
+@pytest.mark.no_cover
 @given(points, points, points)
 def test_the_score_is_the_weighed_mean_of_standardised_scores_over_members_that_have_one(a, b, c):
     weights = PanelWeights(

@@ -16,6 +16,7 @@ def texts_and_edits(draw: st.DrawFn) -> tuple[str, list[Edit]]:
     return text, [Edit(start=a, end=b, text=w) for (a, b), w in zip(spans, words, strict=True)]
 
 
+@pytest.mark.no_cover
 @given(texts_and_edits())
 def test_spans_are_where_the_replacements_stand(given_both: tuple[str, list[Edit]]) -> None:
     original, edits = given_both
@@ -24,6 +25,7 @@ def test_spans_are_where_the_replacements_stand(given_both: tuple[str, list[Edit
     assert found == [edit.text for edit in edits]
 
 
+@pytest.mark.no_cover
 @given(texts_and_edits())
 def test_what_is_between_edits_stays(given_both: tuple[str, list[Edit]]) -> None:
     original, edits = given_both

@@ -9,6 +9,8 @@ from hypothesis import strategies as st
 
 from judgesmith.signatures.points import read_points, whole
 
+pytestmark = pytest.mark.no_cover
+
 
 @pytest.mark.parametrize(
     ("answer", "points"),

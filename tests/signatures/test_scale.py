@@ -30,6 +30,7 @@ def test_a_scale_survives_json(scale):
     assert Scale.model_validate_json(scale.model_dump_json()) == scale
 
 
+@pytest.mark.no_cover
 @given(scales(), st.floats(0, 1))
 def test_points_and_fraction_undo_each_other(scale, fraction):
     points = scale.points(fraction)

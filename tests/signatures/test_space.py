@@ -34,6 +34,7 @@ def spaces(draw):
     return Space(choices=made)
 
 
+@pytest.mark.no_cover
 @given(spaces())
 def test_size_counts_the_different_complete_forms_of_all_combinations(space):
     names = space.names
@@ -43,6 +44,7 @@ def test_size_counts_the_different_complete_forms_of_all_combinations(space):
     assert {tuple(one.items()) for one in space.configurations()} == forms
 
 
+@pytest.mark.no_cover
 @given(spaces())
 def test_the_first_configuration_is_the_default_and_complete_forms_stay_as_they_are(space):
     configurations = list(space.configurations())

@@ -67,6 +67,7 @@ def test_a_judge_that_is_always_consistent_has_none_right_or_wrong():
     assert np.isnan(found.among_inconsistent.value)
 
 
+@pytest.mark.no_cover
 def test_intervals_over_sources_cover_about_as_often_as_they_claim():
     rng, covered = np.random.default_rng(0), 0
     sources = np.repeat(np.arange(40), 3)

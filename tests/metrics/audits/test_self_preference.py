@@ -57,6 +57,7 @@ def test_scales_change_nothing_and_calling_the_others_own_turns_the_gaps_around(
         assert (first.value, first.low) == pytest.approx((-third.value, -third.high))
 
 
+@pytest.mark.no_cover
 def test_a_judge_that_prefers_its_own_as_people_do_is_cleared_as_often_as_claimed():
     rng, gap, adjusted = np.random.default_rng(1), 0, 0
     for seed in range(300):

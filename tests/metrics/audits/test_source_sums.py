@@ -13,6 +13,8 @@ from judgesmith.metrics.audits.source_sums import (
     sums_by_source,
 )
 
+pytestmark = pytest.mark.no_cover
+
 rows = st.lists(st.tuples(*[st.integers(-4, 4)] * 3), min_size=1, max_size=20)
 
 

@@ -39,6 +39,7 @@ def test_the_area_is_the_mean_over_all_orders_that_certainty_allows(given_rows):
     assert found.excess == found.area.value - found.oracle
 
 
+@pytest.mark.no_cover
 @given(rows)
 def test_the_curve_has_a_point_for_each_certainty(given_rows):
     losses, certainty = columns(given_rows)
@@ -49,6 +50,7 @@ def test_the_curve_has_a_point_for_each_certainty(given_rows):
         assert risk == pytest.approx(losses[certainty >= threshold].mean())
 
 
+@pytest.mark.no_cover
 @given(rows)
 def test_only_the_order_of_certainty_and_the_unit_of_losses_matter(given_rows):
     losses, certainty = columns(given_rows)
@@ -127,6 +129,7 @@ def test_a_missing_loss_is_refused_where_it_could_not_be_counted():
         risk_coverage([1], certainty=[1], sources=[])
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("size", [1, 5])
 def test_the_interval_covers_the_truth_about_as_often_as_it_claims(size):
     rng = np.random.default_rng(0)
@@ -146,6 +149,7 @@ def test_the_interval_covers_the_truth_about_as_often_as_it_claims(size):
     assert 0.91 <= covered / 300 <= 0.99
 
 
+@pytest.mark.no_cover
 def test_a_million_rows_are_no_trouble():
     rng = np.random.default_rng(0)
     losses = rng.random(1_000_000)
@@ -159,6 +163,7 @@ pairs = st.lists(
 )
 
 
+@pytest.mark.no_cover
 @given(pairs)
 def test_pairs_are_judged_one_by_one(given_rows):
     found = pair_losses(

@@ -20,6 +20,7 @@ def columns(rows):
     return (np.array(column, dtype=float) for column in zip(*rows, strict=True))
 
 
+@pytest.mark.no_cover
 @given(points, st.booleans())
 def test_the_isotonic_map_is_scikit_learns(rows, increasing):
     predicted, human = columns(rows)
@@ -31,6 +32,7 @@ def test_the_isotonic_map_is_scikit_learns(rows, increasing):
     assert curve.to_dict()["values"] == pytest.approx(theirs.y_thresholds_)
 
 
+@pytest.mark.no_cover
 @given(points)
 def test_no_other_monotone_curve_is_closer_to_people(rows):
     # The value at a level is the largest over lower ends of the smallest mean over upper ends.
@@ -50,6 +52,7 @@ def test_no_other_monotone_curve_is_closer_to_people(rows):
     assert isotonic_map(predicted, human)(levels) == pytest.approx(expected)
 
 
+@pytest.mark.no_cover
 @given(points)
 def test_the_line_is_scikit_learns(rows):
     predicted, human = columns(rows)

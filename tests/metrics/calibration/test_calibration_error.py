@@ -43,6 +43,7 @@ def squared_error(predicted, human, sources, n_bins, bins=None):
     return total / len(predicted)
 
 
+@pytest.mark.no_cover
 @given(rows, st.integers(1, 6))
 def test_matches_the_definition_bin_by_bin(given_rows, n_bins):
     predicted, human, _ = columns(given_rows)
@@ -57,6 +58,7 @@ def test_matches_the_definition_bin_by_bin(given_rows, n_bins):
     assert found.n_bins == len(np.unique(bins))
 
 
+@pytest.mark.no_cover
 @given(rows, st.integers(1, 4))
 def test_the_root_mean_square_takes_out_the_variance_over_sources(given_rows, n_bins):
     predicted, human, sources = columns(given_rows)
@@ -105,6 +107,7 @@ def test_bins_hold_as_many_rows_each_and_never_part_ties():
     assert [(point.low, point.high) for point in tied] == [(1, 1), (2, 2)]
 
 
+@pytest.mark.no_cover
 @given(rows)
 def test_order_of_rows_and_a_shift_of_both_scales_change_nothing(given_rows):
     predicted, human, sources = columns(given_rows)
@@ -194,6 +197,7 @@ def test_the_interval_covers_the_binned_error_about_as_often_as_it_claims(bend):
     assert covered / 300 >= 0.91
 
 
+@pytest.mark.no_cover
 def test_a_million_rows_are_no_trouble():
     rng = np.random.default_rng(0)
     score = rng.uniform(1, 5, size=1_000_000)

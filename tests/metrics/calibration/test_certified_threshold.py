@@ -27,6 +27,7 @@ def test_p_values_of_right_and_wrong_are_binomial(observed, quoted):
     )
 
 
+@pytest.mark.no_cover
 @given(st.lists(st.integers(0, 10).map(lambda k: k / 10), min_size=1, max_size=30))
 def test_p_values_of_other_losses_are_the_least_that_a_bettor_lost(losses):
     risk, level, n = 0.4, 0.05, len(losses)
@@ -56,6 +57,7 @@ def test_losses_that_are_too_large_on_average_have_small_p_values_rarely_enough(
         assert np.mean(np.array(p_values) <= level) <= level + 2 * np.sqrt(level / 500)
 
 
+@pytest.mark.no_cover
 @given(rows, st.sampled_from([0.2, 0.4, 0.6]))
 def test_matches_the_procedure_written_out(given_rows, wished):
     losses = np.array([row[0] for row in given_rows], dtype=float)
@@ -170,6 +172,7 @@ def test_the_order_of_rows_does_not_help():
         module.certified_threshold(losses, certainty=losses, wished=0.5, rng=0)
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("decimals", [9, 0])
 def test_the_promise_is_broken_no_more_often_than_allowed(decimals):
     rng = np.random.default_rng(0)

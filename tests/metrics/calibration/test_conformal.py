@@ -16,6 +16,7 @@ def columns(given_rows):
     return (np.array(column, dtype=float) for column in zip(*given_rows, strict=True))
 
 
+@pytest.mark.no_cover
 @given(rows, confidences)
 def test_without_sources_it_is_the_distance_with_the_split_conformal_rank(given_rows, confidence):
     predicted, human, _ = columns(given_rows)
@@ -25,6 +26,7 @@ def test_without_sources_it_is_the_distance_with_the_split_conformal_rank(given_
     assert conformal_margin(predicted, human, confidence=confidence).margin == expected
 
 
+@pytest.mark.no_cover
 @given(rows, confidences)
 def test_with_sources_each_weighs_the_same_and_the_new_one_too(given_rows, confidence):
     predicted, human, sources = columns(given_rows)
@@ -39,6 +41,7 @@ def test_with_sources_each_weighs_the_same_and_the_new_one_too(given_rows, confi
     assert (found.n, found.n_groups) == (len(distances), len(own))
 
 
+@pytest.mark.no_cover
 @given(rows, confidences)
 def test_for_whole_sources_the_largest_distance_of_each_counts(given_rows, confidence):
     predicted, human, sources = columns(given_rows)

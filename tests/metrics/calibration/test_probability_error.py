@@ -25,6 +25,7 @@ def read(rows):
     return p / p.sum(axis=1, keepdims=True), np.array(human)
 
 
+@pytest.mark.no_cover
 @given(forecasts)
 def test_match_their_definitions_row_by_row(rows):
     p, human = read(rows)
@@ -43,6 +44,7 @@ def test_match_their_definitions_row_by_row(rows):
     assert found.ranked.value == pytest.approx(np.mean(ranked))
 
 
+@pytest.mark.no_cover
 @given(forecasts)
 def test_the_brier_error_is_scikit_learns(rows):
     p, human = read(rows)
@@ -50,6 +52,7 @@ def test_the_brier_error_is_scikit_learns(rows):
     assert brier_error(p, human, levels=LEVELS) == pytest.approx(theirs)
 
 
+@pytest.mark.no_cover
 @given(forecasts)
 def test_the_ranked_error_reads_the_scale_either_way(rows):
     p, human = read(rows)

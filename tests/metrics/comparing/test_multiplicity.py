@@ -9,6 +9,7 @@ from judgesmith.metrics.comparing.multiplicity import benjamini_hochberg, holm
 p_lists = st.lists(st.floats(0, 1), min_size=1, max_size=12)
 
 
+@pytest.mark.no_cover
 @given(p_lists)
 def test_holm_is_the_least_level_at_which_the_procedure_rejects(p):
     # Stepping down, the k-th smallest is rejected at alpha if every one up to it is small enough.
@@ -19,6 +20,7 @@ def test_holm_is_the_least_level_at_which_the_procedure_rejects(p):
         assert adjusted[index] == pytest.approx(min(needed, 1))
 
 
+@pytest.mark.no_cover
 @given(p_lists)
 def test_benjamini_hochberg_equals_that_of_scipy(p):
     expected = stats.false_discovery_control(p, method="bh")
@@ -35,6 +37,7 @@ def test_both_equal_those_of_statsmodels():
 
 @pytest.mark.parametrize("adjust", [holm, benjamini_hochberg])
 class TestBoth:
+    @pytest.mark.no_cover
     @given(p_lists, st.integers(0, 12))
     def test_undefined_ones_stay_and_are_not_counted(self, adjust, p, place):
         with_gap = [*p[:place], float("nan"), *p[place:]]
@@ -43,6 +46,7 @@ class TestBoth:
         assert np.isnan(found[at])
         np.testing.assert_array_equal(np.delete(found, at), adjust(p))
 
+    @pytest.mark.no_cover
     @given(p_lists, st.randoms())
     def test_order_does_not_matter(self, adjust, p, random):
         order = list(range(len(p)))

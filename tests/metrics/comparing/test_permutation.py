@@ -126,6 +126,7 @@ BY_NLPSTATS = [
 ]
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize(("level", "swap", "statistic", "p_value"), BY_NLPSTATS)
 def test_p_values_agree_with_another_implementation(level, swap, statistic, p_value):
     rng = np.random.default_rng(2)

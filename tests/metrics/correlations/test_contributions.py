@@ -30,6 +30,7 @@ def scaled_kendall(x, y):
     return (sx * sy).sum(axis=1), np.sqrt(np.sum(sx != 0) * np.sum(sy != 0))
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("statistic", STATISTICS)
 @pytest.mark.parametrize("level", LEVELS)
 @pytest.mark.parametrize("ordinal", [False, True])
@@ -99,6 +100,7 @@ def test_at_sample_level_a_part_is_that_within_the_source_over_the_number_of_sou
     np.testing.assert_allclose(parts[own], alone / n_defined)
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("level", LEVELS)
 @pytest.mark.parametrize("statistic", STATISTICS)
 @pytest.mark.parametrize(
@@ -142,6 +144,7 @@ def test_what_cannot_be_computed_is_refused(change, message):
         contributions(given.pop("predicted"), given.pop("human"), **given)
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("ordinal", [False, True])
 def test_a_hundred_thousand_rows_need_no_pairs(ordinal):
     rng = np.random.default_rng(0)

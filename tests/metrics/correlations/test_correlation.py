@@ -38,6 +38,7 @@ def average_ranks_by_definition(v):
     return [sum(b < a for b in v) + (sum(b == a for b in v) + 1) / 2 for a in v]
 
 
+@pytest.mark.no_cover
 @given(st.one_of(ordinal, spread_out))
 def test_kendall_matches_the_definition_counted_pair_by_pair(pairs):
     x, y = two_lists(pairs)
@@ -47,6 +48,7 @@ def test_kendall_matches_the_definition_counted_pair_by_pair(pairs):
         assert np.isnan(kendall(x, y))
 
 
+@pytest.mark.no_cover
 @given(st.one_of(ordinal, spread_out))
 def test_pearson_and_spearman_match_numpy_on_scores_and_on_ranks(pairs):
     x, y = two_lists(pairs)
@@ -71,6 +73,7 @@ def test_equal_scipy_on_long_lists(n, levels):
     assert kendall(x, y) == pytest.approx(scipy.stats.kendalltau(x, y)[0], abs=1e-12)
 
 
+@pytest.mark.no_cover
 @given(st.one_of(ordinal, spread_out))
 def test_q_is_the_sum_from_three_items_on(pairs):
     x, y = two_lists(pairs)
@@ -81,6 +84,7 @@ def test_q_is_the_sum_from_three_items_on(pairs):
         assert q(x, y) == pytest.approx(total, abs=1e-12, nan_ok=True)
 
 
+@pytest.mark.no_cover
 @given(spread_out, st.sampled_from(ALL))
 def test_symmetric_and_odd(pairs, statistic):
     x, y = two_lists(pairs)
@@ -89,6 +93,7 @@ def test_symmetric_and_odd(pairs, statistic):
     assert statistic([-a for a in x], y) == pytest.approx(-value, nan_ok=True, abs=1e-12)
 
 
+@pytest.mark.no_cover
 @given(ordinal, st.sampled_from(ALL), st.sampled_from([1e-300, 1e-3, 3.0, 1e300]))
 def test_the_unit_of_either_list_does_not_matter(pairs, statistic, factor):
     x, y = two_lists(pairs)
@@ -96,6 +101,7 @@ def test_the_unit_of_either_list_does_not_matter(pairs, statistic, factor):
     assert statistic(scaled, y) == pytest.approx(statistic(x, y), nan_ok=True, abs=1e-12)
 
 
+@pytest.mark.no_cover
 @given(ordinal, st.sampled_from(ALL), st.sampled_from([-1e11, 1e6, 1e11]))
 def test_a_huge_offset_does_not_matter(pairs, statistic, offset):
     x, y = two_lists(pairs)
@@ -103,6 +109,7 @@ def test_a_huge_offset_does_not_matter(pairs, statistic, offset):
     assert statistic(moved, y) == pytest.approx(statistic(x, y), nan_ok=True, abs=1e-9)
 
 
+@pytest.mark.no_cover
 @given(spread_out)
 def test_rank_statistics_see_only_the_order(pairs):
     x, y = two_lists(pairs)
@@ -189,12 +196,14 @@ class TestAnyStatistic:
         with pytest.raises(ValueError, match=message):
             statistic(predicted, human)
 
+    @pytest.mark.no_cover
     def test_takes_a_million_items(self, statistic):
         x = np.random.default_rng(0).normal(size=10**6)
         assert 0.5 < statistic(x, x + 0.5) < 3.01
 
 
 class TestTauC:
+    @pytest.mark.no_cover
     @given(st.one_of(ordinal, spread_out))
     def test_matches_the_definition_counted_pair_by_pair(self, pairs):
         x, y = two_lists(pairs)
@@ -228,6 +237,7 @@ class TestTauC:
 
 
 class TestConcordance:
+    @pytest.mark.no_cover
     @given(st.one_of(ordinal, spread_out))
     def test_is_one_minus_the_squared_distance_over_that_of_all_ways_to_pair(self, pairs):
         x, y = (np.array(each, float) for each in two_lists(pairs))
@@ -238,6 +248,7 @@ class TestConcordance:
             expected = 1 - np.mean((x - y) ** 2) / shuffled
             assert concordance(x, y) == pytest.approx(expected, abs=1e-9)
 
+    @pytest.mark.no_cover
     @given(ordinal)
     def test_on_whole_points_is_quadratic_kappa(self, pairs):
         x, y = two_lists(pairs)
@@ -247,6 +258,7 @@ class TestConcordance:
             )
             assert concordance(x, y) == pytest.approx(expected, abs=1e-9)
 
+    @pytest.mark.no_cover
     @given(spread_out)
     def test_is_symmetric_and_never_farther_from_zero_than_pearson(self, pairs):
         x, y = two_lists(pairs)
@@ -256,6 +268,7 @@ class TestConcordance:
             assert abs(value) <= abs(pearson(x, y)) + 1e-12
             assert value * pearson(x, y) >= -1e-12
 
+    @pytest.mark.no_cover
     @given(ordinal, st.sampled_from([(1e-300, 0.0), (3.0, 7.0), (-1.0, 1e6), (1e300, 0.0)]))
     def test_a_change_of_the_shared_unit_does_not_matter(self, pairs, change):
         x, y = two_lists(pairs)

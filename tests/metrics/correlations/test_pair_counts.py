@@ -24,6 +24,7 @@ def columns(triples):
     return x, y, groups, Column.of(x.astype(float)), Column.of(y.astype(float))
 
 
+@pytest.mark.no_cover
 @given(rows, st.sampled_from(["table", "comparing", "inversions"]))
 def test_pairs_are_those_that_one_counts_one_by_one(triples, way):
     x, y, groups, *pair = columns(triples)
@@ -40,6 +41,7 @@ def test_pairs_are_those_that_one_counts_one_by_one(triples, way):
         np.testing.assert_array_equal(one, other)
 
 
+@pytest.mark.no_cover
 @given(rows)
 def test_the_balance_of_a_row_is_what_one_counts_one_by_one(triples):
     x, y, groups, *pair = columns(triples)

@@ -27,6 +27,7 @@ def by_definition(predicted, human, sources, kind):
     return found
 
 
+@pytest.mark.no_cover
 @given(rows, st.integers(1, 8), st.sampled_from(["reversed", "tied"]), st.booleans())
 def test_they_are_the_worst_of_all_pairs(triples, n, kind, within):
     predicted, human, sources = (np.array(each) for each in zip(*triples, strict=True))
@@ -124,6 +125,7 @@ def test_what_cannot_be_looked_at_is_refused(change, message):
         worst_pairs(given.pop("predicted"), given.pop("human"), **given)
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("ordinal", [False, True])
 def test_many_rows_need_little_memory(ordinal):
     rng = np.random.default_rng(0)

@@ -16,6 +16,7 @@ def columns(rows):
     return zip(*rows, strict=True) if rows else ([], [], [])
 
 
+@pytest.mark.no_cover
 @given(rated, st.integers(1, 2))
 def test_every_pair_from_neighbouring_occupied_ratings_of_a_source_counts(rows, apart):
     predicted, human, sources = columns(rows)
@@ -93,6 +94,7 @@ def test_large_scores_are_compared_as_they_are():
     assert adjacent_accuracy([-1e308, 1e308], [0, 1], sources=list("aa")).value == 1
 
 
+@pytest.mark.no_cover
 @given(rated)
 def test_only_the_order_of_qualities_and_of_scores_counts(rows):
     predicted, human, sources = columns(rows)

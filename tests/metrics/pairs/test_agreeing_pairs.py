@@ -15,6 +15,7 @@ def sign(a, b, tolerance=0):
     return 0 if abs(a - b) <= tolerance else 1 if a > b else -1
 
 
+@pytest.mark.no_cover
 @given(rows, st.integers(0, 9))
 def test_each_row_counts_the_rows_of_its_group_that_it_is_ordered_or_tied_with_alike(
     rows, tolerance

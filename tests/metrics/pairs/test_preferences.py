@@ -7,6 +7,8 @@ from sklearn.metrics import confusion_matrix
 from judgesmith.metrics.pairs.preferences import order_consistency, preference_agreement
 from judgesmith.metrics.resampling.shares import share_interval
 
+pytestmark = pytest.mark.no_cover
+
 answer = st.sampled_from([0.0, 0.5, 1.0])
 maybe = st.sampled_from([0.0, 0.5, 1.0, np.nan])
 judged = st.lists(st.tuples(maybe, answer, st.integers(0, 4)), max_size=25)

@@ -10,6 +10,7 @@ from judgesmith.metrics.pairs.row_pairs import pairs_between, pairs_within
 groups = st.lists(st.integers(0, 4), max_size=20)
 
 
+@pytest.mark.no_cover
 @given(groups)
 def test_pairs_within_are_all_pairs_of_equal_groups(groups):
     first, second = pairs_within(np.array(groups, dtype=np.int64), 5)
@@ -21,6 +22,7 @@ def test_pairs_within_are_all_pairs_of_equal_groups(groups):
     assert len(first) == len(expected)
 
 
+@pytest.mark.no_cover
 @given(groups, st.integers(1, 3), st.integers(1, 5))
 def test_pairs_between_join_cells_that_are_apart_and_below_the_limit(cells, apart, limit):
     rows = np.array(cells, dtype=np.int64)

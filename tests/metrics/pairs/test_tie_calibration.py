@@ -13,6 +13,7 @@ sourced = st.lists(
 )
 
 
+@pytest.mark.no_cover
 @given(sourced, st.booleans())
 def test_no_tolerance_does_better_and_it_is_the_smallest_of_the_best(rows, within):
     predicted, human, sources = (np.array(column, float) for column in zip(*rows, strict=True))

@@ -18,6 +18,7 @@ def test_it_is_the_harmonic_mean(ps):
     assert math.exp(harmonic_mean_log_p(np.log(ps), form="printed")) == pytest.approx(printed)
 
 
+@pytest.mark.no_cover
 @given(p_values, st.randoms(use_true_random=False))
 def test_weights_are_the_shares_of_the_metrics(ps, random):
     shares = [random.random() + 0.01 for _ in ps]
@@ -26,6 +27,7 @@ def test_weights_are_the_shares_of_the_metrics(ps, random):
     assert math.exp(harmonic_mean_log_p(np.log(ps), weights=shares)) == pytest.approx(mean)
 
 
+@pytest.mark.no_cover
 @given(p_values)
 def test_it_lies_between_the_smallest_and_the_largest_whatever_their_order(ps):
     logs = np.log(ps)

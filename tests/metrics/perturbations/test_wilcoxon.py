@@ -49,6 +49,7 @@ def by_scipy(lost, alternative):
         return stats.wilcoxon(lost, alternative=alternative).pvalue
 
 
+@pytest.mark.no_cover
 @given(differences)
 def test_with_few_pairs_it_is_the_share_of_all_assignments_of_signs(lost):
     assert math.exp(log_p(lost)) == pytest.approx(enumerated(lost))
@@ -120,6 +121,7 @@ def test_one_million_pairs_are_ranked():
     assert found.log_p == pytest.approx(-375_007, abs=10)
 
 
+@pytest.mark.no_cover
 @settings(max_examples=50)
 @given(st.lists(few_kinds, min_size=1, max_size=4))
 def test_many_sets_at_once_are_as_each_of_them_alone(rows):
@@ -141,12 +143,14 @@ def test_sets_are_ranked_in_batches_alike(monkeypatch):
     assert np.array_equal(wilcoxon_log_p(table, 0 * table), at_once)
 
 
+@pytest.mark.no_cover
 @given(differences)
 def test_the_opposite_direction_is_the_test_of_turned_signs(lost):
     zeros = np.zeros(len(lost))
     assert signed_rank_test(lost, zeros).log_p_opposite == signed_rank_test(zeros, lost).log_p
 
 
+@pytest.mark.no_cover
 @given(differences, st.integers(1, 1000), st.integers(-1000, 1000))
 def test_only_the_ranks_of_sizes_count(lost, factor, offset):
     scores = np.array(lost, dtype=float)

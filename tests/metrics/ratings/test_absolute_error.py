@@ -9,6 +9,7 @@ from judgesmith.metrics.ratings.absolute_error import macro_absolute_error, mean
 rows = st.lists(st.tuples(st.floats(0, 6), st.sampled_from([1, 2, 3, 5])), min_size=1, max_size=25)
 
 
+@pytest.mark.no_cover
 @given(rows)
 def test_the_macro_error_is_the_mean_of_errors_within_levels_that_people_gave(pairs):
     levels = {h for _, h in pairs}

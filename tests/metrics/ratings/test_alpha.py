@@ -10,6 +10,8 @@ from hypothesis.extra.numpy import arrays
 
 from judgesmith.metrics import krippendorff_alpha
 
+pytestmark = pytest.mark.no_cover
+
 MEASUREMENTS = ["nominal", "ordinal", "interval"]
 tables = arrays(
     float,

@@ -9,6 +9,8 @@ from sklearn.metrics import recall_score
 
 from judgesmith.metrics.ratings.confusion import confusion_matrix
 
+pytestmark = pytest.mark.no_cover
+
 LEVELS = [1, 2, 3, 4, 5]
 rows = st.lists(st.tuples(st.sampled_from([*LEVELS, None]), st.sampled_from(LEVELS)), max_size=25)
 

@@ -12,6 +12,8 @@ from judgesmith.metrics.ratings.kappa_resampling import (
 from judgesmith.metrics.ratings.rated_kinds import RatedKinds
 from judgesmith.metrics.resampling.source_draws import draws_of_sources
 
+pytestmark = pytest.mark.no_cover
+
 WEIGHTS = ["linear", "quadratic", "nominal"]
 LEVELS = [1, 2, 3, 4, 5]
 

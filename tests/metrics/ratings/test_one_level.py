@@ -27,12 +27,14 @@ def mode_by_definition(row, readable):
     return float(min(tied, key=lambda value: (abs(value - mean), value)))
 
 
+@pytest.mark.no_cover
 @given(tables, st.sampled_from([0, 0.25, 0.5, 1]))
 def test_the_mode_is_found_row_by_row_as_defined(table, readable):
     expected = [mode_by_definition(row, readable) for row in table]
     np.testing.assert_array_equal(modes(table, readable=readable), expected)
 
 
+@pytest.mark.no_cover
 @given(tables)
 def test_modes_do_not_depend_on_the_order_of_samples_or_the_unit(table):
     found = modes(table)

@@ -91,6 +91,7 @@ def test_at_the_other_levels_raters_take_the_part_of_judges():
         assert found.average.n_groups == 30
 
 
+@pytest.mark.no_cover
 def test_raters_alike_agree_with_the_rest_as_test_theory_foretells():
     rng = np.random.default_rng(1)
     table = rng.normal(size=(20_000, 1)) + rng.normal(size=(20_000, 4))
@@ -134,6 +135,7 @@ def test_raters_without_anything_in_common_have_no_agreement(table):
             assert np.isnan([each.value, each.low, each.high]).all()
 
 
+@pytest.mark.no_cover
 def test_intervals_over_sources_cover_about_what_they_claim():
     rng, held = np.random.default_rng(3), 0
     for _ in range(150):

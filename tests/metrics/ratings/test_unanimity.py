@@ -16,6 +16,7 @@ tables = arrays(
 )
 
 
+@pytest.mark.no_cover
 @given(tables)
 def test_kept_are_the_items_with_two_ratings_or_more_that_are_all_equal(table):
     expected = []
@@ -25,6 +26,7 @@ def test_kept_are_the_items_with_two_ratings_or_more_that_are_all_equal(table):
     np.testing.assert_array_equal(unanimous_ratings(table, levels=LEVELS), expected)
 
 
+@pytest.mark.no_cover
 @given(tables)
 def test_every_item_is_counted_once(table):
     found = unanimous_counts(table, levels=LEVELS)

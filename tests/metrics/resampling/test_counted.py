@@ -41,6 +41,7 @@ def value_of_repeated_rows(x, y, sources, systems, names, counts, statistic, lev
     return level_value(repeated, statistic, level).value
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("statistic", STATISTICS)
 @pytest.mark.parametrize("level", ["system", "sample", "dataset"])
 @pytest.mark.parametrize("levels", [False, True])
@@ -112,6 +113,7 @@ def test_blocks_of_resamples_do_not_change_the_values(statistic, monkeypatch):
     np.testing.assert_allclose(of_counts(rows, statistic, "dataset")(counts), whole, atol=1e-12)
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("statistic", ["concordance", "kendall_c"])
 def test_intervals_hold_the_truth_about_as_often_as_they_claim(statistic):
     rng = np.random.default_rng(0)

@@ -12,6 +12,8 @@ from judgesmith.metrics.resampling.drawn_units import (
     without_each,
 )
 
+pytestmark = pytest.mark.no_cover
+
 STATISTICS = ["pearson", "spearman", "kendall", "kendall_c", "concordance", "q"]
 LEVELS = ["system", "sample", "dataset"]
 RESAMPLES = ["sources", "items", "systems", "both"]

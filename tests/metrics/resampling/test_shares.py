@@ -21,6 +21,7 @@ def clustered(rng, n_items, size, share, likeness):
     return (rng.random(len(items)) < own[items]).astype(float), items
 
 
+@pytest.mark.no_cover
 @given(answers)
 def test_the_share_is_the_share_of_all_answers_and_lies_in_its_interval(pairs):
     yes, items = zip(*pairs, strict=True)
@@ -89,6 +90,7 @@ def test_answers_that_are_not_yes_or_no_are_refused():
         share_interval([0, 1], items=[1, 2], confidence=95)
 
 
+@pytest.mark.no_cover
 @given(tables)
 def test_raw_agreement_counts_pairs(rows):
     pairs = [

@@ -27,6 +27,7 @@ def repeated(rows, statistic, counts):
     return group_correlations(statistic, x, y, rows.sources[drawn], rows.n_sources)
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("statistic", STATISTICS)
 @pytest.mark.parametrize("limits", [{}, {"_LARGEST_STACKED": 6}, {"_BLOCK_CELLS": 1}])
 @pytest.mark.parametrize("ordinal", [False, True])

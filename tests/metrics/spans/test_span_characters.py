@@ -58,6 +58,7 @@ def f1(amounts):
     return 2 * p * r / (p + r) if p + r else 0.0
 
 
+@pytest.mark.no_cover
 @given(texts, st.booleans(), st.sampled_from([0.0, 0.5, 1.0]), st.booleans())
 def test_matches_the_definition_counted_character_by_character(
     pairs, weighted, severity_credit, same_label
@@ -93,6 +94,7 @@ def test_matches_the_definition_counted_character_by_character(
     assert found.n_unlocated_gold == sum(s[0] == s[1] for g in gold for s in g)
 
 
+@pytest.mark.no_cover
 @given(texts, st.booleans(), st.sampled_from([0.0, 0.5, 1.0]))
 def test_changing_sides_changes_precision_and_recall(pairs, weighted, severity_credit):
     predicted, gold = zip(*pairs, strict=True)
@@ -103,6 +105,7 @@ def test_changing_sides_changes_precision_and_recall(pairs, weighted, severity_c
     assert one.macro_f1.value == pytest.approx(other.macro_f1.value)
 
 
+@pytest.mark.no_cover
 @given(texts, st.integers(0, 10**12))
 def test_neither_where_in_a_text_nor_in_what_order_matters(pairs, shift):
     predicted, gold = zip(*pairs, strict=True)
@@ -235,6 +238,7 @@ def test_settings_that_cannot_be_are_refused():
         span_character_agreement([[]], [[]], rng=0)
 
 
+@pytest.mark.no_cover
 def test_texts_of_five_million_characters_take_no_longer_than_their_spans():
     rng = np.random.default_rng(0)
     starts = rng.integers(0, 5_000_000, size=(2, 20_000))
@@ -265,6 +269,7 @@ def marked(rng, n_sources, size):
     return predicted, gold
 
 
+@pytest.mark.no_cover
 def test_the_interval_of_f1_covers_the_truth_about_as_often_as_it_claims():
     rng = np.random.default_rng(0)
     # Long-run totals per text: 19.5 gold characters, 2/3 of them found, 7.5 invented.

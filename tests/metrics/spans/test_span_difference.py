@@ -78,6 +78,7 @@ def test_what_cannot_be_compared_is_refused():
         span_difference(one, one, rng=0)
 
 
+@pytest.mark.no_cover
 def test_equal_judges_are_told_apart_no_more_often_than_they_may():
     generator = np.random.default_rng(1)
     wrong = 0

@@ -39,6 +39,7 @@ def best(predicted, gold, *settings):
     )
 
 
+@pytest.mark.no_cover
 @given(
     texts,
     st.sampled_from([0.0, 0.25, 0.5, 1.0]),
@@ -70,6 +71,7 @@ def test_matches_the_best_of_all_assignments(
     assert found.macro_f1.value == pytest.approx(np.mean(own))
 
 
+@pytest.mark.no_cover
 @given(texts, st.booleans())
 def test_neither_sides_nor_order_nor_other_texts_matter(pairs, partial):
     predicted, gold = zip(*pairs, strict=True)
@@ -124,6 +126,7 @@ def test_many_spans_are_matched_in_reasonable_time():
     assert 0 < found.f1.value < 1
 
 
+@pytest.mark.no_cover
 def test_the_interval_of_recall_covers_the_truth_about_as_often_as_it_claims():
     rng = np.random.default_rng(0)
     covered = 0

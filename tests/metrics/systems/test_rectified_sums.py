@@ -5,6 +5,8 @@ from hypothesis import strategies as st
 
 from judgesmith.metrics.systems.rectified_sums import Part, rectified
 
+pytestmark = pytest.mark.no_cover
+
 points = st.integers(1, 5)
 row = st.tuples(st.integers(0, 4), points, st.one_of(st.none(), points))
 tables = st.lists(row, min_size=2, max_size=12)

@@ -147,6 +147,7 @@ def test_systems_equally_good_differ_significantly_in_about_one_test_of_twenty()
     assert powered == excluded
 
 
+@pytest.mark.no_cover
 def test_a_good_judge_finds_a_difference_more_often_than_the_ratings_alone():
     rng = np.random.default_rng(9)
     powered = ratings = 0

@@ -233,6 +233,7 @@ def test_samples_are_drawn_at_a_temperature_only_and_can_be_repeated():
     assert cold == {first[0]}
 
 
+@pytest.mark.no_cover
 def test_draws_follow_the_distribution():
     warm = Settings(temperature=1.0)
     texts = [
