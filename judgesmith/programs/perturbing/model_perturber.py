@@ -16,7 +16,7 @@ from judgesmith.programs.perturbing.change_steps import (
 from judgesmith.programs.perturbing.orders import GENERAL_STEPS
 from judgesmith.programs.perturbing.perturber import Perturber
 from judgesmith.programs.readable import ENOUGH_UNREAD
-from judgesmith.programs.running import CONCURRENCY, Work, beginning, work_each
+from judgesmith.programs.running import CONCURRENCY, NOT_ASKED, Work, beginning, work_each
 from judgesmith.signatures.perturbation import Perturbed, Skipped
 
 if TYPE_CHECKING:
@@ -88,12 +88,31 @@ class ModelPerturber:
             All orders among them.
         """
         work = _Changing(self._asker, self.plans(orders))
-        return work_each(
+        yield from work_each(
             work,
             wanted,
             concurrency=self._concurrency,
             may_begin=beginning(1, self._lm),
         )
+        for n, problem in work.faults.values():
+            self._told(_fault_in_words(n, problem))
+
+
+def _fault_in_words(n: int, problem: str) -> str:
+    """Return what is told of versions that the model could not be asked for.
+
+    Examples
+    --------
+    >>> _fault_in_words(2, "not asked: max_calls=3 is reached")
+    '2 versions were not asked for: max_calls=3 is reached. The same again with more goes on there.'
+    >>> _fault_in_words(1, "the model could not be reached: no route")
+    '1 version was skipped: the model could not be reached, for example: no route.'
+    """
+    were = f"{n} version{'s were' if n > 1 else ' was'}"
+    what, _, why = problem.rstrip(".").partition(": ")
+    if problem.startswith(NOT_ASKED):
+        return f"{were} not asked for: {why}. The same again with more goes on there."
+    return f"{were} skipped: {what}, for example: {why}."
 
 
 class _Planning(Work[str, "tuple[str, ...] | str"]):
@@ -114,6 +133,7 @@ class _Changing(Work[Wanted, Outcome]):
     def __init__(self, asker: Asker, plans: Plans) -> None:
         super().__init__(asker)
         self._plans = plans
+        self.faults: dict[str, tuple[int, str]] = {}
         self._n_unread = 0
         self._any_read = False
 
@@ -127,7 +147,10 @@ class _Changing(Work[Wanted, Outcome]):
 
     def undone(self, unit: Wanted, problem: str) -> Outcome:
         """Return the reason, without what is particular to one request."""
-        return Skipped(reason=problem.partition(":")[0])
+        reason = problem.partition(":")[0]
+        n, first = self.faults.get(reason, (0, problem))
+        self.faults[reason] = n + 1, first
+        return Skipped(reason=reason)
 
     def _count(self, found: Outcome) -> None:
         if isinstance(found, Perturbed) or found.reason != UNREADABLE:
