@@ -77,4 +77,8 @@ def planted(texts, losses, *, metrics=("fluency",), noise=5.0, seed=0):
     versions = [
         originals - losses[kind.name] + noise * rng.standard_normal((n, m)) for kind in texts.kinds
     ]
-    return scored(originals, versions, metrics)
+    rows = [
+        [None if item is None else row for item, row in zip(own, values, strict=True)]
+        for own, values in zip(texts.versions, versions, strict=True)
+    ]
+    return scored(originals, rows, metrics)

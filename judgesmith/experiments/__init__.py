@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from judgesmith.experiments.compiling import Compiled, compile_judge
     from judgesmith.experiments.dataset import DataSet
     from judgesmith.experiments.describing import Description, describe
+    from judgesmith.experiments.discerning import Discerned, discern
     from judgesmith.experiments.evaluating import Evaluation, evaluate_judge, evaluate_scores
     from judgesmith.experiments.inferring import InferenceRun, Inferred, infer_rubric
     from judgesmith.experiments.panel_rows import PanelSettings
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from judgesmith.experiments.scoring import score_file
     from judgesmith.experiments.settings import CompileSettings
     from judgesmith.experiments.targets import Targets, targets_of
+    from judgesmith.experiments.version_scores import judged_versions, recorded_versions
 
 __all__ = [
     "AblationTable",
@@ -38,6 +40,7 @@ __all__ = [
     "DataError",
     "DataSet",
     "Description",
+    "Discerned",
     "Evaluation",
     "InferenceRun",
     "Inferred",
@@ -52,14 +55,17 @@ __all__ = [
     "compare_judges",
     "compile_judge",
     "describe",
+    "discern",
     "evaluate_judge",
     "evaluate_preferences",
     "evaluate_scores",
     "infer_rubric",
+    "judged_versions",
     "learn_panel",
     "read_items",
     "read_recorded",
     "read_scores",
+    "recorded_versions",
     "score_file",
     "stream_items",
     "targets_of",
@@ -76,6 +82,7 @@ __getattr__ = front_door(
         "DataError": "judgesmith.experiments.problems:DataError",
         "DataSet": "judgesmith.experiments.dataset:DataSet",
         "Description": "judgesmith.experiments.describing:Description",
+        "Discerned": "judgesmith.experiments.discerning:Discerned",
         "Evaluation": "judgesmith.experiments.evaluating:Evaluation",
         "InferenceRun": "judgesmith.experiments.inferring:InferenceRun",
         "Inferred": "judgesmith.experiments.inferring:Inferred",
@@ -90,14 +97,17 @@ __getattr__ = front_door(
         "compare_judges": "judgesmith.experiments.comparing:compare_judges",
         "compile_judge": "judgesmith.experiments.compiling:compile_judge",
         "describe": "judgesmith.experiments.describing:describe",
+        "discern": "judgesmith.experiments.discerning:discern",
         "evaluate_judge": "judgesmith.experiments.evaluating:evaluate_judge",
         "evaluate_preferences": "judgesmith.experiments.preferring:evaluate_preferences",
         "evaluate_scores": "judgesmith.experiments.evaluating:evaluate_scores",
         "infer_rubric": "judgesmith.experiments.inferring:infer_rubric",
+        "judged_versions": "judgesmith.experiments.version_scores:judged_versions",
         "learn_panel": "judgesmith.experiments.panelling:learn_panel",
         "read_items": "judgesmith.experiments.reading:read_items",
         "read_recorded": "judgesmith.experiments.score_files:read_recorded",
         "read_scores": "judgesmith.experiments.score_files:read_scores",
+        "recorded_versions": "judgesmith.experiments.version_scores:recorded_versions",
         "score_file": "judgesmith.experiments.scoring:score_file",
         "stream_items": "judgesmith.experiments.reading:stream_items",
         "targets_of": "judgesmith.experiments.targets:targets_of",

@@ -1,0 +1,269 @@
+"""What the offline model notices of damaged texts, and what it does not: tables in Markdown.
+
+``python benchmarks/discern_offline.py`` reads rated sets below ``$JUDGESMITH_DATA``, takes good
+texts from each by a seed, makes the versions of its task by rule, those of the added changes and
+the controls, and lets an Active-Critic judge with the task's criteria score each text by itself:
+
+- summaries: SummEval, of each article's references the one with most sentences;
+- stories: the last sentence of a human story in OpenMEVA-ROC, after what is before it; no ending
+  is known to be wrong, so there is no such change;
+- translation: references of WMT-23, of at least 301 characters into German, and of at least 250
+  into English, where 301 leave too few;
+- answers: responses in PandaLM that all raters preferred, of at least 151 characters, in place of
+  answers to questions about a paragraph;
+- DEMETR and BUMP: texts that people and scripts changed, as they are.
+
+With ``--recorded``, the metrics that BUMP's authors recorded: the share of pairs whose wrong
+version scores lower, in per cent, as they published it, and D.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import statistics
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from judgesmith.experiments import DataSet, read_scores, stream_items
+from judgesmith.experiments.discerning import Discerned, KindFound, discern
+from judgesmith.experiments.discernment_text import (
+    conclusions,
+    estimate_text,
+    metric_score,
+    score_text,
+    verdict_text,
+)
+from judgesmith.experiments.known_criteria import known_criterion, named_criterion
+from judgesmith.experiments.originals import originals_of
+from judgesmith.experiments.perturbed_rows import versions_of
+from judgesmith.experiments.perturbed_set import PerturbedSet
+from judgesmith.experiments.perturbing import Changes, perturb_texts
+from judgesmith.experiments.version_choice import some_originals
+from judgesmith.experiments.version_scores import judged_versions, recorded_versions
+from judgesmith.experiments.version_weights import weights_of_task
+from judgesmith.metrics import EXPERT_WEIGHTS
+from judgesmith.programs import ActiveCritic
+from judgesmith.programs.perturbing import Donors
+from judgesmith.programs.perturbing.passage import Passage
+from judgesmith.signatures import RatedItem, Rubric
+
+KINDS = ("task", "additions", "controls")
+PARTS = {
+    "summarization": "A news article is summarised.",
+    "story_completion": "A story of five sentences is ended by its last sentence.",
+    "translation": "A text is translated.",
+    "question_answering": "A question or an instruction is answered.",
+}
+RECORDED = "recorded/bump_metrics"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Source:
+    """Where the texts of a table are from.
+
+    ``texts`` returns originals to be changed; without it the rows have versions already.
+    """
+
+    title: str
+    file: str
+    task: str
+    texts: Callable[[DataSet], list[RatedItem]] | None = None
+
+
+def references(at_least: int) -> Callable[[DataSet], list[RatedItem]]:
+    """Return what takes one reference per source."""
+    return lambda dataset: list(originals_of(dataset, "references", min_characters=at_least).items)
+
+
+def endings(dataset: DataSet) -> list[RatedItem]:
+    """Return the last sentence of each human story, after the sentences before it."""
+    found = []
+    for item in originals_of(dataset, "references").items:
+        *before, last = Passage(item.response).sentences
+        if before:
+            start, end = last
+            update = {
+                "source": f"{item.source} {item.response[:start].strip()}",
+                "response": item.response[start:end].strip(),
+                "references": (),
+            }
+            found.append(item.model_copy(update=update))
+    return found
+
+
+def preferred(dataset: DataSet) -> list[RatedItem]:
+    """Return the responses that all raters preferred."""
+    rows = [item for item in dataset if set(item.human.get("preferred", ())) == {1.0}]
+    pool = DataSet(name=dataset.name, items=tuple(rows))
+    return list(originals_of(pool, "responses", min_characters=151).items)
+
+
+SOURCES = (
+    Source(title="Summaries", file="summeval", task="summarization", texts=references(0)),
+    Source(title="Stories", file="openmeva_roc", task="story_completion", texts=endings),
+    Source(
+        title="Translation into English",
+        file="wmt23_dasqm_zhen",
+        task="translation",
+        texts=references(250),
+    ),
+    Source(
+        title="Translation into German",
+        file="wmt23_dasqm_ende",
+        task="translation",
+        texts=references(301),
+    ),
+    Source(title="Answers", file="pandalm", task="question_answering", texts=preferred),
+    Source(title="BUMP", file="bump", task="summarization"),
+    Source(title="DEMETR", file="demetr", task="translation"),
+)
+
+
+def read(name: str) -> DataSet:
+    """Return the rows of a file, with their ratings where these are texts' only mark."""
+    from judgesmith.experiments import read_items
+
+    folder = Path(os.environ.get("JUDGESMITH_DATA", "../shared/data"))
+    path = folder / f"{name}.jsonl.gz"
+    if name == "pandalm":
+        return read_items(path)
+    return DataSet(name=name, items=tuple(stream_items(path)))
+
+
+def versions(source: Source, n: int, seed: int) -> PerturbedSet:
+    """Return texts and versions of a table."""
+    dataset = read(source.file)
+    rng = np.random.default_rng(seed)
+    if source.texts is None:
+        return some_originals(versions_of(dataset), n, rng=rng)
+    pool = source.texts(dataset)
+    drawn = np.sort(rng.choice(len(pool), min(n, len(pool)), replace=False))
+    changes = Changes(kinds=KINDS, task=source.task, seed=seed)
+    items = [pool[place] for place in drawn.tolist()]
+    return perturb_texts(items, changes, name=source.title, donors=Donors(pool))
+
+
+def tested(source: Source, n: int, seed: int) -> Discerned:
+    """Return what the offline judge with the task's criteria notices."""
+    perturbed = versions(source, n, seed)
+    names = list(next(iter(EXPERT_WEIGHTS[source.task].values())))
+    criteria = tuple(known_criterion(name) or named_criterion(name) for name in names)
+    rubric = Rubric(task=PARTS[source.task], criteria=criteria)
+    scores = judged_versions(ActiveCritic(rubric=rubric), perturbed, label=source.title)
+    weights = weights_of_task(source.task, perturbed.kinds, scores.metrics)
+    return discern(scores, perturbed, weights=weights, rng=np.random.default_rng(seed))
+
+
+def line(*cells: str) -> str:
+    """Return a row of a Markdown table."""
+    return f"| {' | '.join(cells)} |"
+
+
+def head(*names: str) -> Iterator[str]:
+    """Yield the first two rows of a Markdown table."""
+    yield line(*names)
+    yield line(*["---"] * len(names))
+
+
+def summary(found: Mapping[str, Discerned]) -> Iterator[str]:
+    """Yield one row per set."""
+    yield from head("texts", "n", "lowest D", "average D", "lowest, experts", "false alarms")
+    for title, one in found.items():
+        overall = one.damage
+        assert overall is not None
+        yield line(
+            title,
+            str(one.n_originals),
+            estimate_text(overall.lowest),
+            estimate_text(overall.average),
+            estimate_text(overall.expert_lowest) or "no weights",
+            f"{len(one.false_alarms)} of {len(one.controls)}" if one.controls else "no controls",
+        )
+
+
+def table(found: Discerned) -> Iterator[str]:
+    """Yield one row per kind of change."""
+    experts = found.damage is not None and found.damage.expert_lowest is not None
+    more = ["D, experts"] if experts else []
+    yield from head("change", "verdict", "pairs", "D", *more, *found.metrics)
+    for one in found.kinds:
+        if one.n_versions:
+            yield line(*cells(one, experts=experts))
+
+
+def cells(one: KindFound, *, experts: bool) -> list[str]:
+    """Return the row of a kind: D with its interval, D with weights, D by metric."""
+    expert = one.found.expert_score
+    weighed = ["" if expert is None else score_text(expert.value)] if experts else []
+    name = one.kind.name if one.kind.lowers else f"{one.kind.name} (control)"
+    return [
+        name.replace("_", " "),
+        verdict_text(one),
+        str(one.n_versions),
+        estimate_text(one.found.score),
+        *weighed,
+        *(score_text(metric_score(one.found, metric)) for metric in one.lower),
+    ]
+
+
+def recorded() -> Iterator[str]:
+    """Yield one row per metric that was recorded on BUMP."""
+    dataset = read("bump")
+    perturbed = versions_of(dataset)
+    folder = Path(os.environ.get("JUDGESMITH_DATA", "../shared/data"))
+    path = folder / f"{RECORDED}.jsonl.gz"
+    names = dict.fromkeys(
+        str(item.extra["judge"])
+        for item in stream_items(path, columns="response=judge,source_id=source_id")
+    )
+    rows = []
+    for name in names:
+        scores = read_scores(path, dataset, judge=name)
+        judged = recorded_versions(scores, dataset, perturbed)
+        found = discern(judged, perturbed, rng=np.random.default_rng(0))
+        assert found.damage is not None
+        share = statistics.fmean(found.lower.values())
+        lowest = min(found.damaging, key=lambda one: one.found.score.value).kind.name
+        rows.append(
+            (
+                share,
+                line(
+                    name.removeprefix("metric:"),
+                    f"{100 * share:.1f}",
+                    estimate_text(found.damage.lowest),
+                    estimate_text(found.damage.average),
+                    lowest.replace("_", " "),
+                ),
+            )
+        )
+    yield from head("metric", "scores lower, %", "lowest D", "average D", "hardest change")
+    yield from (text for _, text in sorted(rows, reverse=True))
+
+
+def main() -> None:
+    """Print the tables."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--items", type=int, default=100, help="texts per set")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--only", nargs="*", default=[], help="titles of sets")
+    parser.add_argument("--recorded", action="store_true", help="metrics recorded on BUMP")
+    options = parser.parse_args()
+    if options.recorded:
+        print("\n".join(recorded()))
+        return
+    chosen = [one for one in SOURCES if not options.only or one.title in options.only]
+    found = {one.title: tested(one, options.items, options.seed) for one in chosen}
+    print("\n".join(summary(found)))
+    for title, one in found.items():
+        print(f"\n### {title}\n")
+        print("\n".join(table(one)))
+        print()
+        print("\n".join(f"- {said}" for said in conclusions(one)))
+
+
+if __name__ == "__main__":
+    main()
