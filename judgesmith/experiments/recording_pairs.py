@@ -17,7 +17,7 @@ import numpy as np
 
 from judgesmith.drafts import draft_beside, put
 from judgesmith.experiments.recorded_pairs import SWAPPED
-from judgesmith.experiments.score_rows import BETWEEN
+from judgesmith.experiments.score_rows import BETWEEN, pair_in
 from judgesmith.metrics import OrderConsistency, order_consistency
 from judgesmith.programs.asking import current_lm, endpoint_of
 from judgesmith.programs.by_source import sources_of
@@ -165,7 +165,9 @@ def pairs_of(
     Raises
     ------
     ValueError
-        If there is no pair, or two responses to a source have the same system, or none.
+        If there is no pair, two responses to a source have the same system, or none, an id stands
+        for several sources, or the names of two systems do not tell which they are once they stand
+        together.
 
     Examples
     --------
@@ -178,10 +180,12 @@ def pairs_of(
     if n_pairs is not None and n_pairs < 1:
         raise ValueError(f"at least 1 pair of each source is compared; got {n_pairs}.")
     found: list[ResponsePair] = []
+    named: set[tuple[str, str]] = set()
     for places in sources_of(items):
         own = sorted((items[place] for place in places), key=lambda item: item.system_id)
         if len(own) > 1:
             _check_names(own)
+            _check_source(own, named)
         pairs = list(combinations(own, 2))
         if n_pairs is not None and n_pairs < len(pairs):
             drawn = _rng(own[0], seed).choice(len(pairs), size=n_pairs, replace=False)
@@ -201,6 +205,27 @@ def _check_names(items: Sequence[RatedItem]) -> None:
             f"each response to a source is named by its system; got {which} for the source "
             f"{items[0].source_id[:80]!r}. Name the column with --map system_id=COLUMN."
         )
+    keys = {("", name) for name in names}
+    for first, second in combinations(names, 2):
+        joined = f"{first}{BETWEEN}{second}"
+        if pair_in({"source_id": "", "system_id": joined}, keys) != (("", first), ("", second)):
+            raise ValueError(
+                f"systems are told apart in {joined[:80]!r} by the {BETWEEN!r} between them, which "
+                f"does not say here which two are meant. Give systems names without {BETWEEN!r}."
+            )
+
+
+def _check_source(items: Sequence[RatedItem], named: set[tuple[str, str]]) -> None:
+    """Refuse a response that another one to another source is called like; remember the names."""
+    for item in items:
+        key = (item.source_id, item.system_id)
+        if key in named:
+            raise ValueError(
+                f"the id {item.source_id[:80]!r} stands for several sources, and each has a "
+                f"response of {item.system_id[:80]!r}. Give every source an id of its own, or "
+                "leave ids out with --map source_id=."
+            )
+        named.add(key)
 
 
 def _rng(item: RatedItem, seed: int) -> np.random.Generator:

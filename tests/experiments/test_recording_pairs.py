@@ -103,7 +103,13 @@ class TestPairs:
 
     @pytest.mark.parametrize(
         ("systems", "said"),
-        [(("a",), "no source has two"), (("a", "a"), "got 'a' twice"), (("", "b"), "got none")],
+        [
+            (("a",), "no source has two"),
+            (("a", "a"), "got 'a' twice"),
+            (("", "b"), "got none"),
+            (("a", "a|b", "b|c", "c"), r"'a\|b\|c' by the '\|' between them"),
+            (("a", "b", "a|b"), r"'a\|b' by the '\|' between them"),
+        ],
     )
     def test_that_cannot_be_named_are_refused(self, systems, said):
         items = [
@@ -112,6 +118,19 @@ class TestPairs:
         ]
         with pytest.raises(ValueError, match=said):
             pairs_of(items)
+
+    def test_of_several_sources_with_one_id_are_refused(self):
+        items = [
+            RatedItem(source_id="s", source=source, system_id=name, response=name)
+            for source in ("one", "two")
+            for name in "ab"
+        ]
+        with pytest.raises(ValueError, match="the id 's' stands for several sources"):
+            pairs_of(items)
+
+    def test_systems_may_have_the_sign_between_them_in_their_names(self):
+        items = [RatedItem(source_id="s", system_id=name, response=name) for name in ("a|b", "c")]
+        assert len(pairs_of(items)) == 1
 
 
 class TestFiles:
