@@ -10,7 +10,7 @@ from judgesmith.cli.faults import OptionError, blaming
 from judgesmith.cli.judge_models import asked_models
 from judgesmith.cli.model_options import ModelChoice, model_options
 from judgesmith.cli.options import recording_arguments, recording_options
-from judgesmith.cli.places import OUTPUT, rows_place
+from judgesmith.cli.places import OUTPUT, lines_place
 from judgesmith.cli.printing import print_json, say, say_notes, usage_text
 from judgesmith.cli.progress import stage_progress
 from judgesmith.cli.role_options import role_option
@@ -39,18 +39,19 @@ def command(
     """Write the exemplars of every source in INPUT to OUT.jsonl, and say if they are in order.
 
     JUDGE is an exemplar judge that 'compile' made. Neighbouring levels are compared by the judge
-    itself. Exemplars that it has on record are not asked for again; responses and ratings in INPUT
-    are not read.
+    itself. Responses and ratings in INPUT are not read. The same command again continues where an
+    interrupted one was, or one whose budget ended.
     """
     from judgesmith.experiments import stream_items
     from judgesmith.experiments.columns import column_map
     from judgesmith.experiments.exemplars import write_exemplars
+    from judgesmith.experiments.problems import nothing_in
     from judgesmith.programs.costs import usage_of
     from judgesmith.programs.saved import SavedJudge
     from judgesmith.programs.saved_kinds import load_saved
     from judgesmith.signatures.exemplars import ExemplarProtocol
 
-    place = rows_place(output, data, like="exemplars.jsonl", force=force)
+    place = lines_place(output, data, like="exemplars.jsonl")
     saved = load_saved(judge)
     if not isinstance(saved, SavedJudge) or not isinstance(saved.protocol, ExemplarProtocol):
         raise OptionError(
@@ -60,13 +61,24 @@ def command(
     with blaming("--map"):
         column_map(columns)
     with blaming(data):
-        items = list(stream_items(data, columns=columns))
+        rows = stream_items(data, columns=columns)
+        items = list(rows)
+        if not items:
+            raise nothing_in(rows.name)
     run_id = f"exemplars {saved.fingerprint} {data}"
     bound, (lm, *others) = asked_models(saved, ModelChoice(**choice), run_id=run_id, roles=roles)
     assert isinstance(bound, SavedJudge)
     with stage_progress(quiet=as_json) as progress, blaming(OUTPUT):
         tell = None if progress is None else (lambda n: progress("sources", n, None))
-        found = write_exemplars(bound, items, place, lm=lm, concurrency=concurrency, progress=tell)
+        found = write_exemplars(
+            bound,
+            items,
+            place,
+            lm=lm,
+            concurrency=concurrency,
+            overwrite=force,
+            progress=tell,
+        )
     usage = usage_of(lm, *others)
     assert usage is not None
     if as_json:

@@ -117,13 +117,29 @@ def file_place(output: str, *read: str | None, like: str) -> Path:
     return place
 
 
+def lines_place(output: str, *read: str | None, like: str) -> Path:
+    """Return ``output`` as :func:`file_place` does, refusing other formats than JSON Lines.
+
+    Raises
+    ------
+    OptionError
+        If nothing can be written there, or its name says another format.
+    """
+    place = file_place(output, *read, like=like)
+    if place.suffix != ".jsonl":
+        raise OptionError(
+            f"rows are written as JSON Lines; name a file in .jsonl, not {output}.", option=OUTPUT
+        )
+    return place
+
+
 def rows_place(output: str, *read: str | None, like: str, force: bool) -> Path:
-    """Return ``output`` as :func:`file_place` does, for a file of JSON Lines that is not there.
+    """Return ``output`` as :func:`lines_place` does, for a file that is not there.
 
     Parameters
     ----------
     output, *read, like
-        As for :func:`file_place`.
+        As for :func:`lines_place`.
     force : bool
         Whether what is there may be replaced.
 
@@ -132,11 +148,7 @@ def rows_place(output: str, *read: str | None, like: str, force: bool) -> Path:
     OptionError
         If nothing can be written there, its name says another format, or it is there.
     """
-    place = file_place(output, *read, like=like)
-    if place.suffix != ".jsonl":
-        raise OptionError(
-            f"rows are written as JSON Lines; name a file in .jsonl, not {output}.", option=OUTPUT
-        )
+    place = lines_place(output, *read, like=like)
     if place.exists() and not force:
         raise OptionError(
             f"{output} is there already; name another file, or replace it with --force.",

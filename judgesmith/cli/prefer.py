@@ -11,7 +11,7 @@ from judgesmith.cli.judge_models import asked_models
 from judgesmith.cli.model_options import ModelChoice, model_options
 from judgesmith.cli.numbers import WholeNumber
 from judgesmith.cli.options import recording_arguments, recording_options, seed_option
-from judgesmith.cli.places import OUTPUT, file_place
+from judgesmith.cli.places import OUTPUT, lines_place
 from judgesmith.cli.preferred import print_order
 from judgesmith.cli.printing import print_json, say, say_notes, usage_text
 from judgesmith.cli.progress import stage_progress
@@ -58,11 +58,7 @@ def command(
     from judgesmith.programs.saved_kinds import load_saved
     from judgesmith.signatures.pairs import PairsProtocol
 
-    place = file_place(output, data, like="pairs.jsonl")
-    if place.suffix != ".jsonl":
-        raise OptionError(
-            f"rows are written as JSON Lines; name a file in .jsonl, not {output}.", option=OUTPUT
-        )
+    place = lines_place(output, data, like="pairs.jsonl")
     saved = load_saved(judge)
     if not (isinstance(saved, SavedJudge) and isinstance(saved.protocol, PairsProtocol)):
         raise OptionError(

@@ -6,12 +6,12 @@ from typing import Any
 
 import click
 
-from judgesmith.cli.faults import OptionError, blaming
+from judgesmith.cli.faults import blaming
 from judgesmith.cli.judge_models import asked_models
 from judgesmith.cli.model_options import ModelChoice, model_options
 from judgesmith.cli.numbers import Number
 from judgesmith.cli.options import recording_arguments, recording_options
-from judgesmith.cli.places import OUTPUT, file_place
+from judgesmith.cli.places import OUTPUT, lines_place
 from judgesmith.cli.printing import print_json, say, say_notes, usage_text
 from judgesmith.cli.progress import stage_progress
 from judgesmith.cli.role_options import role_option
@@ -52,11 +52,7 @@ def command(
     from judgesmith.programs.models import stack_of
     from judgesmith.programs.saved_kinds import load_saved
 
-    place = file_place(output, data, like="scores.jsonl")
-    if place.suffix != ".jsonl":
-        raise OptionError(
-            f"rows are written as JSON Lines; name a file in .jsonl, not {output}.", option=OUTPUT
-        )
+    place = lines_place(output, data, like="scores.jsonl")
     saved = load_saved(judge)
     with blaming("--map"):
         column_map(columns)
@@ -109,11 +105,10 @@ def _read_through(data: str, columns: str | None) -> None:
         If it cannot be read, or holds nothing. Standard input can be read but once.
     """
     from judgesmith.experiments import stream_items
-    from judgesmith.experiments.problems import DataError, Problem
+    from judgesmith.experiments.problems import nothing_in
 
     if data == "-":
         return
     rows = stream_items(data, columns=columns)
     if sum(1 for _ in rows) == 0:
-        nothing = Problem(where=rows.name, field="file", expected="at least one row", came="none")
-        raise DataError([nothing])
+        raise nothing_in(rows.name)

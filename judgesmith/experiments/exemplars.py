@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from judgesmith.drafts import draft_beside, put
+from judgesmith.experiments.earlier_exemplars import check_own_exemplars, refuse_lost_exemplars
+from judgesmith.experiments.problems import nothing_in
 from judgesmith.metrics import Estimate, share_interval
 from judgesmith.programs import Judge, SavedJudge, judge_each
 from judgesmith.programs.asking import current_lm, own_models
@@ -163,30 +165,53 @@ def write_exemplars(
     *,
     lm: dspy.LM | None = None,
     concurrency: int = 32,
+    overwrite: bool = False,
     progress: Callable[[int], None] | None = None,
 ) -> ExemplarReport:
     """Write the exemplars of all sources to a file of JSON lines, whole or not at all.
+
+    Where a budget ends early, the file holds what was written until then, perhaps nothing; the
+    same call with a larger one goes on from the answers on record and replaces it.
 
     Parameters
     ----------
     judge, items, lm, concurrency, progress
         As for ``exemplar_ladders``.
     output : str or Path
-        Where; what is there is replaced.
+        Where. Exemplars of this judge by this writer that are there are replaced by at least the
+        same.
+    overwrite : bool
+        Whether anything else may be replaced, too.
+
+    Raises
+    ------
+    DataError
+        If there are no items.
+    FileExistsError
+        If ``output`` holds something else (nothing is asked then), or exemplars that this run
+        does not have.
+    ValueError, ModelError, LedgerError
+        As for ``exemplar_ladders``.
     """
-    lm = lm or current_lm()
+    lm, output, items = lm or current_lm(), Path(output), list(items)
+    if not items:
+        raise nothing_in("input")
     writer = own_models(judge).get("end", lm)
+    names = {"writer": str(writer.model), "judge": judge.fingerprint}
+    if output.exists() and not overwrite:
+        check_own_exemplars(output, **names)
     found = []
-    with draft_beside(Path(output)) as draft:
+    with draft_beside(output) as draft:
         with draft.open("w", encoding="utf-8", newline="\n") as file:
             for item, ladders in exemplar_ladders(
                 judge, items, lm=lm, concurrency=concurrency, progress=progress
             ):
                 found.append((item, ladders))
-                names = {"writer": str(writer.model), "judge": judge.fingerprint}
                 for row in exemplar_rows(item, ladders.ladders, **names):
                     file.write(json.dumps(row) + "\n")
-        put(draft, Path(output))
+        if output.exists() and not overwrite:
+            refuse_lost_exemplars(output, draft, **names)
+        put(draft, output)
     return exemplar_report(found)
 
 

@@ -78,6 +78,18 @@ class DataError(ValueError):
         return type(self), (self.problems,)
 
 
+def nothing_in(name: str) -> DataError:
+    """Return the error for a file, or whatever ``name`` is, that holds no rows.
+
+    Examples
+    --------
+    >>> print(nothing_in("a.jsonl"))
+    1 problem in the data:
+      a.jsonl: file: expected at least one row; got none
+    """
+    return DataError([Problem(where=name, field="file", expected="at least one row", came="none")])
+
+
 def shown(value: object) -> str:
     """Return ``value`` as a message shows it: quoted, on one line, cut when long.
 

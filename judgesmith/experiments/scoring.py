@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from judgesmith.drafts import draft_beside, put
 from judgesmith.experiments.earlier_rows import beside, refuse_loss
-from judgesmith.experiments.problems import DataError, Problem
+from judgesmith.experiments.problems import nothing_in
 from judgesmith.experiments.stated_scores import sampled_reason, stated_reason
 from judgesmith.programs import judge_each
 from judgesmith.programs.asking import current_lm, endpoint_of
@@ -104,9 +104,7 @@ def score_file(
     lm = lm or current_lm()
     first = next(items, None)
     if first is None:
-        name = getattr(items, "name", "input")
-        nothing = Problem(where=name, field="file", expected="at least one row", came="none")
-        raise DataError([nothing])
+        raise nothing_in(getattr(items, "name", "input"))
     marks = {
         "judge": judge.fingerprint,
         "target": judge.target,
