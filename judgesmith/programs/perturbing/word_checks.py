@@ -32,6 +32,7 @@ _MOST_LEFT = 1 / 3  # of the names and numbers, where all are to be replaced
 _SHORT = 4  # letters of a word that carries little meaning, in languages that are not known
 _ALIKE = 0.5
 _MOST_WORDS = 3  # exchanged in one place by an error of grammar
+_MOST_PUT_IN = 2  # where nothing was taken away
 _MOST_CHANGED = 0.4  # of all words, by errors of grammar
 
 
@@ -142,7 +143,7 @@ def grammar_fault(
     put_in = {word for one in parts for word in one.new}
     left_out = {word for one in parts for word in one.old}
     for one in parts:
-        if max(len(one.old), len(one.new)) > _MOST_WORDS:
+        if len(one.old) > _MOST_WORDS or len(one.new) > (_MOST_WORDS if one.old else _MOST_PUT_IN):
             return "too many words changed in one place"
         if not one.of_words:
             return "marks changed"
