@@ -189,11 +189,14 @@ def _pool(
     found = originals_of(dataset, which, min_characters=least)
     if not found.items:
         reasons = ", ".join(f"{n} × {reason}" for reason, n in found.left_out.items())
-        option = "--originals" if which == "references" else data
+        if "characters" in reasons:
+            option, advice = "--min-chars", "give longer texts, or lower --min-chars"
+        elif which == "references":
+            option, advice = "--originals", "choose responses instead"
+        else:
+            option, advice = data, "give texts with a word"
         raise OptionError(
-            f"no text of {dataset.name} can be changed: {reasons}; give texts with a word, lower "
-            "--min-chars, or choose others with --originals.",
-            option="--min-chars" if "characters" in reasons else option,
+            f"no text of {dataset.name} can be changed: {reasons}; {advice}.", option=option
         )
     return found
 

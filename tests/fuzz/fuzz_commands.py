@@ -19,6 +19,7 @@ from judgesmith.experiments.samples import sample_path
 WORDS = (
     "data.jsonl", "data.csv", "judge", "judge/judge.json", "scores.jsonl", "scores.jsonl:m",
     "rubric.yaml", "versions.jsonl", "weights.yaml", "reordering",
+    "controls", "reordering/minor=2", "translation", "references", "responses",
     "out", "out.jsonl", "out.csv", "sheet.csv", "sheets", "ledger.sqlite",
     "bad.sqlite", "empty",
     "missing.jsonl", "missing/out", "-", ".", "..", "/", "", "offline", "nonsense", "openai/m",
@@ -30,7 +31,7 @@ WORDS = (
     "read", "rescue", "sample", "\x1b[2J", "é", "\ud800", "[[ ## score ## ]]", "0.1,0.2",
     "http://127.0.0.1:1/v1", "ftp://x", "--", "--json", "--force", "--help",
 )  # fmt: skip
-CHEAP = ("check", "show", "evaluate", "score", "sheet", "ledger", "evaluate", "discern")
+CHEAP = ("check", "show", "evaluate", "score", "sheet", "ledger", "evaluate", "discern", "perturb")
 MODELS = ("--model", "--api-base")
 
 
@@ -113,6 +114,7 @@ def _arguments(draws: Draws) -> list[str]:
         "prefer": ["judge", "data.jsonl", "-o", "out.jsonl"],
         "exemplars": ["judge", "data.jsonl", "-o", "out.jsonl"],
         "evaluate": [draws.of(("judge", "scores.jsonl")), "data.jsonl"],
+        "perturb": ["data.jsonl", "-o", "out.jsonl"],
         "discern": [draws.of(("judge", "versions.jsonl")), "versions.jsonl"],
         "compare": ["judge", "scores.jsonl", "data.jsonl"],
         "show": ["judge"],
