@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 
 from judgesmith.programs.asking import Askable, Asker, current_lm
 from judgesmith.programs.preference import Preference, preference_steps
+from judgesmith.programs.readable import Readable, readable_of
 from judgesmith.programs.running import CONCURRENCY, Work, beginning, work_each
+from judgesmith.signatures.judgement import Judgement
 from judgesmith.signatures.pairs import PairsProtocol
 
 if TYPE_CHECKING:
@@ -82,7 +84,7 @@ def prefer_each(
         )
     lm = lm or current_lm()
     return work_each(
-        _Pairs(protocol, Asker.of(judge, lm)),
+        _Pairs(protocol, Asker.of(judge, lm), readable_of(lm)),
         pairs,
         concurrency=concurrency,
         may_begin=beginning(2 * protocol.samples, lm),
@@ -93,13 +95,13 @@ def prefer_each(
 class _Pairs(Work[ResponsePair, Preference]):
     """Pairs, each asked about in both orders."""
 
-    def __init__(self, protocol: PairsProtocol, asker: Asker) -> None:
-        super().__init__(asker)
+    def __init__(self, protocol: PairsProtocol, asker: Asker, readable: Readable) -> None:
+        super().__init__(asker, readable)
         self._protocol = protocol
 
     async def done(self, unit: ResponsePair) -> Preference:
         """Return which of two responses is better."""
-        return await self.asker.taken(
+        found = await self.asker.taken(
             preference_steps(
                 self._protocol,
                 source=unit.source,
@@ -108,7 +110,16 @@ class _Pairs(Work[ResponsePair, Preference]):
                 context=unit.context,
             )
         )
+        self.readable.add(_as_read(found))
+        return found
 
     def undone(self, unit: ResponsePair, problem: str) -> Preference:
         """Return that there is no answer."""
         return Preference.unanswered(problem)
+
+
+def _as_read(found: Preference) -> Judgement:
+    """Return what was read of a pair: something if one order has an answer, or why nothing was."""
+    if found.given.stated is None and found.swapped.stated is None:
+        return Judgement.unscored(str(found.problem), calls=found.calls)
+    return Judgement(score=0.0)

@@ -116,6 +116,23 @@ class TestMissingAnswers:
         with pytest.raises(ModelError, match="wrong key"):
             preferred(Comparer(broken).lm())
 
+    def test_a_model_whose_answers_nobody_can_read_is_not_asked_on(self, scripted):
+        lm, engine = scripted(lambda request: "Hm.")
+        pairs = [ResponsePair(source=f"s{n}", first="a", second="b") for n in range(100)]
+        with pytest.raises(ModelError, match="nothing that the model answered could be read"):
+            list(prefer_each(Pairs(weighting="none"), pairs, lm=lm, concurrency=1))
+        assert len(engine.requests) < 100
+
+    def test_one_order_with_an_answer_is_enough_to_ask_on(self, scripted, answered):
+        def script(request):
+            first = request.user.index("text 2") < request.user.index("text 1")
+            return answered(better="A") if first else "Hm."
+
+        lm, _ = scripted(script)
+        pairs = [ResponsePair(source=f"s{n}", first="text 1", second="text 2") for n in range(40)]
+        found = [one for _, one in prefer_each(Pairs(weighting="none"), pairs, lm=lm)]
+        assert all(one.problem for one in found)
+
 
 class TestPreferenceJudge:
     @pytest.mark.parametrize("weighting", ["none", "probabilities"])
