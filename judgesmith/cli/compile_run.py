@@ -203,9 +203,11 @@ def _for_these(
 
     if not settings.minds_versions:
         return settings
-    with blaming("--objective"):
+    with blaming("--criteria" if is_unlabelled(dataset, settings) else "--objective"):
         found = settings_without_labels(dataset, settings)
-    with blaming("--kinds" if settings.kinds else "--objective"):
+    with blaming("--kinds" if settings.kinds else "--task" if settings.task else "--objective"):
+        chosen_versions(dataset, settings.model_copy(update={"holdout_kinds": ()}))
+    with blaming("--holdout-kinds"):
         chosen_versions(dataset, settings)
     if calibration.calibrate and is_unlabelled(dataset, found):
         raise OptionError(

@@ -5,6 +5,7 @@ They are those that the data holds, or else made here, by rules.
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import product
@@ -167,8 +168,10 @@ def _named(names: Sequence[str], usual: Kinds, known: Kinds) -> Kinds:
         own = own or [kind for kind in known if name == kind.name]
         own = own or [kind for kind in known if name == kind.kind]
         if not own:
-            options = ", ".join(dict.fromkeys(kind.kind for kind in known))
-            raise ValueError(f"no kind of change is called {name!r}; there is {options}.")
+            kinds = list(dict.fromkeys(kind.kind for kind in known))
+            near = difflib.get_close_matches(name, kinds, n=1)
+            hint = f"did you mean {near[0]}?" if near else f"name one such as {kinds[0]}."
+            raise ValueError(f"no kind of change is called {name!r}; {hint}")
         found |= dict.fromkeys(own)
     return tuple(found)
 

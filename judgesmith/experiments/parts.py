@@ -158,6 +158,12 @@ def parts_of(
     selection = rows(split.tuning[inner.selection], changed)
     if selection is None:
         raise ValueError("no rated rows are left to choose by; rate more sources.")
+    if changed is not None and not selection.versioned.any():
+        names = ", ".join(kind.name for kind in changed.seen)
+        raise ValueError(
+            f"none of the {len(selection)} rows to choose by could be changed by {names}; name "
+            "other kinds, or give longer texts."
+        )
     if settings.optimizer != "none":
         selection.refuse_constant(targets.compared)  # here, before anything is asked
     reported = None if changed is None else replace(changed, seen=selection.kinds)

@@ -47,8 +47,8 @@ def settings_without_labels(dataset: DataSet, settings: CompileSettings) -> Comp
         return settings
     if terms := rated_terms(parse_objectives(settings.objective)):
         raise ValueError(
-            f"{', '.join(dict.fromkeys(terms))} compares scores with people's, and {dataset.name} "
-            "has no ratings; leave it out of the objective, as d_min and d_avg need none, or say "
+            f"the objective compares scores with people's ({', '.join(dict.fromkeys(terms))}), and "
+            f"{dataset.name} has no ratings; leave that out, as d_min and d_avg need none, or say "
             "--map score=COLUMN if a column holds ratings."
         )
     if settings.criteria in ("inferred", "human"):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from judgesmith.optimizers.discernment_objectives import DiscernmentObjective
 from judgesmith.optimizers.grammar import parse_objectives
 
 RANKS_NOTE = (
@@ -41,6 +42,11 @@ def check_within_source(objective: str, *, judge: str) -> None:
         level = getattr(atom, "level", None)
         if level == "sample" or getattr(atom, "is_effort", False) or str(atom) == "scored":
             continue
+        if isinstance(atom, DiscernmentObjective):
+            raise ValueError(
+                f"scores of {judge} are ranks within a source, among which a changed version would "
+                f"stand beside its original; leave {atom} out."
+            )
         name = str(atom).partition("@")[0]
         instead = f"say {name}@sample" if level else "leave it out"
         raise ValueError(

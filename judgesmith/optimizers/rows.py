@@ -242,10 +242,20 @@ class Rows:
             What is compared with people.
         usd : sequence of float
             What each judgement of a row costs, where that is known.
+
+        Raises
+        ------
+        ValueError
+            If there is not one judgement per row, or per text.
         """
         n = len(self)
+        if len(judgements) not in (n, len(self.texts)):
+            raise ValueError(
+                f"judgements are one per row or per text, {n} or {len(self.texts)}; got "
+                f"{len(judgements)}."
+            )
         changed = None
-        if len(judgements) > n:
+        if self.kinds and len(judgements) == len(self.texts):
             changed = Changed(kinds=self.kinds, versioned=self.versioned, judgements=judgements[n:])
         parts = {
             one: judged_table(
@@ -272,9 +282,10 @@ class Rows:
         nothing = Judgement(score=0.0, calls=("",))
         empty = self.judged([nothing] * len(self.texts), targets, usd=[0.0] * n)
         said = empty.human if empty.is_rated else np.zeros(empty.n)
-        damaged = empty.damaged
-        if damaged is not None:
-            damaged = damaged + said[:, None] - [float(kind.lowers) for kind in self.kinds]
+        damaged = None
+        if empty.versioned is not None:
+            worse = said[:, None] - [float(kind.lowers) for kind in self.kinds]
+            damaged = np.where(empty.versioned, worse, np.nan)
         return empty.predicting(said, damaged)
 
     def percent(self) -> FloatArray:

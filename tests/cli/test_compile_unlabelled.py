@@ -1,0 +1,91 @@
+import json
+
+import pytest
+
+from judgesmith.cli.main import main
+from judgesmith.experiments import read_items
+
+OPTIONS = (
+    *("--objective", "d_avg; false_alarms <= 1", "--optimizer", "protocol", "--trials", "2"),
+    *("--kinds", "word_deletions,punctuation_loss,padding", "--holdout-kinds", "repetition"),
+)
+
+
+@pytest.fixture
+def texts(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    place = tmp_path / "texts.jsonl"
+    with place.open("w", encoding="utf-8") as file:
+        for item in read_items("sample").subset(range(60)):
+            row = {"source": item.source, "response": item.response, "system_id": item.system_id}
+            file.write(json.dumps(row) + "\n")
+    return str(place)
+
+
+def told(capsys, *arguments):
+    assert main(list(arguments)) == 0, capsys.readouterr().err
+    return capsys.readouterr().out
+
+
+def test_a_judge_is_made_and_says_of_what(texts, capsys):
+    said = told(capsys, "compile", texts, "-o", "judge", *OPTIONS)
+    assert "nobody rated it" in said
+    assert "kinds it never saw" in said
+    assert "discernment grows with the number of rows" in said
+    assert "(people:" not in said
+    shown = told(capsys, "show", "judge")
+    assert "Made from texts that nobody rated" in shown
+    assert "Kept for the report: repetition." in shown
+
+
+def test_as_json(texts, capsys):
+    found = json.loads(told(capsys, "compile", texts, "-o", "judge", *OPTIONS, "--json"))
+    assert found["selection"] is found["heldout"] is found["uncompiled"] is found["gain"] is None
+    assert found["target"] == "auto"
+    kinds = [one["name"] for one in found["discernment"]["kinds"]]
+    assert {"word_deletions/minor", "punctuation_loss", "padding"} <= set(kinds)
+    assert found["discernment"]["unseen"]["heldout"]["overall"]["d_min"]["value"] > 0
+    assert list(found["objective"]["constraints"]) == ["false_alarms <= 1"]
+
+
+def test_the_same_run_again_asks_nothing(texts, capsys):
+    told(capsys, "compile", texts, "-o", "judge", *OPTIONS)
+    assert "nothing was asked" in told(capsys, "compile", texts, "-o", "judge", *OPTIONS)
+
+
+def test_a_dry_run_counts_versions(texts, capsys):
+    few, many = (
+        json.loads(
+            told(
+                *(capsys, "compile", texts, "-o", "judge", *OPTIONS),
+                *("--versions", n, "--dry-run", "--json"),
+            )
+        )["calls"]
+        for n in ("1", "0")
+    )
+    assert many > 1.5 * few
+
+
+def test_the_default_search_is_of_the_protocol(texts, capsys):
+    said = told(
+        *(capsys, "compile", texts, "-o", "judge", "--objective", "d_min", "--dry-run"),
+        *("--kinds", "punctuation_loss"),
+    )
+    assert "calls as a rule" in said
+
+
+def test_without_rows_held_out(texts, capsys):
+    said = told(capsys, "compile", texts, "-o", "judge", *OPTIONS, "--holdout", "0")
+    assert "Discernment on the rows it was chosen by" in said
+
+
+def test_a_front(texts, capsys):
+    front = ("--objective", "d_avg, -calls", "--optimizer", "protocol", "--trials", "3")
+    told(capsys, "compile", texts, "-o", "judge", *front, "--kinds", "punctuation_loss")
+    assert "-calls" in told(capsys, "show", "judge")
+
+
+def test_a_judge_goes_on_from_one_that_was_made_without_ratings(texts, capsys):
+    told(capsys, "compile", texts, "-o", "judge", *OPTIONS)
+    said = told(capsys, "compile", "sample", "-o", "next", "--from", "judge", "--rounds", "2")
+    assert "Agreement with people, held out" in said
