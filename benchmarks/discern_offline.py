@@ -13,6 +13,9 @@ the controls, and lets an Active-Critic judge with the task's criteria score eac
   answers to questions about a paragraph;
 - DEMETR and BUMP: texts that people and scripts changed, as they are.
 
+One table has all sets, and sentences say what was not noticed; ``--tables`` adds a table for each
+set, D by criterion.
+
 With ``--recorded``, the metrics that BUMP's authors recorded: the share of pairs whose wrong
 version scores lower, in per cent, as they published it, and D.
 """
@@ -37,6 +40,7 @@ from judgesmith.experiments.discernment_text import (
     score_text,
     verdict_text,
 )
+from judgesmith.experiments.formats import open_rows
 from judgesmith.experiments.known_criteria import known_criterion, named_criterion
 from judgesmith.experiments.originals import originals_of
 from judgesmith.experiments.perturbed_rows import versions_of
@@ -59,6 +63,7 @@ PARTS = {
     "question_answering": "A question or an instruction is answered.",
 }
 RECORDED = "recorded/bump_metrics"
+AS_THEY_ARE = ("BUMP", "DEMETR")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -185,6 +190,38 @@ def summary(found: Mapping[str, Discerned]) -> Iterator[str]:
         )
 
 
+SHORT = {"noticed": "", "left alone": "", "not noticed": " no", "too few texts": " too few"}
+SHORT |= {"prefers damage": " prefers", "favoured": " favours", "false alarm": " alarm"}
+
+
+def together(found: Mapping[str, Discerned]) -> Iterator[str]:
+    """Yield one row per kind of change, with D on every set and what is wrong with it."""
+    cell = {
+        (title, shown_name(kind)): f"{score_text(kind.found.score.value)}{mark(kind)}"
+        for title, one in found.items()
+        for kind in one.kinds
+        if kind.n_versions
+    }
+    names = {shown_name(kind): kind.kind.lowers for one in found.values() for kind in one.kinds}
+    yield from head("change", *found)
+    for name in sorted(names, key=lambda name: not names[name]):
+        row = [cell.get((title, name), "") for title in found]
+        if any(row):
+            yield line(name, *row)
+
+
+def mark(one: KindFound) -> str:
+    """Return a verdict in a word; none where the judge does as it should."""
+    verdict = verdict_text(one)
+    return SHORT.get(verdict, f" {verdict}")
+
+
+def shown_name(one: KindFound) -> str:
+    """Return the name of a change as tables show it."""
+    name = one.kind.name.replace("_", " ")
+    return name if one.kind.lowers else f"{name} (control)"
+
+
 def table(found: Discerned) -> Iterator[str]:
     """Yield one row per kind of change."""
     experts = found.damage is not None and found.damage.expert_lowest is not None
@@ -199,9 +236,8 @@ def cells(one: KindFound, *, experts: bool) -> list[str]:
     """Return the row of a kind: D with its interval, D with weights, D by metric."""
     expert = one.found.expert_score
     weighed = ["" if expert is None else score_text(expert.value)] if experts else []
-    name = one.kind.name if one.kind.lowers else f"{one.kind.name} (control)"
     return [
-        name.replace("_", " "),
+        shown_name(one),
         verdict_text(one),
         str(one.n_versions),
         estimate_text(one.found.score),
@@ -216,10 +252,7 @@ def recorded() -> Iterator[str]:
     perturbed = versions_of(dataset)
     folder = Path(os.environ.get("JUDGESMITH_DATA", "../shared/data"))
     path = folder / f"{RECORDED}.jsonl.gz"
-    names = dict.fromkeys(
-        str(item.extra["judge"])
-        for item in stream_items(path, columns="response=judge,source_id=source_id")
-    )
+    names = dict.fromkeys(str(row["judge"]) for _, row in open_rows(path).rows)
     rows = []
     for name in names:
         scores = read_scores(path, dataset, judge=name)
@@ -250,6 +283,7 @@ def main() -> None:
     parser.add_argument("--items", type=int, default=100, help="texts per set")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--only", nargs="*", default=[], help="titles of sets")
+    parser.add_argument("--tables", action="store_true", help="a table for each set, too")
     parser.add_argument("--recorded", action="store_true", help="metrics recorded on BUMP")
     options = parser.parse_args()
     if options.recorded:
@@ -258,10 +292,12 @@ def main() -> None:
     chosen = [one for one in SOURCES if not options.only or one.title in options.only]
     found = {one.title: tested(one, options.items, options.seed) for one in chosen}
     print("\n".join(summary(found)))
+    made = {title: one for title, one in found.items() if title not in AS_THEY_ARE}
+    print("\n" + "\n".join(together(made)))
     for title, one in found.items():
         print(f"\n### {title}\n")
-        print("\n".join(table(one)))
-        print()
+        if options.tables:
+            print("\n".join(table(one)) + "\n")
         print("\n".join(f"- {said}" for said in conclusions(one)))
 
 

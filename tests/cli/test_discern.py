@@ -211,3 +211,12 @@ def test_the_task_says_which_changes_are_made(run, judge, data):
 def test_a_file_that_perturb_wrote_is_tested(run, judge, data):
     assert run("perturb", data, "-o", "made.jsonl", "--sample", "6").status == 0
     assert run("discern", judge, "made.jsonl", "--json").json["originals"] == 6
+
+
+def test_a_judge_that_ranks_responses_is_refused(run, data, versions):
+    ranks = ["--judge", "pairs", "--optimizer", "none", "--objective", "q@sample"]
+    made = run("compile", data, "-o", "pairs", *ranks)
+    assert made.status == 0
+    done = run("discern", "pairs", versions)
+    assert done.status == 2
+    assert "compares the responses to a source with each other" in done.err

@@ -98,6 +98,29 @@ def test_once_finishes_what_is_in_flight_and_goes_on_where_it_was(
 
 
 @pytest.mark.no_cover
+def test_discern_stops_too_and_pays_for_the_rest_alone(run, start, server, ask, data, folder):
+    server.script(SLOW)
+    command = ["discern", "made", data, "--sample", "4", *ask]
+    process = start(*command, "-o", "out", "--concurrency", "4")
+    wait_for(lambda: server.counts()["answered"] >= 4 and server.counts()["in_flight"])
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=50)
+    assert (process.returncode, err.count("\n")) == (130, 1)
+    assert out.count("\n") == 1
+    assert not (folder / "out").exists()
+    n_asked = server.counts()["requests"]
+    server.reset()
+    server.script(QUICK)
+    assert run(*command, "-o", "out").status == 0
+    n_asked += server.counts()["requests"]
+    server.reset()
+    server.script(QUICK)
+    assert run(*command, "-o", "other", "--ledger", "fresh.sqlite").status == 0
+    assert server.counts()["requests"] == n_asked
+    assert contents(folder / "out") == contents(folder / "other")
+
+
+@pytest.mark.no_cover
 def test_evaluate_stops_in_the_same_way(run, start, server, ask, data):
     server.script(SLOW)
     process = start("evaluate", "made", data, *ask, "--concurrency", "4")
