@@ -76,11 +76,22 @@ def verdict(found: Comparison) -> str:
         if gain.low == gain.low
         else "[no interval]"
     )
-    clear = f"clear at {gain.confidence:.0%}" if found.better else "not clear"
     return (
         f"{first.label} agrees better with people{where}: {name} {values[0]:.3f} against "
         f"{values[1]:.3f} for {second.label}, difference {values[0] - values[1]:+.3f} {sure}: "
-        f"{clear}."
+        f"{_clear_text(gain)}."
+    )
+
+
+def _clear_text(gain: PairedEstimate) -> str:
+    """Return whether a difference is clear, and why not where its interval leaves out zero."""
+    if gain.is_clear:
+        return f"clear at {gain.confidence:.0%}"
+    if gain.low <= 0 <= gain.high or gain.low != gain.low:
+        return "not clear"
+    return (
+        f"not clear, for the interval leaves out zero, but over {gain.n_groups} sources p stays "
+        f"above {1 - gain.confidence:.2g}"
     )
 
 

@@ -110,10 +110,10 @@ class Comparison:
 
     @property
     def better(self) -> Literal["a", "b"] | None:
-        """Who agrees better, if the interval of the gain leaves out zero."""
-        if self.gain.low > 0:
-            return "a"
-        return "b" if self.gain.high < 0 else None
+        """Who agrees better, if the gain is clear (see ``PairedEstimate.is_clear``)."""
+        if not self.gain.is_clear:
+            return None
+        return "a" if self.gain.low > 0 else "b"
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything ready for JSON; nothing is called held out that may be seen."""

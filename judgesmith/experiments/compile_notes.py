@@ -12,6 +12,7 @@ from judgesmith.experiments.settings import CompileSettings
 from judgesmith.experiments.stated_scores import stated_notes
 from judgesmith.experiments.tuning import Tuning
 from judgesmith.experiments.within_source import RANKS_NOTE
+from judgesmith.metrics import PairedEstimate
 from judgesmith.metrics.perturbations.wilcoxon import FEWEST_NONZERO
 from judgesmith.optimizers import JudgedTable
 from judgesmith.optimizers.rows import Rows
@@ -88,14 +89,28 @@ def notes_on(
         tried = "was tried" if complete else "was tried before the budget ended"
         better = "agreed better with people" if tables[0].is_rated else f"had more {objective.name}"
         yield f"nothing that {tried} {better}: this is the judge as it was."
-    elif objective.gain is not None and not objective.gain.low > 0:
-        low = objective.gain.low
-        held = "is undefined" if low != low else f"begins at {low:.3f}"
+    elif (gain := objective.gain) is not None and not (gain.is_clear and gain.low > 0):
         better = "agrees better" if tables[0].is_rated else "is better"
         yield (
-            f"the interval of the gain in {objective.name} {held}: the rows held out do not show "
-            f"that this judge {better} than the one it started from."
+            f"the interval of the gain in {objective.name} {unclear_text(gain)}: the rows held out "
+            f"do not show that this judge {better} than the one it started from."
         )
+
+
+def unclear_text(gain: PairedEstimate) -> str:
+    """Return what is to be said of the interval of a gain that is none for sure.
+
+    Examples
+    --------
+    >>> from judgesmith.metrics import PairedEstimate
+    >>> known = dict(value=1.1, high=1.1, confidence=0.95, n=12, n_groups=2, n_undefined=0)
+    >>> unclear_text(PairedEstimate(low=0.7, p_value=0.273, first=1.4, second=0.3, **known))
+    'begins at 0.700, but p is 0.273 over so few sources (2)'
+    """
+    if gain.low != gain.low:
+        return "is undefined"
+    few = f", but p is {gain.p_value:.3f} over so few sources ({gain.n_groups})"
+    return f"begins at {gain.low:.3f}{few if gain.low > 0 else ''}"
 
 
 def criteria_notes(

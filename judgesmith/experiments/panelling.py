@@ -17,6 +17,7 @@ from judgesmith.experiments.agreeing import (
     optimism,
     plain,
 )
+from judgesmith.experiments.compile_notes import unclear_text
 from judgesmith.experiments.dataset import DataSet
 from judgesmith.experiments.good_and_bad import good_and_bad
 from judgesmith.experiments.panel_rows import PanelParts, PanelSettings, panel_parts
@@ -295,10 +296,10 @@ def _notes(
         )
     if gain is not None and len(weights.asked) > 1:
         found = gain["dataset"]["q"]
-        if not found.low > 0:
+        if not (found.is_clear and found.low > 0):
             said.append(
                 "the rows held out do not show that the panel agrees better than its best judge, "
-                f"{best}: the interval of the gain in q begins at {found.low:.3f}."
+                f"{best}: the interval of the gain in q {unclear_text(found)}."
             )
     if not complete:
         said.append("the budget ended before every row was judged; a larger one goes on from here.")

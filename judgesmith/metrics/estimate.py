@@ -62,3 +62,22 @@ class PairedEstimate(Estimate):
     first: float
     second: float
     p_value: float
+
+    @property
+    def is_clear(self) -> bool:
+        """Whether the difference is told from none: by the interval and by the p-value, both.
+
+        Over few units resamples cannot spread as far as the difference may: with two sources that
+        point the same way the interval leaves out zero whatever its confidence, and p does not
+        fall below 0.2.
+
+        Examples
+        --------
+        >>> known = dict(value=1.1, confidence=0.95, n=12, n_undefined=0, first=1.4, second=0.3)
+        >>> PairedEstimate(low=0.7, high=1.1, p_value=0.273, n_groups=2, **known).is_clear
+        False
+        >>> PairedEstimate(low=0.7, high=1.6, p_value=0.002, n_groups=40, **known).is_clear
+        True
+        """
+        leaves_out_zero = self.low > 0 or self.high < 0
+        return leaves_out_zero and self.p_value <= 1 - self.confidence

@@ -66,6 +66,12 @@ def gain(first, second, low, high, p_value=0.5):
             "+0.250 [-0.10, +0.60], p = 0.500: not clear.",
         ),
         (
+            gain(1.5, 0.25, 0.72, 1.25, 0.273) | {"n_groups": 2},
+            "new agrees better with people: Spearman 1.500 against 0.250 for old, difference "
+            "+1.250 [+0.72, +1.25], p = 0.273: not clear, for the interval leaves out zero, but "
+            "over 2 sources p stays above 0.05.",
+        ),
+        (
             gain(0.5, 0.25, NAN, NAN, NAN),
             "new agrees better with people: Spearman 0.500 against 0.250 for old, difference "
             "+0.250 [no interval]: not clear.",

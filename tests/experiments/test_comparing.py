@@ -76,6 +76,16 @@ def test_a_judge_that_is_clearly_better_is_called_so_whichever_comes_first(data)
     assert ahead.gain.p_value < 0.05
 
 
+def test_two_sources_carry_no_clear_difference_however_they_agree(data):
+    few = data.subset(range(8))
+    found = compared(few, noisy(few, 0.01, 1), noisy(few, 3.0, 2))
+    assert found.gain.n_groups == 2
+    assert found.gain.low > 0
+    assert found.gain.p_value > 0.2
+    assert found.better is None
+    assert found.to_dict()["objective"]["better"] is None
+
+
 def test_equal_scores_are_neither_better_nor_worse(data):
     values = noisy(data, 1.0, 1)
     found = compared(data, values, 10 * values + 3)

@@ -26,6 +26,21 @@ def test_a_paired_estimate_adds_both_values_and_the_p_value():
     assert list(found) == [*FIELDS, "first", "second", "p_value"]
 
 
+@pytest.mark.parametrize(
+    ("low", "high", "p_value", "clear"),
+    [
+        (0.1, 0.9, 0.04, True),
+        (-0.9, -0.1, 0.04, True),
+        (0.1, 0.9, 0.06, False),
+        (-0.1, 0.9, 0.04, False),
+        (float("nan"), float("nan"), float("nan"), False),
+    ],
+)
+def test_a_difference_is_clear_when_interval_and_p_value_say_so(low, high, p_value, clear):
+    found = {**FIELDS, "low": low, "high": high, "p_value": p_value, "first": 0.7, "second": 0.2}
+    assert PairedEstimate(**found).is_clear is clear
+
+
 def test_an_estimate_cannot_be_changed():
     with pytest.raises(dataclasses.FrozenInstanceError):
         Estimate(**FIELDS).value = 1.0
