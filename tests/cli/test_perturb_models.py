@@ -1,6 +1,8 @@
 """``judgesmith perturb --model``: a model changes texts, each answer verified and on record."""
 
 import json
+import signal
+import time
 
 import pytest
 
@@ -86,6 +88,27 @@ def test_a_budget_that_ends_is_told_and_the_same_command_goes_on(run, folder, te
     done = run(*command, "--concurrency", "1", "--max-calls", "100", "--force")
     assert done.json["kinds"]["fictional_entities/minor"]["versions"] == 5
     assert model_server.counts()["requests"] == 1 + 5 + 3
+
+
+@pytest.mark.no_cover
+def test_an_interrupt_lets_what_is_asked_be_answered_and_the_same_command_goes_on(
+    run, start, folder, texts, model_server
+):
+    command = ["perturb", texts, "-o", "out.jsonl", *KIND, *model_server.options]
+    model_server.reset()
+    model_server.script({"contains": "house-", "latency": 0.5, "answer": says("no")})
+    model_server.script({"answer": STEPS})
+    process = start(*command, "--concurrency", "2")
+    while not (counts := model_server.counts())["in_flight"] or counts["requests"] < 3:
+        time.sleep(0.01)
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=50)
+    assert process.returncode == 130
+    assert not (folder / "out.jsonl").exists()
+    counts = model_server.counts()
+    assert counts["answered"] == counts["requests"] < 1 + 3 * 6
+    assert run(*command).status == 0
+    assert model_server.counts()["requests"] == 1 + 3 * 6
 
 
 def test_the_offline_model_says_that_rules_stand_in(run, folder, texts):

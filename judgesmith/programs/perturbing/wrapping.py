@@ -12,13 +12,13 @@ _BLOCK = re.compile(r"(```+|~~~+)\w*[ \t]*\n(.*)\n[ \t]*\1", re.DOTALL)
 _QUOTED = (('"', '"'), ("\u201c", "\u201d"), ("\u201e", "\u201c"), ("\u00ab", "\u00bb"))
 
 _REFUSES = re.compile(
-    r"\W*(?:i['\u2019]?m sorry|i am sorry|sorry,|i apologi[sz]e|as an ai\b|as a language model"
+    r"\W*+(?:i['\u2019]?m sorry|i am sorry|sorry,|i apologi[sz]e|as an ai\b|as a language model"
     r"|i (?:can(?:no|['\u2019])t|am unable|am not able|won['\u2019]t|will not|must decline)"
     r"|i['\u2019]m (?:unable|not able)|unfortunately, i\b)",
     re.IGNORECASE,
 )
 _REMARKS = re.compile(
-    r"\W*(?:sure\b[,!.:]|certainly\b[,!.:]|of course\b[,!.:]|okay\b[,!.:]|ok\b[,!.:]"
+    r"\W*+(?:sure\b[,!.:]|certainly\b[,!.:]|of course\b[,!.:]|okay\b[,!.:]|ok\b[,!.:]"
     r"|absolutely\b[,!.:]|here(?:['\u2019]s| is| are) (?:the|a|an|your|my|one)\b[^.!?\n]{0,80}:"
     r"|(?:the )?(?:changed|modified|revised|edited|rewritten|paraphrased|new|final) "
     r"(?:text|version)\b[^.!?\n]{0,40}:"
