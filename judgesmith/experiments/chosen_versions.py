@@ -5,7 +5,6 @@ They are those that the data holds, or else made here, by rules.
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import product
@@ -23,12 +22,12 @@ from judgesmith.optimizers.rows import Rows, Versions
 from judgesmith.optimizers.several_objectives import needs_controls, needs_versions
 from judgesmith.programs.perturbing import (
     CONTROLS,
-    PERTURBATIONS,
     Donors,
     amount_of,
     perturb,
     perturbations_for,
 )
+from judgesmith.programs.perturbing.naming import perturbations_named
 from judgesmith.signatures.perturbation import Perturbation, Perturbed
 from judgesmith.signatures.rated import RatedItem
 
@@ -122,16 +121,17 @@ def chosen_versions(dataset: DataSet, settings: CompileSettings) -> ChosenVersio
             f"{dataset.name} holds changed versions, which are taken as they are; leave the task "
             "out, or give data without versions."
         )
+    held: Kinds = ()
     if given:
-        known, make = _given(dataset)
-        usual = known
+        held, make = _given(dataset)
+        usual = held
     else:
-        known, make = tuple(PERTURBATIONS.values()), _made(dataset, settings)
+        make = _made(dataset, settings)
         usual = perturbations_for(settings.task)
         if needs_controls(objective):
             usual = (*usual, *(kind for kind in CONTROLS if kind not in usual))
-    wanted = _named(settings.kinds, usual, known) if settings.kinds else usual
-    unseen = _named(settings.holdout_kinds, usual, known)
+    wanted = _named(settings.kinds, settings.task, held) or usual
+    unseen = _named(settings.holdout_kinds, settings.task, held)
     chosen = ChosenVersions(
         seen=tuple(kind for kind in wanted if kind not in unseen),
         unseen=unseen,
@@ -157,21 +157,20 @@ def original_places(dataset: DataSet) -> NDArray[np.intp]:
     return np.flatnonzero([is_original(item) for item in dataset]).astype(np.intp)
 
 
-def _named(names: Sequence[str], usual: Kinds, known: Kinds) -> Kinds:
-    """Return the kinds of these names, each a kind, which stands for all degrees, or with degree.
+def _named(names: Sequence[str], task: str | None, held: Kinds) -> Kinds:
+    """Return the kinds of these names: of those that the data holds, where it holds some.
 
-    Those that the task has come before others of the same name.
+    Each is a kind, which stands for all its degrees, or a kind with its degree.
     """
+    if not held or not names:
+        return perturbations_named(names, task) if names else ()
     found: dict[Perturbation, None] = {}
     for name in names:
-        own = [kind for kind in usual if name in (kind.kind, kind.name)]
-        own = own or [kind for kind in known if name == kind.name]
-        own = own or [kind for kind in known if name == kind.kind]
+        own = [kind for kind in held if name in (kind.kind, kind.name)]
         if not own:
-            kinds = list(dict.fromkeys(kind.kind for kind in known))
-            near = difflib.get_close_matches(name, kinds, n=1)
-            hint = f"did you mean {near[0]}?" if near else f"name one such as {kinds[0]}."
-            raise ValueError(f"no kind of change is called {name!r}; {hint}")
+            raise ValueError(
+                f"no text in the data was changed by {name}; it has {', '.join(map(str, held))}."
+            )
         found |= dict.fromkeys(own)
     return tuple(found)
 

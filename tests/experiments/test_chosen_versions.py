@@ -97,7 +97,7 @@ def test_kinds_with_too_few_versions_are_left_out(data):
 
 
 def test_where_all_kinds_have_too_few_they_stay(data):
-    found = parts(data.subset(range(40)), kinds=("case_loss", "truncation", "negation") * 1)
+    found = parts(data.subset(range(40)), kinds=("case_loss", "truncation", "negation"))
     assert len(found.selection.kinds) >= 1
 
 
@@ -132,6 +132,10 @@ class TestDataWithVersions:
         first = found.selection.versions[0][0]
         assert first.response.startswith("It is whole.")
 
+    def test_kinds_that_it_lacks_are_told(self, data):
+        with pytest.raises(ValueError, match="was changed by negation; it has swap"):
+            chosen_versions(data, settings(kinds=("negation",)))
+
     def test_they_are_no_rows_themselves(self, data):
         found = parts(data)
         assert found.counts(chosen_targets(data, settings()))["unrated"] == 0
@@ -159,5 +163,5 @@ def test_texts_that_cannot_be_changed_are_refused():
 
 
 def test_a_kind_that_is_misspelt_is_told(data):
-    with pytest.raises(ValueError, match="called 'negatoin'; did you mean negation"):
+    with pytest.raises(ValueError, match="no change is called 'negatoin'; did you mean negation"):
         chosen_versions(data, settings(kinds=("negatoin",)))
