@@ -8,7 +8,7 @@ from itertools import islice
 from random import Random
 from typing import TypeVar
 
-from judgesmith.programs.perturbing.catalogue import Amount
+from judgesmith.programs.perturbing.catalogue import Amount, wanted
 from judgesmith.programs.perturbing.donors import Donors
 from judgesmith.programs.perturbing.passage import Passage
 from judgesmith.signatures.perturbation import Skipped
@@ -62,9 +62,7 @@ class Case:
         >>> [case.wanted(n) for n in (1, 3, 5)]
         [2, 2, 3]
         """
-        if isinstance(self.amount, int):
-            return self.amount
-        return max(-(-n_places // self.amount.step), self.amount.at_least)
+        return wanted(self.amount, n_places)
 
 
 def drawn_order(n: int, rng: Random) -> Iterator[int]:

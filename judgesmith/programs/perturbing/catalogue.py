@@ -59,6 +59,19 @@ Amount = int | Every
 _ALL = Every()
 
 
+def wanted(amount: Amount, n_places: int) -> int:
+    """Return how many of some places an amount asks for, which may be more than there are.
+
+    Examples
+    --------
+    >>> [wanted(Every(step=2, at_least=2), n) for n in (1, 3, 5)], wanted(4, 1)
+    ([2, 2, 3], 4)
+    """
+    if isinstance(amount, int):
+        return amount
+    return max(-(-n_places // amount.step), amount.at_least)
+
+
 def _ways(
     kind: str,
     level: Level,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from judgesmith.programs.perturbing.case import Case, Change, Found, drawn_order, too_few
+from judgesmith.programs.perturbing.case import Case, Change, Found, drawn, too_few
 from judgesmith.programs.perturbing.sentences import joined_by
 from judgesmith.signatures.perturbation import Skipped
 
@@ -40,6 +40,5 @@ def empty_sentences(case: Case) -> Found:
     if len(sentences) < k:
         return too_few(k, "sentences")
     between = joined_by(case)
-    order = drawn_order(len(sentences), case.rng)
-    places = [sentences[place][1] for place, _ in zip(order, range(k), strict=False)]
+    places = [end for _, end in drawn(sentences, k, case.rng)]
     return [(place, place, between + _EMPTY[case.rng.randrange(len(_EMPTY))]) for place in places]

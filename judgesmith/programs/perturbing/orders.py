@@ -116,13 +116,6 @@ def read_order(text: str) -> tuple[str, Amount] | None:
     return kind, Every(step=int(found[3] or 1), at_least=int(found[4] or 1))
 
 
-def wanted(amount: Amount, n_places: int) -> int:
-    """Return how many of some places an amount asks for, which may be more than there are."""
-    if isinstance(amount, int):
-        return amount
-    return max(-(-n_places // amount.step), amount.at_least)
-
-
 def no_use(text: str, perturbation: Perturbation, amount: Amount) -> str:
     """Return why a text cannot be changed in this way, whoever is asked; empty if it may be.
 

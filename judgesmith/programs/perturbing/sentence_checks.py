@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 
 from judgesmith.programs.features.words import Text
-from judgesmith.programs.perturbing.catalogue import Amount
+from judgesmith.programs.perturbing.catalogue import Amount, wanted
 from judgesmith.programs.perturbing.differences import Difference, Token, tokens_of
 from judgesmith.programs.perturbing.mentions import (
     capitals_tell,
@@ -18,7 +18,6 @@ from judgesmith.programs.perturbing.mentions import (
     numbers_in,
     plain,
 )
-from judgesmith.programs.perturbing.orders import wanted
 from judgesmith.programs.perturbing.passage import Passage
 from judgesmith.programs.perturbing.word_checks import kept_fault
 from judgesmith.signatures.perturbation import Edit

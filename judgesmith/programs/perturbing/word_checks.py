@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from itertools import pairwise
 
-from judgesmith.programs.perturbing.catalogue import Amount
+from judgesmith.programs.perturbing.catalogue import Amount, wanted
 from judgesmith.programs.perturbing.differences import Difference, Token
 from judgesmith.programs.perturbing.grammar import WRONG_FORMS
 from judgesmith.programs.perturbing.languages import FUNCTION_WORDS, language_of
@@ -22,7 +22,6 @@ from judgesmith.programs.perturbing.mentions import (
     numbers_in,
     plain,
 )
-from judgesmith.programs.perturbing.orders import wanted
 from judgesmith.programs.perturbing.passage import Passage
 
 # Words inside names, such as Bank of Rome.

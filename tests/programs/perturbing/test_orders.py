@@ -2,14 +2,13 @@
 
 import pytest
 
-from judgesmith.programs.perturbing import PERTURBATIONS, Every
+from judgesmith.programs.perturbing import PERTURBATIONS, Every, amount_of
 from judgesmith.programs.perturbing.orders import (
     GENERAL_STEPS,
     can_be_ordered,
     no_use,
     order_of,
     read_order,
-    wanted,
 )
 from judgesmith.signatures.fences import imitates_layout
 from judgesmith.signatures.g_eval import check_steps
@@ -44,15 +43,6 @@ def test_general_steps_are_steps():
     check_steps(GENERAL_STEPS, of="any change")
 
 
-def test_amounts_count_places():
-    assert [wanted(amount, 5) for amount in (3, Every(), Every(step=2), Every(at_least=9))] == [
-        3,
-        5,
-        3,
-        9,
-    ]
-
-
 @pytest.mark.parametrize(
     ("name", "text", "reason"),
     [
@@ -71,6 +61,4 @@ def test_amounts_count_places():
 def test_texts_that_cannot_be_changed_are_told_before_anybody_is_asked(name, text, reason):
     way = PERTURBATIONS[name]
     much = 2 if name == "grammatical_errors/minor" else None
-    from judgesmith.programs.perturbing import amount_of
-
     assert no_use(text, way, much or amount_of(way)) == reason
