@@ -6,21 +6,26 @@ Free of DSPy, so that a loaded judge takes the same steps as the program it came
 from __future__ import annotations
 
 from collections.abc import Sequence
+from statistics import fmean
 
+from judgesmith.programs.aggregating import aggregate
 from judgesmith.programs.answer_probabilities import AnswerProbabilities
 from judgesmith.programs.judging import AnySteps, Steps
 from judgesmith.programs.question_forms import QuestionForm
 from judgesmith.programs.sampled_steps import Asking, Once, sampled_steps, score_on
-from judgesmith.programs.weighing import OVERALL, criterion_term
+from judgesmith.programs.weighing import OVERALL, criterion_term, weighed
 from judgesmith.programs.whole_or_each import (
     Answer,
+    of_the_whole,
     one_by_one,
     place_of,
     told_inputs,
     whole_or_each,
 )
+from judgesmith.signatures.aggregation import Aggregation
 from judgesmith.signatures.g_eval import GENERAL_STEPS, GEvalProtocol
 from judgesmith.signatures.judgement import CriterionScore, Judgement
+from judgesmith.signatures.scale import Scale
 
 _FORM = QuestionForm(outputs=({"score": "points"},))
 
@@ -67,8 +72,8 @@ def g_eval_steps(
 ) -> Steps:
     """Judge one response by ``protocol``: a generator of questions that returns a judgement.
 
-    A question whose first answer came with probabilities is not asked again: further answers are
-    for those without, of which the mean is taken.
+    A question is not asked again once an answer came with probabilities, which then is its score:
+    further answers are for those without any, of which the mean is taken.
 
     Raises
     ------
@@ -94,14 +99,37 @@ def g_eval_steps(
         return found
 
     judgement = yield from sampled_steps(
-        protocol,
+        protocol.model_copy(update={"aggregation": Aggregation()}),
         once,
         source=source,
         response=response,
         context=context,
         enough=lambda: all(term in settled for term in terms),
     )
-    return _counted(judgement, n_scored)
+    judgement = _counted(_settled_alone(judgement, settled, protocol.answers), n_scored)
+    return aggregate(protocol.aggregation, judgement, source, context, response)
+
+
+def _settled_alone(judgement: Judgement, settled: _Settled, answers: Scale) -> Judgement:
+    """Return a judgement without the answers that came before one with probabilities."""
+    criteria, how = dict(judgement.criteria), dict(judgement.weighting)
+    raw = judgement.raw
+    mixed = [one for one in settled if one in how and how[one].mode == "stated"]
+    if judgement.problem is not None or not mixed:
+        return judgement
+    for term in mixed:
+        answer, chances = settled[term]
+        alone = weighed(of_the_whole(answer), {OVERALL: chances}, answers)
+        how[term] = alone.weighting[OVERALL]
+        if term == OVERALL:
+            raw = alone.raw
+        else:
+            name = term.removeprefix(criterion_term(""))
+            criteria[name] = criteria[name].model_copy(update={"score": alone.raw})
+    if OVERALL not in settled:
+        raw = fmean(one.score for one in criteria.values() if one.score is not None)
+    update = {"criteria": criteria, "weighting": how, "raw": raw, "score": raw}
+    return judgement.model_copy(update=update)
 
 
 def _counted(judgement: Judgement, n: int) -> Judgement:

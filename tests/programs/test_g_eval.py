@@ -103,6 +103,34 @@ class TestScores:
         modes = {term: (how.mode, how.n) for term, how in judgement.weighting.items()}
         assert modes == {"criterion:brevity": ("probabilities", 0), "criterion:wit": ("samples", 3)}
 
+    def test_an_answer_with_probabilities_stands_alone_whatever_came_before(self):
+        protocol = GEvalProtocol(asks="overall", samples=5, temperature=1)
+        judgement, asked = judged(protocol, stated(1), given(4, mass=0.6, p4=0.5, p5=0.5))
+        how = judgement.weighting["overall"]
+        assert (judgement.score, judgement.raw, len(asked)) == (87.5, 87.5, 2)
+        assert (how.mode, how.n, how.stated, how.mass, how.reason) == (
+            "probabilities",
+            0,
+            75,
+            0.6,
+            "",
+        )
+
+    def test_it_stands_alone_for_its_criterion_and_in_what_was_learned(self):
+        linear = {"kind": "linear", "terms": ["criterion:brevity"], "weights": [2.0]}
+        linear |= {"centers": [0.0], "spreads": [100.0], "intercept": 1, "scale": "1..5"}
+        protocol = GEvalProtocol(rubric=TWO, samples=3, temperature=1, aggregation=linear)
+        replies = (stated(1), stated(1), given(5, p5=1), stated(3), stated(5))
+        judgement, asked = judged(protocol, *replies)
+        assert [name for name, _ in asked].count("follow_1") == 2
+        assert {name: one.score for name, one in judgement.criteria.items()} == {
+            "brevity": 100,
+            "wit": 50,
+        }
+        assert (judgement.raw, judgement.score) == (75, 3)
+        modes = {term: (how.mode, how.n) for term, how in judgement.weighting.items()}
+        assert modes == {"criterion:brevity": ("probabilities", 0), "criterion:wit": ("samples", 3)}
+
     def test_as_stated_where_nothing_is_to_be_weighed(self):
         protocol = GEvalProtocol(asks="overall", weighting="none", samples=2)
         plain = [Reply(fields={"score": one}) for one in (2, 4)]
