@@ -46,6 +46,7 @@ def compared(data: DataSet, *, seed: int, n_trials: int, versions: int) -> dict[
     parts = parts_of(data, chosen_targets(data, both), both)
     held = parts.heldout
     assert held is not None
+    assert parts.versions is not None
     found: dict[str, Any] = {"set": data.name, "seed": seed, "trials": n_trials, "held": len(held)}
     for objective in OBJECTIVES:
         started = time.perf_counter()
