@@ -32,7 +32,8 @@ from pathlib import Path
 import numpy as np
 
 from judgesmith.experiments import DataSet, read_scores, stream_items
-from judgesmith.experiments.discerning import Discerned, KindFound, discern
+from judgesmith.experiments.discerned import Discerned, KindFound
+from judgesmith.experiments.discerning import discern
 from judgesmith.experiments.discernment_text import (
     conclusions,
     estimate_text,

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from judgesmith.cli.compiled import print_estimate
+from judgesmith.cli.discern_texts import known_task, texts_in, versions_in
+from judgesmith.cli.discern_weights import AUTO, given_weights, weights_for
 from judgesmith.cli.discerned import announce, estimate_of, print_discerned
 from judgesmith.cli.faults import OptionError, blaming
 from judgesmith.cli.judge_models import asked_models, models_of_all
@@ -34,10 +34,8 @@ if TYPE_CHECKING:
     from judgesmith.experiments import DataSet
     from judgesmith.experiments.perturbed_set import PerturbedSet
     from judgesmith.experiments.version_scores import By, VersionScores
-    from judgesmith.experiments.version_weights import Shares, VersionWeights
     from judgesmith.programs.saved_kinds import AnySaved
 
-AUTO, NONE = "auto", "none"
 _OF_JUDGES = ("samples", "temperature", "dry_run", "model_name", "api_base")
 
 
@@ -128,28 +126,31 @@ def command(
 
     from judgesmith.experiments.discerning import discern
     from judgesmith.experiments.discernment_folder import check_discerned, run_of, save_discerned
+    from judgesmith.programs.asking import endpoint_of
     from judgesmith.programs.costs import usage_of
 
     given = named(judge)
     _refuse_mixed(given, criterion)
     folder = None if output is None else check_place(output)
-    dataset = _texts(data, columns)
-    task = _known_task(task, dataset)
+    dataset = texts_in(data, columns)
+    task = known_task(task, dataset)
     chosen = {"kinds": kinds, "task": task, "sample": sample, "seed": seed}
-    perturbed = _versions(dataset, data, **chosen, scored=given.path is not None)  # type: ignore[arg-type]
+    perturbed = versions_in(dataset, data, **chosen, scored=given.path is not None)  # type: ignore[arg-type]
     saved = None if given.path is not None else _to_ask(judge, samples, temperature)
     what = judge if saved is None else saved.fingerprint
-    run = run_of(what, dataset.digest, kinds, task, sample, weights, by, form, criterion, seed)
+    asked = ModelChoice(**choice)
+    models = {} if saved is None else models_of_all([saved], asked, run_id=None)
+    named_models = [f"{name} {endpoint_of(lm)}" for name, lm in models.items()]
+    settings = (kinds, task, sample, weights, by, form, criterion, seed)
+    run = run_of(what, dataset.digest, named_models, *settings)
     if folder is not None:
         with blaming(OUTPUT):
             check_discerned(folder, run, force=force)
-    shares = _given_weights(weights, perturbed)
-    asked = ModelChoice(**choice)
+    shares = given_weights(weights, perturbed)
     lms: list[dspy.LM] = []
     if saved is None:
         scores = _of_scores(given, dataset, perturbed, criterion, by)
     else:
-        models = models_of_all([saved], asked, run_id=f"discern {run}")
         if dry_run:
             print_estimate(estimate_of(saved, perturbed, models), as_json=as_json)
             return 0
@@ -159,7 +160,7 @@ def command(
     found = discern(
         scores,
         perturbed,
-        weights=_weights(weights, shares, perturbed, scores, task),
+        weights=weights_for(weights, shares, perturbed, scores, task),
         form=form,
         rng=np.random.default_rng(seed),
     )
@@ -192,109 +193,6 @@ def _refuse_mixed(given: Named, criterion: str | None) -> None:
             f"{given.text} is a file of scores, and no model is asked; leave out {said[0]}.",
             option=said[0],
         )
-
-
-def _texts(data: str, columns: str | None) -> DataSet:
-    """Return the rows of DATA, without their ratings."""
-    from judgesmith.experiments import DataSet, stream_items
-    from judgesmith.experiments.columns import column_map
-    from judgesmith.experiments.problems import DataError, Problem
-
-    with blaming("--map"):
-        column_map(columns)
-    with blaming(data):
-        rows = stream_items(data, columns=columns)
-        items = tuple(rows)
-        if not items:
-            nothing = Problem(
-                where=rows.name, field="file", expected="at least one row", came="none"
-            )
-            raise DataError([nothing])
-    return DataSet(name=rows.name.split(".")[0], items=items, notes=tuple(rows.notes))
-
-
-def _versions(
-    dataset: DataSet,
-    data: str,
-    *,
-    kinds: str | None,
-    task: str | None,
-    sample: int | None,
-    seed: int,
-    scored: bool,
-) -> PerturbedSet:
-    """Return originals and versions, as many of both as are wanted, and where they are from."""
-    import numpy as np
-
-    from judgesmith.experiments.perturbed_rows import is_perturbed, versions_of
-    from judgesmith.experiments.version_choice import some_kinds, some_originals
-
-    names = None if kinds is None else [name for one in kinds.split(",") if (name := one.strip())]
-    rng = np.random.default_rng(seed)
-    if not (is_perturbed(dataset) or scored):
-        return _made(dataset, data, names, task, sample, seed)
-    with blaming(data):
-        perturbed = versions_of(dataset)
-    if names is not None:
-        with blaming("--kinds"):
-            perturbed = some_kinds(perturbed, names)
-    if sample is not None:
-        perturbed = some_originals(perturbed, sample, rng=rng)
-    if not perturbed.n_versions:
-        raise OptionError(
-            f"no text in {dataset.name} has a version to compare it with; give rows with both.",
-            option=data,
-        )
-    return perturbed
-
-
-def _made(
-    dataset: DataSet,
-    data: str,
-    names: list[str] | None,
-    task: str | None,
-    sample: int | None,
-    seed: int,
-) -> PerturbedSet:
-    """Return versions of plain texts, made by rule as 'perturb' makes them."""
-    import numpy as np
-
-    from judgesmith.experiments.originals import MIN_CHARACTERS, originals_of
-    from judgesmith.experiments.perturbing import USUAL, Changes, perturb_texts
-    from judgesmith.programs.perturbing import Donors
-
-    pool = originals_of(dataset, min_characters=MIN_CHARACTERS.get(task or "", 0))
-    part = pool if sample is None else pool.sample(sample, rng=np.random.default_rng(seed))
-    changes = Changes(kinds=USUAL if names is None else tuple(names), task=task, seed=seed)
-    with blaming("--kinds"):
-        assert changes.perturbations
-    found = perturb_texts(part.items, changes, name=dataset.name, donors=Donors(pool.items))
-    if not found.n_versions:
-        reasons = ", ".join(f"{n} × {reason}" for reason, n in pool.left_out.items())
-        raise OptionError(
-            f"no text of {dataset.name} can be changed{': ' if reasons else ''}{reasons}; give "
-            "longer texts, or make versions with judgesmith perturb.",
-            option=data,
-        )
-    left_out = tuple(f"left out: {n} × {reason}." for reason, n in pool.left_out.items())
-    made = f"versions are made by rule from the {part.which}; perturb has more choices."
-    return replace(found, notes=(made, *left_out, *found.notes))
-
-
-def _known_task(named_task: str | None, dataset: DataSet) -> str | None:
-    """Return the task that is named, or the one that all rows state, as far as it is known."""
-    from judgesmith.metrics import EXPERT_WEIGHTS
-
-    if named_task is not None and named_task not in EXPERT_WEIGHTS:
-        raise OptionError(
-            f"no changes are known for the task {named_task!r}; name one of "
-            f"{', '.join(EXPERT_WEIGHTS)}, or leave --task out.",
-            option="--task",
-        )
-    stated = {item.extra.get("task") for item in dataset}
-    of_rows = next(iter(stated)) if len(stated) == 1 else None
-    known = isinstance(of_rows, str) and of_rows in EXPERT_WEIGHTS
-    return named_task or (of_rows if known else None)
 
 
 def _to_ask(judge: str, samples: int | None, temperature: float | None) -> AnySaved:
@@ -346,51 +244,3 @@ def _of_judge(
             concurrency=concurrency,
             progress=tell,
         )
-
-
-def _given_weights(weights: str, perturbed: PerturbedSet) -> Shares | None:
-    """Return the weights in a file, read before anything is asked; None where none is named."""
-    from judgesmith.experiments.version_weights import read_weights
-    from judgesmith.metrics import EXPERT_WEIGHTS
-
-    if weights in (AUTO, NONE, *EXPERT_WEIGHTS):
-        return None
-    if not Path(weights).is_file():
-        raise OptionError(
-            f"there is no file {weights}; name one, or auto, none, {', '.join(EXPERT_WEIGHTS)}.",
-            option="--weights",
-        )
-    with blaming("--weights"):
-        return read_weights(weights, perturbed.kinds)
-
-
-def _weights(
-    weights: str,
-    given: Shares | None,
-    perturbed: PerturbedSet,
-    scores: VersionScores,
-    task: str | None,
-) -> VersionWeights:
-    """Return expert weights for the judge's metrics, or why there are none."""
-    from judgesmith.experiments.version_weights import (
-        VersionWeights,
-        fitted_weights,
-        missing_metrics,
-        weights_of_task,
-    )
-
-    if weights == NONE:
-        return VersionWeights(said="none, as asked for")
-    if weights == AUTO:
-        return weights_of_task(task, perturbed.kinds, scores.metrics)
-    if given is not None:
-        with blaming("--weights"):
-            return fitted_weights(given, scores.metrics, said=f"from {Path(weights).name}")
-    missing = missing_metrics(weights, scores.metrics)
-    if missing:
-        raise OptionError(
-            f"the weights for {weights} need scores on {', '.join(missing)}, and the judge has "
-            f"{', '.join(scores.metrics)}; give others in a file.",
-            option="--weights",
-        )
-    return weights_of_task(weights, perturbed.kinds, scores.metrics)

@@ -12,7 +12,7 @@ from judgesmith.cli.tables import print_table
 if TYPE_CHECKING:
     import dspy
 
-    from judgesmith.experiments.discerning import Discerned
+    from judgesmith.experiments.discerned import Discerned
     from judgesmith.experiments.estimating import RunEstimate
     from judgesmith.experiments.perturbed_set import PerturbedSet
     from judgesmith.experiments.weak_spots import WeakPair

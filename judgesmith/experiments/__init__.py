@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from judgesmith.experiments.compiling import Compiled, compile_judge
     from judgesmith.experiments.dataset import DataSet
     from judgesmith.experiments.describing import Description, describe
-    from judgesmith.experiments.discerning import Discerned, discern
+    from judgesmith.experiments.discerned import Discerned
+    from judgesmith.experiments.discerning import discern
     from judgesmith.experiments.evaluating import Evaluation, evaluate_judge, evaluate_scores
     from judgesmith.experiments.inferring import InferenceRun, Inferred, infer_rubric
     from judgesmith.experiments.panel_rows import PanelSettings
@@ -82,7 +83,7 @@ __getattr__ = front_door(
         "DataError": "judgesmith.experiments.problems:DataError",
         "DataSet": "judgesmith.experiments.dataset:DataSet",
         "Description": "judgesmith.experiments.describing:Description",
-        "Discerned": "judgesmith.experiments.discerning:Discerned",
+        "Discerned": "judgesmith.experiments.discerned:Discerned",
         "Evaluation": "judgesmith.experiments.evaluating:Evaluation",
         "InferenceRun": "judgesmith.experiments.inferring:InferenceRun",
         "Inferred": "judgesmith.experiments.inferring:Inferred",

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from judgesmith.drafts import draft_beside, put, write_synced
-from judgesmith.experiments.discerning import Discerned
+from judgesmith.experiments.discerned import Discerned
 from judgesmith.experiments.perturbed_rows import rows_of
 from judgesmith.experiments.perturbed_set import PerturbedSet
 from judgesmith.experiments.scoring import json_line, score_row

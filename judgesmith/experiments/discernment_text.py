@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from judgesmith.experiments.discerning import FEWEST_PAIRS, NOTICED, Discerned, KindFound
+from judgesmith.experiments.discerned import FEWEST_PAIRS, NOTICED, Discerned, KindFound
 from judgesmith.metrics import Estimate, PerturbationDiscernment
 
 LEVELS = ("character", "word", "sentence")

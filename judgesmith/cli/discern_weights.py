@@ -1,0 +1,63 @@
+"""The expert weights that ``judgesmith discern`` is told to take."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from judgesmith.cli.faults import OptionError, blaming
+
+if TYPE_CHECKING:
+    from judgesmith.experiments.perturbed_set import PerturbedSet
+    from judgesmith.experiments.version_scores import VersionScores
+    from judgesmith.experiments.version_weights import Shares, VersionWeights
+
+AUTO, NONE = "auto", "none"
+
+
+def given_weights(weights: str, perturbed: PerturbedSet) -> Shares | None:
+    """Return the weights in a file, read before anything is asked; None where none is named."""
+    from judgesmith.experiments.version_weights import read_weights
+    from judgesmith.metrics import EXPERT_WEIGHTS
+
+    if weights in (AUTO, NONE, *EXPERT_WEIGHTS):
+        return None
+    if not Path(weights).is_file():
+        raise OptionError(
+            f"there is no file {weights}; name one, or auto, none, {', '.join(EXPERT_WEIGHTS)}.",
+            option="--weights",
+        )
+    with blaming("--weights"):
+        return read_weights(weights, perturbed.kinds)
+
+
+def weights_for(
+    weights: str,
+    given: Shares | None,
+    perturbed: PerturbedSet,
+    scores: VersionScores,
+    task: str | None,
+) -> VersionWeights:
+    """Return expert weights for the judge's metrics, or why there are none."""
+    from judgesmith.experiments.version_weights import (
+        VersionWeights,
+        fitted_weights,
+        missing_metrics,
+        weights_of_task,
+    )
+
+    if weights == NONE:
+        return VersionWeights(said="none, as asked for")
+    if weights == AUTO:
+        return weights_of_task(task, perturbed.kinds, scores.metrics)
+    if given is not None:
+        with blaming("--weights"):
+            return fitted_weights(given, scores.metrics, said=f"from {Path(weights).name}")
+    missing = missing_metrics(weights, scores.metrics)
+    if missing:
+        raise OptionError(
+            f"the weights for {weights} need scores on {', '.join(missing)}, and the judge has "
+            f"{', '.join(scores.metrics)}; give others in a file.",
+            option="--weights",
+        )
+    return weights_of_task(weights, perturbed.kinds, scores.metrics)
