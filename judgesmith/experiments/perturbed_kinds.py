@@ -15,6 +15,7 @@ DEFAULT_LEVEL: Level = "word"
 """The level of a change whose row says none that is known."""
 
 _LEVELS: Mapping[str, Level] = {"character": "character", "word": "word", "sentence": "sentence"}
+_LEVEL_OF: Mapping[str, Level] = {way.kind: way.level for way in PERTURBATIONS.values()}
 _DEGREES: Mapping[str, Degree] = {"minor": "minor", "major": "major"}
 _METHODS: Mapping[str, Method] = {"rule": "rule", "model": "model"}
 _NOTHING = ("", "none", "original", "null")
@@ -81,19 +82,20 @@ class KindReader:
         name = kind if degree is None else f"{kind}/{degree}"
         return Perturbation(
             kind=kind,
-            level=self._level(name, kind, str(extra.get("level"))),
+            level=self._level(name, kind, extra.get("level")),
             degree=degree,
             method=_METHODS.get(str(extra.get("method")), "rule"),
             lowers=self._lowers(extra, name, stated),
         )
 
-    def _level(self, name: str, kind: str, stated: str) -> Level:
-        for key in (name, kind, stated):
+    def _level(self, name: str, kind: str, stated: object) -> Level:
+        words = "" if stated is None else str(stated).strip()
+        for key in (name, kind, words):
             if key in self._levels:
                 return self._levels[key]
-        known = _LEVELS.get(stated.casefold())
+        known = _LEVELS.get(words.casefold()) or _LEVEL_OF.get(kind)
         if known is None:
-            self._unknown[stated] = None
+            self._unknown[words or "nothing"] = None
         return known or DEFAULT_LEVEL
 
     def _lowers(self, extra: Mapping[str, Any], name: str, stated: str) -> bool:

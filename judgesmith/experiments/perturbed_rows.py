@@ -9,6 +9,7 @@ from typing import Any
 from judgesmith.experiments.dataset import DataSet
 from judgesmith.experiments.perturbed_kinds import KindReader, is_original
 from judgesmith.experiments.perturbed_set import PerturbedSet
+from judgesmith.programs.perturbing import PERTURBATIONS
 from judgesmith.signatures.perturbation import Edit, Level, Perturbation
 from judgesmith.signatures.rated import RatedItem
 
@@ -18,6 +19,8 @@ _ORIGINAL_SYSTEMS = ("original", "reference")
 _UNCHECKED = "not verified where it comes from (pert_check is false)"
 _SAME = "the same text as the original"
 _NO_VERSION = "no version in the data"
+
+_ORDER = {name: place for place, name in enumerate(PERTURBATIONS)}
 
 _Id = tuple[str, str]
 
@@ -146,6 +149,7 @@ def versions_of(dataset: DataSet, *, levels: Mapping[str, Level] | None = None) 
             found[_id(original)][name]  # noted, so that it is not counted as missing, too
         else:
             found[_id(original)][name].append(item)
+    kinds = dict(sorted(kinds.items(), key=lambda one: _ORDER.get(one[0], len(_ORDER))))
     rows = list(_aligned(originals.items, kinds, found, skipped))
     versions_by_kind = zip(*(own for _, own in rows), strict=True) if rows else [()] * len(kinds)
     return PerturbedSet(
@@ -154,7 +158,10 @@ def versions_of(dataset: DataSet, *, levels: Mapping[str, Level] | None = None) 
         kinds=tuple(kinds.values()),
         versions=tuple(tuple(row) for row in versions_by_kind),
         skipped={name: dict(counts) for name, counts in skipped.items()},
-        notes=tuple(_notes(n_lost, len(rows) - len(originals.items), reader)),
+        notes=(
+            *_notes(n_lost, len(rows) - len(originals.items), reader),
+            *_never(originals.items, kinds),
+        ),
     )
 
 
@@ -220,6 +227,15 @@ class _Originals:
                 "versions do not say which is theirs; name its system_id in a field 'original'."
             )
         return own[0] if own else None
+
+
+def _never(originals: list[RatedItem], kinds: Mapping[str, Perturbation]) -> Iterator[str]:
+    """Say which changes no text has, as far as originals state why they have none."""
+    stated = (item.extra.get("skipped") for item in originals)
+    names = dict.fromkeys(str(n) for one in stated if isinstance(one, Mapping) for n in one)
+    lacking = [name for name in names if name not in kinds]
+    if lacking:
+        yield f"no text could be changed by {', '.join(lacking[:10])}{', …' * (len(lacking) > 10)}."
 
 
 def _notes(n_lost: int, n_again: int, reader: KindReader) -> Iterator[str]:
