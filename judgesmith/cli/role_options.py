@@ -107,10 +107,11 @@ def run_models(
 
     Raises
     ------
-    ModelError
+    OptionError
         If one that is to judge cannot be asked what the judge asks.
     """
     from judgesmith.programs.families import family_of
+    from judgesmith.programs.models import ModelError
     from judgesmith.programs.text_likelihood import check_scores_texts
 
     first = choice.model_name or "offline"
@@ -118,7 +119,11 @@ def run_models(
     made = dict(zip(names, choice.lms(*names[1:], run_id=run_id), strict=True))
     if family_of(settings.protocol.judge).scores_texts:
         for name in (first, *settings.models):
-            check_scores_texts(made[name])
+            try:
+                check_scores_texts(made[name])
+            except ModelError as fault:
+                option = "--model" if name == first else "--models"
+                raise OptionError(str(fault), option=option) from None
     return RunModels(
         lm=made[first],
         competing={name: made[name] for name in settings.models},
