@@ -14,7 +14,7 @@ import shlex
 import shutil
 import socket
 import sqlite3
-from contextlib import ExitStack, chdir, contextmanager, redirect_stderr, redirect_stdout
+from contextlib import ExitStack, chdir, contextmanager, redirect_stderr, redirect_stdout, suppress
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -158,15 +158,18 @@ def _counting(asked):
     return patches
 
 
-def contents(folder):
+def contents(folder, above=""):
     """Return every file with its bytes and its mode, and every folder, by path."""
-    return {
-        str(path.relative_to(folder)): (
-            path.lstat().st_mode,
-            path.read_bytes() if path.is_file() and not path.name.startswith(UNREADABLE) else None,
-        )
-        for path in sorted(Path(folder).rglob("*"))
-    }
+    found = {}
+    with suppress(PermissionError), os.scandir(folder) as entries:
+        for one in entries:
+            path = Path(one.path)
+            read = path.is_file() and not one.name.startswith(UNREADABLE)
+            known = path.read_bytes() if read else None
+            found[above + one.name] = (one.stat(follow_symlinks=False).st_mode, known)
+            if one.is_dir(follow_symlinks=False):
+                found |= contents(one.path, f"{above}{one.name}/")
+    return found
 
 
 # -- the shelf -------------------------------------------------------------------------------
