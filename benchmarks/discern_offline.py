@@ -56,7 +56,7 @@ from judgesmith.programs.perturbing import Donors
 from judgesmith.programs.perturbing.passage import Passage
 from judgesmith.signatures import RatedItem, Rubric
 
-KINDS = ("task", "additions", "controls")
+KINDS = ("task", "additions", "controls", "empty_sentences")
 PARTS = {
     "summarization": "A news article is summarised.",
     "story_completion": "A story of five sentences is ended by its last sentence.",

@@ -131,12 +131,14 @@ def conclusions(found: Discerned) -> list[str]:
     if found.false_alarms:
         said.append(
             f"false alarms: {', '.join(found.false_alarms)} "
-            f"{_verb(found.false_alarms, 'lowers', 'lower')} scores, and harms no text."
+            f"{_verb(found.false_alarms, 'lowers scores, and harms', 'lower scores, and harm')} "
+            "no text."
         )
     if found.favoured:
         said.append(
-            f"{', '.join(found.favoured)} {_verb(found.favoured, 'raises', 'raise')} scores, and "
-            "improves no text."
+            f"{', '.join(found.favoured)} "
+            f"{_verb(found.favoured, 'raises scores, and improves', 'raise scores, and improve')} "
+            "no text."
         )
     if found.untested:
         said.append(
