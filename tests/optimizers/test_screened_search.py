@@ -50,7 +50,9 @@ class Simulated:
 class Searching:
     """A search of 256 configurations from one that is wrong everywhere."""
 
-    def __init__(self, *, rows=10**6, study=None, refusing=(), rule=None, n=N, **settings):
+    def __init__(
+        self, *, rows=10**6, study=None, refusing=(), rule=None, n=N, start=None, **settings
+    ):
         self.rows_left = [rows]
         self.made = []
         self.study = study_of(None, "simulated") if study is None else study
@@ -74,8 +76,9 @@ class Searching:
             aside=aside,
             **{"screen": Screen(), "n_trials": 60, "batch": 6, "seed": 0, **settings},
         )
-        self.start = Simulated({}, self.rows_left)
-        self.found = self.search.run(self.start, known=[configuration_id(SPACE.complete({}))])
+        self.start = Simulated({}, self.rows_left) if start is None else start
+        known = [configuration_id(SPACE.complete({}))] if start is None else []
+        self.found = self.search.run(self.start, known=known)
 
     @property
     def taken(self):
@@ -167,6 +170,15 @@ def test_where_everybody_leaves_rows_without_a_score_the_start_stays():
     one = Searching(refusing=("1", "2", "3"), first=[{"a": "1"}, {"a": "2"}], n_trials=2)
     assert one.search.complete
     assert one.search.taken == 0
+
+
+def test_a_start_that_is_not_in_the_space_or_says_always_the_same_is_no_trouble():
+    flat = Simulated({}, [10**6])
+    flat.said[:] = 1.0
+    one = Searching(start=flat)
+    assert np.isnan(one.search.trials[0].value)
+    assert 0 not in one.search.seen
+    assert one.taken == BEST
 
 
 def test_a_winner_is_confirmed_on_rows_that_were_set_aside():
