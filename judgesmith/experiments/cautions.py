@@ -80,7 +80,10 @@ def _on_target(found: Description) -> Iterator[str]:
     target = found.target
     if target is None:
         if not found.criteria:
-            yield "nothing is rated; a judge can score these texts and cannot be made from them."
+            yield (
+                "nothing is rated; a judge can score these texts, and be chosen by what it notices "
+                "when they are changed (compile --objective d_avg), but not by agreement."
+            )
         return
     for reason, n in found.unrated_reasons.items():
         yield f"{target.name}: no value for {n} of {found.n_items} items, {reason}."
