@@ -189,3 +189,19 @@ def scored_by_text(scored_by: str) -> str:
     if scored_by == "criterion":
         return ", by its score on this criterion"
     return f", by its scores on {shortened(scored_by, 30)}"
+
+
+def ranks_note(*labels: str, ranks: bool = True) -> list[str]:
+    """Return why figures are told within sources alone, where scores are ``ranks`` there.
+
+    Examples
+    --------
+    >>> ranks_note("new")
+    ['scores of new are ranks within a source: what compares sources is not reported.']
+    """
+    if not ranks:
+        return []
+    return [
+        f"scores of {' and '.join(labels)} are ranks within a source: what compares sources is not "
+        "reported."
+    ]

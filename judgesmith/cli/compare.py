@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from judgesmith.cli.agreement import ranks_note
+from judgesmith.cli.compile_refusals import refuse_over_sources
 from judgesmith.cli.data_options import data_options, load_data, target_options
 from judgesmith.cli.faults import OptionError, blaming
 from judgesmith.cli.judge_models import asked_models
@@ -35,10 +37,9 @@ if TYPE_CHECKING:
 @criterion_option
 @click.option(
     "--objective",
-    default="spearman",
-    show_default=True,
     metavar="NAME[@LEVEL]",
-    help="What decides: pearson, spearman, kendall or q, at dataset, sample or system level.",
+    help="What decides: pearson, spearman, kendall or q, at dataset, sample or system level "
+    "[default: spearman; spearman@sample if scores are ranks within a source].",
 )
 @click.option(
     "--confidence",
@@ -59,7 +60,7 @@ def command(
     target: str,
     aggregate: str,
     criterion: str | None,
-    objective: str,
+    objective: str | None,
     confidence: float,
     seed: int,
     concurrency: int,
@@ -77,13 +78,17 @@ def command(
     from judgesmith.cli.compared import print_compared
     from judgesmith.experiments.comparing import compare_rows
     from judgesmith.optimizers.objectives import parse_agreement
+    from judgesmith.programs.running import judges_sources
 
     with blaming("--objective"):
-        wanted = parse_agreement(objective)
+        wanted = None if objective is None else parse_agreement(objective)
     sides = _two(a, b)
     if criterion is not None and all(one.path is None for one in sides):
         raise refuse_criterion(a)
     judges = _judges(sides)
+    for judge, side in zip(judges, sides, strict=True):
+        if objective is not None and judges_sources(judge):
+            refuse_over_sources(objective, judge=side.text)
     dataset = load_data(data, columns, scales)
     scores, targets = _targets(sides, judges, dataset, target, aggregate, criterion, data=data)
     rows = _judged(
@@ -104,7 +109,8 @@ def command(
             rng=np.random.default_rng(seed),
             confidence=confidence,
         )
-    notes = [*dataset.notes]
+    ranking = [side.label for side in (found.a, found.b) if side.ranks]
+    notes = [*dataset.notes, *ranks_note(*ranking, ranks=bool(ranking))]
     for side, own in zip(sides, scores, strict=True):
         if own is not None:
             notes += side.unused(own, dataset)

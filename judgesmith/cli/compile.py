@@ -12,7 +12,7 @@ from judgesmith.cli.calibration_options import (
     no_calibration_note,
 )
 from judgesmith.cli.compile_run import prepared_run
-from judgesmith.cli.compile_settings import earlier_judge, settings_of
+from judgesmith.cli.compile_settings import earlier_judge, objective_note, settings_of
 from judgesmith.cli.compiled import (
     estimate_note,
     print_again,
@@ -82,10 +82,10 @@ from judgesmith.cli.role_options import role_option
 @click.option(
     "--objective",
     default="q",
-    show_default=True,
     metavar="SUM[, SUM]…[; CONDITION]…",
     help="What is made as large as possible: q, pearson@sample, 'q + .5*kappa - .01*calls', "
-    "'q; kappa >= .4'. Several with --optimizer protocol: 'q, -calls'. d_min needs no ratings.",
+    "'q; kappa >= .4'. Several with --optimizer protocol: 'q, -calls'. d_min needs no ratings "
+    "[default: q; q@sample for judges that rank within a source].",
 )
 @role_option
 @demonstration_options
@@ -170,8 +170,9 @@ def command(
     else:
         print_compiled(found, run.dataset, usage)
     missing = no_calibration_note(saved.settings)
-    notes = (*missing, *run.dataset.notes, *found.notes, *(() if missing else told))
+    notes = (*missing, *run.dataset.notes, *found.notes, *objective_note(settings))
+    notes += () if missing else tuple(told)
     say_notes((*notes, *estimate_note(estimate, usage), *run.adaptations), as_json=as_json)
     if not as_json:
         print_examples(found, saved)
-        print_saved(saved, folder)
+        print_saved(saved, folder, choice.asked_again(saved.models))

@@ -92,3 +92,26 @@ def refuse_unused_versions(settings: CompileSettings) -> None:
             f"{settings.objective} looks at none; add d_min or d_avg to it, or drop {given[0]}.",
             option=given[0],
         )
+
+
+def refuse_over_sources(objective: str, *, judge: str) -> None:
+    """Refuse an objective that compares sources, for a judge whose scores are ranks within one.
+
+    Parameters
+    ----------
+    objective : str
+        As ``--objective`` has it.
+    judge : str
+        What the judge, or its family, is called.
+    """
+    from judgesmith.experiments.within_source import check_within_source
+
+    try:
+        check_within_source(objective, judge=judge)
+    except ValueError as fault:
+        fact, found, instead = str(fault).rpartition("; say ")
+        if not found:
+            raise OptionError(str(fault), option="--objective") from fault
+        alone = instead.startswith(f"{objective.strip().partition('@')[0]}@")
+        say = f"--objective {instead}" if alone else f"{instead.rstrip('.')} in --objective."
+        raise OptionError(f"{fact}; say {say}", option="--objective") from fault

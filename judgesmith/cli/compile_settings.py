@@ -8,6 +8,7 @@ from judgesmith.cli.compile_refusals import (
     refuse_another_search,
     refuse_beside_earlier,
     refuse_contradictions,
+    refuse_over_sources,
     refuse_unused_versions,
 )
 from judgesmith.cli.faults import OptionError, blaming
@@ -79,6 +80,7 @@ def settings_of(
         If they cannot be, or exclude each other.
     """
     from judgesmith.experiments.starting import starting_from
+    from judgesmith.experiments.within_source import RANKED_OBJECTIVE
 
     start: dict[str, Any] = {
         "variant": variant,
@@ -88,6 +90,11 @@ def settings_of(
     start |= {"max_tokens": answer_tokens} if answer_tokens else {}
     refuse_another_search(rest["optimizer"])
     kind = family_named(family)
+    own = kind if before is None else family_named(before.protocol.judge)
+    if own.ranks:
+        if not given_options("objective"):
+            rest["objective"] = RANKED_OBJECTIVE
+        refuse_over_sources(rest["objective"], judge=own.name)
     files = {name: rest.pop(name) for name in LINES}
     start |= lines_of(files)
     settings = _settings(
@@ -134,7 +141,6 @@ def _settings(
 ) -> CompileSettings:
     from judgesmith.experiments import CompileSettings
     from judgesmith.experiments.ablating import without as left_out
-    from judgesmith.experiments.within_source import check_within_source
     from judgesmith.programs.inference_settings import InferenceSettings
     from judgesmith.signatures import Protocol, Rubric
 
@@ -160,9 +166,6 @@ def _settings(
     source = "given" if criteria == "general" or (rubric and criteria is None) else criteria
     if len(rest["target"]) > 1 and source == "given" and rubric:
         source = None  # several targets are the criteria; the rubric defines them
-    if family.ranks:
-        with blaming("--objective"):
-            check_within_source(rest["objective"], judge=family.name)
     protocol = protocol_of(family, start, picked)
     fixed = dict.fromkeys((*_said(without), *picked))
     for name in ("kinds", "holdout_kinds"):
@@ -202,3 +205,15 @@ def _said(without: str) -> tuple[str, ...]:
     for part in without.split(","):
         made += left_out.get(part.strip(), [])
     return tuple(dict.fromkeys(made))
+
+
+def objective_note(settings: CompileSettings) -> list[str]:
+    """Return what decided, where nobody said and it is not what it usually is."""
+    from judgesmith.programs.families import family_of
+
+    if given_options("objective") or not family_of(settings.protocol.judge).ranks:
+        return []
+    return [
+        f"--objective was not given: {settings.objective} was looked at, for q compares sources, "
+        "and ranks of different sources do not compare."
+    ]

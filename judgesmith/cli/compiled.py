@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -211,10 +212,13 @@ def _print_objective(found: ObjectiveReport) -> None:
         )
 
 
-def print_saved(saved: AnySaved, folder: Path) -> None:
-    """Say where a judge is, and what to do with it."""
+def print_saved(saved: AnySaved, folder: Path, asked: str) -> None:
+    """Say where a judge is, and what to do with it.
+
+    ``asked`` are options that have it ask the same server, whose address it does not keep.
+    """
     say(f"\nsaved in {folder} (fingerprint {saved.fingerprint}); try:")
-    say(f"  judgesmith score {folder} INPUT.jsonl -o SCORES.jsonl")
+    say(f"  judgesmith score {shlex.quote(str(folder))} INPUT.jsonl -o SCORES.jsonl{asked}")
 
 
 def print_examples(found: Compiled, saved: AnySaved) -> None:

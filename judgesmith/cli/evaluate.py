@@ -6,7 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from judgesmith.cli.agreement import basis_text, print_agreement, print_criteria, scored_by_text
+from judgesmith.cli.agreement import (
+    basis_text,
+    print_agreement,
+    print_criteria,
+    ranks_note,
+    scored_by_text,
+)
 from judgesmith.cli.data_options import data_options, load_data, target_options
 from judgesmith.cli.faults import blaming
 from judgesmith.cli.judge_models import asked_models
@@ -73,7 +79,7 @@ def command(
             quiet=as_json,
             data=data,
         )
-        notes = [*dataset.notes, *found.stated]
+        notes = [*dataset.notes, *ranks_note(given.text, ranks=found.ranks), *found.stated]
     else:
         found, notes = _of_scores(
             given, dataset, target, aggregate, criterion=criterion, rng=rng, data=data

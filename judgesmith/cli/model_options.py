@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -139,6 +140,31 @@ class ModelChoice:
             price=tuple(one for one in self.price if one.rpartition("=")[0] not in others),
             api_base=None if served_apart else self.api_base,
         )
+
+    def asked_again(self, names: Collection[str]) -> str:
+        """Return the options that have a saved judge ask the same model at the same server.
+
+        An address is repeated without user, password and query, which may be secrets.
+
+        Parameters
+        ----------
+        names : collection of str
+            The models that the judge asks. Where others than ``--model`` won, that is left out.
+
+        Examples
+        --------
+        >>> usual = dict.fromkeys(ModelChoice.__dataclass_fields__) | {"model_name": "openai/m"}
+        >>> ModelChoice(**usual | {"api_base": "http://me:secret@host/v1"}).asked_again(["openai/m"])
+        ' --model openai/m --api-base http://host/v1'
+        """
+        from judgesmith.programs.models.redaction import public_address
+
+        told: list[str] = []
+        if self.model_name is not None and self.model_name in names:
+            told += ["--model", self.model_name]
+        if self.api_base is not None and set(names) != {"offline"}:
+            told += ["--api-base", public_address(self.api_base)]
+        return "".join(f" {shlex.quote(one)}" for one in told)
 
     def check_key(self, lm: dspy.LM, *, option: str = "--model") -> None:
         """Refuse a model that needs a key and has none, where nothing is on record to go by.

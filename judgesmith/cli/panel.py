@@ -139,7 +139,7 @@ def command(
         _print(found, dataset, usage)
     say_notes((*dataset.notes, *found.notes), as_json=as_json)
     if not as_json:
-        print_saved(found.saved, folder)
+        print_saved(found.saved, folder, asked.asked_again(models))
 
 
 def _members(judges: tuple[str, ...]) -> dict[str, AnySaved]:

@@ -16,6 +16,11 @@ from judgesmith.cli.printing import print_json, say, say_notes, usage_text
 from judgesmith.cli.progress import stage_progress
 from judgesmith.cli.role_options import role_option
 
+_OF_RANKS = (
+    "scores are ranks within a source, which the file does not say: to hold them against people's "
+    "ratings, give evaluate and compare the judge itself."
+)
+
 
 @click.command("score")
 @recording_arguments
@@ -50,6 +55,7 @@ def command(
     from judgesmith.experiments.stated_scores import sampled_text, stated_text
     from judgesmith.programs.costs import usage_of
     from judgesmith.programs.models import stack_of
+    from judgesmith.programs.running import judges_sources
     from judgesmith.programs.saved_kinds import load_saved
 
     place = lines_place(output, data, like="scores.jsonl")
@@ -91,7 +97,8 @@ def command(
             say(f"  {n} × {problem}")
         say(usage_text(usage))
     stated = [*stated_text(found.stated, found.n_rows), *sampled_text(found.sampled, found.n_rows)]
-    say_notes((*items.notes, *stated, *stack.adaptations), as_json=as_json)
+    ranks = [_OF_RANKS] if judges_sources(saved) else []
+    say_notes((*items.notes, *ranks, *stated, *stack.adaptations), as_json=as_json)
     too_many = max_unscored is not None and found.n_unscored > max_unscored * found.n_rows
     return 1 if too_many else 0
 

@@ -13,6 +13,7 @@ from judgesmith.experiments.dataset import DataSet
 from judgesmith.experiments.judged_rows import JudgedRows
 from judgesmith.experiments.rater_columns import rater_table
 from judgesmith.experiments.targets import Targets, ratings_behind
+from judgesmith.experiments.within_source import undefined, within_sources
 from judgesmith.metrics import (
     ConfusionMatrix,
     Estimate,
@@ -130,6 +131,8 @@ def besides(
     scale = targets.scale
     judge_scale = judged.scale or _scale_that_fits(table, scale)
     levels, no_kappa = _levels(table, scale, judge_scale)
+    if judged.ranks:
+        levels, no_kappa = (), "a rank within a source is no point of people's scale"
     kappa: dict[Weights, Estimate] = {}
     confusion = None
     if judge_scale is not None and levels:
@@ -150,16 +153,20 @@ def besides(
         scale.high,
     )
     reliability = _reliability(dataset, targets, targets.rated[chosen].tolist())
+    pairs = {
+        level: tie_accuracy_interval(
+            table.predicted, table.human, sources=table.sources.tolist(), level=level
+        )
+        for level in PAIR_LEVELS
+    }
+    kendall_c = agreement_report(table, rng=rng, statistics=("kendall_c",))
+    if judged.ranks:
+        pairs["dataset"], kendall_c = undefined(pairs["dataset"]), within_sources(kendall_c)
     return Besides(
-        pairs={
-            level: tie_accuracy_interval(
-                table.predicted, table.human, sources=table.sources.tolist(), level=level
-            )
-            for level in PAIR_LEVELS
-        },
-        kendall_c=agreement_report(table, rng=rng, statistics=("kendall_c",)),
+        pairs=pairs,
+        kendall_c=kendall_c,
         concordance=agreement_report(table, rng=rng, statistics=("concordance",))
-        if same and scale.higher_is_better
+        if same and scale.higher_is_better and not judged.ranks
         else None,
         judge_scale=judge_scale,
         levels=levels,

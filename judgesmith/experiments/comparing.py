@@ -18,6 +18,7 @@ from judgesmith.experiments.judged_rows import (
 from judgesmith.experiments.ratings import Aggregate
 from judgesmith.experiments.score_files import Scores
 from judgesmith.experiments.targets import Targets, targets_of
+from judgesmith.experiments.within_source import LEVEL, check_within_source, within_sources
 from judgesmith.metrics import PairedEstimate
 from judgesmith.metrics.checks import fraction
 from judgesmith.optimizers import Agreement
@@ -27,7 +28,7 @@ from judgesmith.programs.saved_kinds import AnySaved
 from judgesmith.signatures.rubric import folded
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     import dspy
 
@@ -55,6 +56,8 @@ class Side:
         Rated rows that it is known to have been made from.
     knows_seen : bool
         Whether anybody knows which it was made from: of scores on file nobody does.
+    ranks : bool
+        Whether its scores are known to be ranks within a source.
     """
 
     label: str
@@ -62,6 +65,7 @@ class Side:
     unscored: Unscored
     n_seen: int
     knows_seen: bool = True
+    ranks: bool = False
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -78,7 +82,8 @@ class Comparison:
         The statistic and level that decide.
     unseen, seen : Gain or None
         A minus B on rows that neither is known to be made from, and on those that either is; None
-        where no such row has a score from both.
+        where no such row has a score from both. Where either's scores are ranks, what compares
+        sources is undefined.
     tests : ComparisonTests
         Further tests, on unseen rows where there are any.
     n_unseen, n_seen, n_unrated : int
@@ -155,7 +160,7 @@ def compare_judges(
     dataset: DataSet,
     targets: Targets | None = None,
     *,
-    objective: Agreement | str = OBJECTIVE,
+    objective: Agreement | str | None = None,
     aggregate: Aggregate = "mean",
     lm: dspy.LM | None = None,
     rng: np.random.Generator,
@@ -178,8 +183,9 @@ def compare_judges(
     targets : Targets or None
         Which ratings count; None takes what both were made for, where they say so, or the set's
         own default.
-    objective : Agreement or str
+    objective : Agreement, str or None
         What decides, such as ``spearman`` or ``q@sample``; everything else is reported beside it.
+        None takes ``OBJECTIVE``, at sample level where scores of either are ranks.
     aggregate : {"mean", "median", "mode", "unanimous"}
         How several ratings become one value on the target of None.
     lm : dspy.LM or None
@@ -198,8 +204,8 @@ def compare_judges(
     Raises
     ------
     ValueError
-        If nobody rated the target, the two were made for different ones and none is given, or no
-        row has a score from both.
+        If nobody rated the target, the two were made for different ones and none is given, no row
+        has a score from both, or the objective compares sources and scores of either are ranks.
 
     Examples
     --------
@@ -243,7 +249,7 @@ def compare_rows(
     second: JudgedRows,
     targets: Targets,
     *,
-    objective: Agreement,
+    objective: Agreement | None = None,
     rng: np.random.Generator,
     confidence: float = 0.95,
 ) -> Comparison:
@@ -252,6 +258,8 @@ def compare_rows(
     As ``compare_judges``.
     """
     fraction(confidence, name="confidence")
+    ranking = [side.label for side in (first, second) if side.ranks]
+    objective = _objective(objective, ranking)
     unscored_by = [np.isnan(side.table.predicted) for side in (first, second)]
     scored = ~(unscored_by[0] | unscored_by[1])
     if not scored.any():
@@ -273,9 +281,10 @@ def compare_rows(
             statistics=statistics,
             confidence=confidence,
         )
-        gains.append(gain)
+        tested = {level: row for level, row in gain.items() if not ranking or level == LEVEL}
+        gains.append(within_sources(gain) if ranking else gain)
         tests = tests or comparison_tests(
-            *tables, gain, rng=np.random.default_rng(seeds[1]), confidence=confidence
+            *tables, tested, rng=np.random.default_rng(seeds[1]), confidence=confidence
         )
     assert tests is not None
     return Comparison(
@@ -290,6 +299,15 @@ def compare_rows(
         n_seen=int(np.sum(seen)),
         n_unrated=targets.n_unrated,
     )
+
+
+def _objective(told: Agreement | None, ranking: Sequence[str]) -> Agreement:
+    """Return what decides: what was told, if it is one for judges of which these rank."""
+    if told is None:
+        return parse_agreement(f"{OBJECTIVE}@{LEVEL}" if ranking else OBJECTIVE)
+    for label in ranking:
+        check_within_source(str(told), judge=label)
+    return told
 
 
 def made_for(given: AnyJudge | AnySaved | Scores, dataset: DataSet) -> str | None:
@@ -324,6 +342,7 @@ def _side(rows: JudgedRows) -> Side:
         unscored=unscored(rows.table),
         n_seen=int(np.sum(rows.seen)),
         knows_seen=rows.knows_seen,
+        ranks=rows.ranks,
     )
 
 

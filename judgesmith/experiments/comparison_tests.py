@@ -88,7 +88,7 @@ def comparison_tests(
     first, second : JudgedTable
         The same rows, as either judge scores them.
     gain : Gain
-        As ``gain_report`` returns it; what is in it is tested.
+        As ``gain_report`` returns it; the levels and statistics in it are tested.
     rng : Generator
         Draws the permutations.
     confidence : float, between 0 and 1
@@ -116,10 +116,11 @@ def comparison_tests(
         }
         for level, row in gain.items()
     }
-    williams: dict[Level, SignificanceTest] = {
-        "dataset": williams_test(one.predicted, other.predicted, one.human),
-        "system": williams_test(*_system_means(one, other)),
-    }
+    williams: dict[Level, SignificanceTest] = {}
+    if "dataset" in gain:
+        williams["dataset"] = williams_test(one.predicted, other.predicted, one.human)
+    if "system" in gain:
+        williams["system"] = williams_test(*_system_means(one, other))
     pairs = {
         level: tie_accuracy_difference(
             one.predicted,
@@ -130,6 +131,7 @@ def comparison_tests(
             confidence=confidence,
         )
         for level in PAIR_LEVELS
+        if level in gain
     }
     return ComparisonTests(
         pairs=pairs, holm=_holm(gain, pairs), permutation=tested, swap=swap, williams=williams

@@ -27,7 +27,7 @@ from judgesmith.experiments.ratings import Aggregate
 from judgesmith.experiments.score_files import Scores
 from judgesmith.experiments.stated_scores import stated_notes
 from judgesmith.experiments.targets import Targets, targets_of
-from judgesmith.optimizers.table import JudgedTable
+from judgesmith.experiments.within_source import within_sources
 from judgesmith.programs.holding import AnyJudge
 from judgesmith.programs.saved_kinds import AnySaved
 
@@ -67,6 +67,8 @@ class Evaluation:
         What correlations do not tell; None where no row has a score.
     knows_seen : bool
         Whether anybody knows which rows the judge was made from: of scores on file nobody does.
+    ranks : bool
+        Whether scores are known to be ranks within a source: what compares sources is undefined.
     stated : tuple of str
         A sentence on scores that probabilities were to weigh and did not; empty without such.
     """
@@ -84,6 +86,7 @@ class Evaluation:
     criteria_on: RowsUsed = "unseen"
     besides: Besides | None = None
     knows_seen: bool = True
+    ranks: bool = False
     stated: tuple[str, ...] = ()
 
     @property
@@ -217,7 +220,7 @@ def _evaluation(
 ) -> Evaluation:
     table, seen = judged.table, judged.seen
     rows = np.flatnonzero(~seen if criteria_on == "unseen" else np.ones(len(seen), dtype=bool))
-    unseen_report, seen_report = _report(table, ~seen, rng), _report(table, seen, rng)
+    unseen_report, seen_report = _report(judged, ~seen, rng), _report(judged, seen, rng)
     by_criterion = criterion_reports(
         dataset,
         targets.rated[rows].tolist(),
@@ -239,9 +242,13 @@ def _evaluation(
         criteria_on=criteria_on,
         besides=besides(judged, rows.tolist(), dataset, targets, rng=rng),
         knows_seen=judged.knows_seen,
+        ranks=judged.ranks,
         stated=tuple(stated_notes(judged.judgements)),
     )
 
 
-def _report(table: JudgedTable, chosen: np.ndarray, rng: np.random.Generator) -> Report | None:
-    return agreement_report(table.take(np.flatnonzero(chosen)), rng=rng) if chosen.any() else None
+def _report(judged: JudgedRows, chosen: np.ndarray, rng: np.random.Generator) -> Report | None:
+    if not chosen.any():
+        return None
+    report = agreement_report(judged.table.take(np.flatnonzero(chosen)), rng=rng)
+    return within_sources(report) if judged.ranks else report

@@ -18,6 +18,7 @@ from judgesmith.optimizers.table import JudgedTable, judged_table, on_criterion
 from judgesmith.programs import judge_items
 from judgesmith.programs.holding import AnyJudge, JudgeOfJudges, scale_of
 from judgesmith.programs.judge import Judge
+from judgesmith.programs.running import judges_sources
 from judgesmith.programs.saved_kinds import AnySaved
 from judgesmith.programs.saved_record import SavedRecord
 from judgesmith.signatures import Judgement
@@ -51,6 +52,8 @@ class JudgedRows:
         What is compared beside what people said, where more is better.
     scale : Scale or None
         What the compared scores are points of, where that is known.
+    ranks : bool
+        Whether they are known to be ranks within a source.
     """
 
     label: str
@@ -60,6 +63,7 @@ class JudgedRows:
     knows_seen: bool
     table: JudgedTable
     scale: Scale | None
+    ranks: bool = False
 
 
 def rows_of_judge(
@@ -95,6 +99,7 @@ def rows_of_judge(
         seen=np.asarray([item.key in known for item in items], dtype=bool),
         knows_seen=True,
         scale=own_scale,
+        ranks=judges_sources(judge),
     )
 
 
@@ -145,6 +150,7 @@ def _rows(
     seen: NDArray[np.bool_],
     knows_seen: bool,
     scale: Scale | None,
+    ranks: bool = False,
     on: str | None = None,
 ) -> JudgedRows:
     by_name = not whole and folded(targets.name) in judged_criteria(judgements)
@@ -164,4 +170,5 @@ def _rows(
         ),
         # Every judge scores criteria from 0 to 100.
         scale=PERCENT if by_name else scale,
+        ranks=ranks,
     )

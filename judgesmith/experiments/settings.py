@@ -20,7 +20,7 @@ from pydantic import (
 
 from judgesmith.experiments.dataset import DataSet
 from judgesmith.experiments.ratings import Aggregate
-from judgesmith.experiments.within_source import check_within_source
+from judgesmith.experiments.within_source import RANKED_OBJECTIVE, check_within_source
 from judgesmith.optimizers.fixed_choices import check_fixed
 from judgesmith.optimizers.grammar import parse_objectives
 from judgesmith.optimizers.several_objectives import needs_versions
@@ -63,7 +63,8 @@ class CompileSettings(BaseModel):
         what the judge got wrong, or an optimizer of DSPy; and learned aggregation after each. Or
         the judge as it is.
     objective : str
-        What is made as large as possible, such as ``q`` or ``spearman@sample``.
+        What is made as large as possible, such as ``q`` or ``spearman@sample``. Unless it is
+        given, ``q``, and for judges whose scores are ranks within a source ``q@sample``.
     holdout : float
         Share of sources kept for the report, from 0 to below 1.
     n_demonstrations, n_rounds : int
@@ -162,6 +163,7 @@ class CompileSettings(BaseModel):
             found.setdefault("n_demonstrations", 0)
         if isinstance(name, str) and family_of(name).ranks:
             found["learn_weights"] = False  # ranks within a source become no points by weights
+            found.setdefault("objective", RANKED_OBJECTIVE)
         return found
 
     @field_validator("target", mode="before")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from judgesmith.experiments.chosen_targets import ChosenTargets
 from judgesmith.experiments.compile_notes import NothingScoredError
 from judgesmith.experiments.dataset import DataSet
@@ -9,6 +11,7 @@ from judgesmith.experiments.parts import Parts
 from judgesmith.experiments.rubrics import rubric_for
 from judgesmith.experiments.settings import CompileSettings
 from judgesmith.experiments.tuning import Tuning
+from judgesmith.experiments.within_source import RANKED_OBJECTIVE, check_within_source
 from judgesmith.optimizers.table import SCORE
 from judgesmith.programs import Judge
 from judgesmith.programs.families import family_of
@@ -27,7 +30,7 @@ def starting_from(earlier: SavedJudge, settings: CompileSettings) -> CompileSett
     ------
     ValueError
         If the settings have a protocol, or say where else criteria come from: the earlier judge
-        says all that.
+        says all that; if the earlier judge ranks, and the objective compares sources.
     """
     if settings.earlier == earlier.fingerprint:
         return settings
@@ -37,18 +40,25 @@ def starting_from(earlier: SavedJudge, settings: CompileSettings) -> CompileSett
             "a run that starts from an earlier judge takes its variant, task and criteria from "
             "there; drop the other rubric, criteria or variant, or the earlier judge."
         )
-    shows_examples = family_of(earlier.protocol.judge).has_demonstrations
+    family = family_of(earlier.protocol.judge)
+    own: dict[str, Any] = {}
+    if family.ranks:
+        told = "objective" in settings.model_fields_set
+        own = {"objective": settings.objective if told else RANKED_OBJECTIVE}
+        check_within_source(own["objective"], judge=family.name)
+        own["learn_weights"] = False  # ranks within a source become no points by weights
     compared = earlier.settings.get("compared") or [SCORE]
     before = tuple(earlier.target if one == SCORE else str(one) for one in compared)
     return settings.model_copy(
         update={
             "judge": None,
             "protocol": earlier.protocol,
-            "n_demonstrations": settings.n_demonstrations if shows_examples else 0,
+            "n_demonstrations": settings.n_demonstrations if family.has_demonstrations else 0,
             "criteria": "given",
             "target": settings.target or before,
             "earlier": earlier.fingerprint,
             "roles": {**earlier.roles, **settings.roles},
+            **own,
         }
     )
 

@@ -1,10 +1,13 @@
-"""What a judge whose scores are ranks within a source can be chosen by, and what it cannot."""
+"""What a judge whose scores are ranks within a source can be chosen by, and what is told of it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any, TypeVar
 
+from judgesmith.metrics import Estimate, Level, PairedEstimate
 from judgesmith.optimizers.discernment_objectives import DiscernmentObjective
 from judgesmith.optimizers.grammar import parse_objectives
 
@@ -13,6 +16,48 @@ RANKS_NOTE = (
     "over all rows or systems compare ranks of different sources."
 )
 """What a reader of reports should know of such a judge."""
+
+
+LEVEL: Level = "sample"
+"""The level of figures within sources."""
+
+RANKED_OBJECTIVE = f"q@{LEVEL}"
+"""What such a judge is chosen by, unless told otherwise."""
+
+_Any = TypeVar("_Any", bound=Estimate)
+_Level = TypeVar("_Level", bound=str)
+_Name = TypeVar("_Name", bound=str)
+
+
+def within_sources(
+    report: Mapping[_Level, Mapping[_Name, _Any]],
+) -> dict[_Level, dict[_Name, _Any]]:
+    """Return a report, or a gain, that is undefined but within sources.
+
+    Counts stay. Correlations over all rows or systems could be computed of ranks, and would
+    compare those of different sources.
+
+    Examples
+    --------
+    >>> from judgesmith.metrics import Estimate
+    >>> one = Estimate(
+    ...     value=0.5, low=0.4, high=0.6, confidence=0.95, n=8, n_groups=2, n_undefined=0
+    ... )
+    >>> found = within_sources({"dataset": {"q": one}, "sample": {"q": one}})
+    >>> found["dataset"]["q"].value, found["dataset"]["q"].n, found["sample"]["q"].value
+    (nan, 8, 0.5)
+    """
+    return {
+        level: {name: one if level == LEVEL else undefined(one) for name, one in row.items()}
+        for level, row in report.items()
+    }
+
+
+def undefined(found: _Any) -> _Any:
+    """Return an estimate without its numbers: only what they would have rested on."""
+    paired = ("first", "second", "p_value") if isinstance(found, PairedEstimate) else ()
+    nothing: dict[str, Any] = dict.fromkeys(("value", "low", "high", *paired), math.nan)
+    return replace(found, **nothing)
 
 
 def check_within_source(objective: str, *, judge: str) -> None:

@@ -53,8 +53,8 @@ def test_it_is_searched_and_told_to_rank(run, data, folder):
 
 
 def test_an_objective_over_sources_is_refused_before_anything_is_asked(run, data, folder):
-    done = run("compile", data, "-o", "judge", *COMPILE)
+    done = run("compile", data, "-o", "judge", *COMPILE, "--objective", "q")
     assert done.status == 2
     assert "q compares sources" in done.err
-    assert "say q@sample" in done.err
+    assert "say --objective q@sample" in done.err
     assert not (folder / "judge").exists()

@@ -9,6 +9,7 @@ from judgesmith.experiments.score_files import Scores
 from judgesmith.metrics import paired_interval
 from judgesmith.programs import ActiveCritic
 from judgesmith.programs.models import model
+from judgesmith.programs.pairs import Pairs
 from judgesmith.signatures import Protocol
 
 pytestmark = pytest.mark.no_cover
@@ -197,3 +198,31 @@ def test_unrated_rows_are_counted(data):
     partly = DataSet(name="partly", items=tuple(items))
     values = noisy(data, 1, 1)
     assert compared(partly, values, -values).to_dict()["rows"]["unrated"] == 4
+
+
+@pytest.fixture(scope="module")
+def ranked(data):
+    """A comparison of a judge that ranks within sources with one that scores."""
+    return compare_judges(Pairs(), ActiveCritic(), data, rng=rng())
+
+
+def test_where_one_judge_ranks_only_figures_within_sources_are_told_and_decide(ranked):
+    assert str(ranked.objective) == "spearman@sample"
+    assert ranked.gain.n == 40
+    assert ranked.gain.value == ranked.gain.value
+    told = ranked.to_dict()["heldout"]
+    for level in ("dataset", "system"):
+        assert {one["value"] for one in told[level].values()} == {None}
+        assert {one["p_value"] for one in told[level].values()} == {None}
+    assert (ranked.a.ranks, ranked.b.ranks) == (True, False)
+
+
+def test_no_test_is_made_of_ranks_of_different_sources(ranked):
+    tests = ranked.tests
+    assert set(tests.pairs) == set(tests.permutation) == set(tests.holm) == {"sample"}
+    assert tests.williams == {}
+
+
+def test_an_objective_over_sources_is_refused_where_one_judge_ranks(data):
+    with pytest.raises(ValueError, match=r"spearman compares sources; say spearman@sample"):
+        compare_judges(Pairs(), ActiveCritic(), data, objective="spearman", rng=rng())

@@ -14,6 +14,7 @@ from judgesmith.experiments.score_files import Scores
 from judgesmith.metrics import agreement
 from judgesmith.programs import ActiveCritic, judge_items
 from judgesmith.programs.models import model
+from judgesmith.programs.pairs import Pairs
 from judgesmith.signatures import RatedItem, Scale
 
 
@@ -205,3 +206,20 @@ def test_reports_of_criteria_leave_the_intervals_of_the_target_as_they_are(data,
     full = evaluate_scores(rich, data, targets_of(data), rng=rng())
     assert full.unseen == bare.unseen
     assert full.criteria
+
+
+def test_what_compares_sources_is_undefined_of_ranks(data):
+    found = evaluate_judge(Pairs(), data.subset(range(16)), rng=rng())
+    assert found.ranks
+    told = found.to_dict()
+    values = {
+        level: {one["value"] is None for one in row.values()}
+        for level, row in told["heldout"].items()
+    }
+    assert values == {"dataset": {True}, "sample": {False}, "system": {True}}
+    assert told["heldout"]["dataset"]["pearson"]["n"] == 16
+    besides = told["besides"]
+    assert besides["pairs"]["dataset"]["value"] is None
+    assert besides["pairs"]["sample"]["value"] is not None
+    assert besides["no_kappa"] == "a rank within a source is no point of people's scale"
+    assert besides["concordance"] is None

@@ -309,7 +309,10 @@ def error_from_lm15(fault: Exception, model: str, endpoint: str) -> ModelError:
         return ContextWindowExceeded(shown, status=status)
     if isinstance(fault, lm15.NotConfiguredError):
         names = " or ".join(fault.env_keys) or "the provider's key"
-        return ModelError(f"{model} at {endpoint} needs a key: set {names} in the environment.")
+        return ModelError(
+            f"{model} at {endpoint} needs a key: set {names} in the environment; give --api-base "
+            "(api_base=) if the model is served elsewhere, for a judge does not keep an address."
+        )
     # A reply that claims success and is not one comes from a proxy having a bad moment.
     garbled = isinstance(fault, lm15.ProviderError) and status is not None and status < 400
     passing = (lm15.RateLimitError, lm15.TimeoutError, lm15.ServerError, lm15.TransportError)

@@ -1,0 +1,35 @@
+"""What is printed to go on with: the same model, at the same server, and no secret."""
+
+import shlex
+
+import pytest
+
+QUICK = ["--criteria", "general", "--optimizer", "none", "--judge", "direct"]
+
+
+@pytest.mark.no_cover
+def test_the_line_to_go_on_with_asks_the_server_that_was_asked(run, data, server):
+    asked = ["--model", "openai/m", "--api-base", server.url]
+    done = run("compile", data, "-o", "a judge", *QUICK, *asked)
+    assert done.status == 0, done.err
+    line = done.out.rstrip().splitlines()[-1]
+    assert shlex.split(line) == [
+        *("judgesmith", "score", "a judge", "INPUT.jsonl", "-o", "SCORES.jsonl"),
+        *("--model", "openai/m", "--api-base", server.url),
+    ]
+
+
+def test_nothing_more_is_printed_where_nothing_was_said_of_models(run, data):
+    done = run("compile", data, "-o", "judge", *QUICK)
+    assert done.out.endswith("  judgesmith score judge INPUT.jsonl -o SCORES.jsonl\n")
+
+
+@pytest.mark.no_cover
+def test_without_a_key_it_is_said_that_a_judge_keeps_no_address(run, data, server, monkeypatch):
+    asked = ["--model", "openai/m", "--api-base", server.url]
+    assert run("compile", data, "-o", "judge", *QUICK, *asked).status == 0
+    monkeypatch.delenv("OPENAI_API_KEY")
+    done = run("score", "judge", data, "-o", "out.jsonl", "--ledger", "fresh.sqlite", "--json")
+    assert done.status == 2
+    assert "needs a key" in done.fault["error"]
+    assert done.fault["hint"].startswith("give --api-base")
