@@ -218,7 +218,7 @@ def _confirmed_text(shown: Confirmation, objective: str, *, grows: bool) -> str:
     promised = (
         f"; the rows it was chosen by had promised {_number(shown.optimism, '+.3f')} more"
         if not grows
-        else ""
+        else "; discernment counts as on all rows that it was chosen by"
     )
     return (
         f"{who} {objective} {_number(shown.value)} where the judge as it was has "
