@@ -71,8 +71,8 @@ def settings_of(
     family, variant, criteria_calls, explain, answer_tokens, chosen, no_texts, models, roles
         As the command line says.
     **rest
-        Fields of ``CompileSettings``, and ``rubric``, ``criteria``, ``inference``, ``without`` and
-        ``vary_samples`` as the command line says.
+        Fields of ``CompileSettings``, and ``rubric``, ``criteria``, ``inference``, ``without``,
+        ``vary_samples``, ``steps`` and ``questions`` as the command line says.
 
     Raises
     ------
