@@ -71,9 +71,10 @@ def main(n: int = 10_000) -> None:
     with ProcessPoolExecutor(cores) as pool:
         n_versions = sum(pool.map(changed, parts, repeat(donors)))
     seconds = time.perf_counter() - began
+    used = os.times().children_user + os.times().children_system
     print(
         f"{n} texts of {mean:.0f} characters x {len(PERTURBATIONS)} changes: {n_versions} versions "
-        f"in {seconds:.1f} s by {cores} processes, {n / seconds:.0f} texts/s"
+        f"in {seconds:.1f} s by {cores} processes ({used:.1f} s of CPU), {n / seconds:.0f} texts/s"
     )
 
 

@@ -20,8 +20,12 @@ if TYPE_CHECKING:
     from judgesmith.experiments.discerning import discern
     from judgesmith.experiments.evaluating import Evaluation, evaluate_judge, evaluate_scores
     from judgesmith.experiments.inferring import InferenceRun, Inferred, infer_rubric
+    from judgesmith.experiments.originals import originals_of
     from judgesmith.experiments.panel_rows import PanelSettings
     from judgesmith.experiments.panelling import LearnedPanel, learn_panel
+    from judgesmith.experiments.perturbed_rows import versions_of
+    from judgesmith.experiments.perturbed_set import PerturbedSet
+    from judgesmith.experiments.perturbing import Changes, perturb_texts, write_perturbed
     from judgesmith.experiments.preferring import PreferenceEvaluation, evaluate_preferences
     from judgesmith.experiments.problems import DataError, Problem
     from judgesmith.experiments.reading import read_items, stream_items
@@ -34,6 +38,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AblationTable",
+    "Changes",
     "ColumnMap",
     "Comparison",
     "CompileSettings",
@@ -48,6 +53,7 @@ __all__ = [
     "LearnedPanel",
     "PairedAnswers",
     "PanelSettings",
+    "PerturbedSet",
     "PreferenceEvaluation",
     "Problem",
     "Targets",
@@ -63,6 +69,8 @@ __all__ = [
     "infer_rubric",
     "judged_versions",
     "learn_panel",
+    "originals_of",
+    "perturb_texts",
     "read_items",
     "read_recorded",
     "read_scores",
@@ -70,12 +78,15 @@ __all__ = [
     "score_file",
     "stream_items",
     "targets_of",
+    "versions_of",
+    "write_perturbed",
 ]
 
 __getattr__ = front_door(
     __name__,
     {
         "AblationTable": "judgesmith.experiments.ablation_report:AblationTable",
+        "Changes": "judgesmith.experiments.perturbing:Changes",
         "ColumnMap": "judgesmith.experiments.columns:ColumnMap",
         "Comparison": "judgesmith.experiments.comparing:Comparison",
         "CompileSettings": "judgesmith.experiments.settings:CompileSettings",
@@ -90,6 +101,7 @@ __getattr__ = front_door(
         "LearnedPanel": "judgesmith.experiments.panelling:LearnedPanel",
         "PairedAnswers": "judgesmith.experiments.recorded_pairs:PairedAnswers",
         "PanelSettings": "judgesmith.experiments.panel_rows:PanelSettings",
+        "PerturbedSet": "judgesmith.experiments.perturbed_set:PerturbedSet",
         "PreferenceEvaluation": "judgesmith.experiments.preferring:PreferenceEvaluation",
         "Problem": "judgesmith.experiments.problems:Problem",
         "Targets": "judgesmith.experiments.targets:Targets",
@@ -105,6 +117,8 @@ __getattr__ = front_door(
         "infer_rubric": "judgesmith.experiments.inferring:infer_rubric",
         "judged_versions": "judgesmith.experiments.version_scores:judged_versions",
         "learn_panel": "judgesmith.experiments.panelling:learn_panel",
+        "originals_of": "judgesmith.experiments.originals:originals_of",
+        "perturb_texts": "judgesmith.experiments.perturbing:perturb_texts",
         "read_items": "judgesmith.experiments.reading:read_items",
         "read_recorded": "judgesmith.experiments.score_files:read_recorded",
         "read_scores": "judgesmith.experiments.score_files:read_scores",
@@ -112,5 +126,7 @@ __getattr__ = front_door(
         "score_file": "judgesmith.experiments.scoring:score_file",
         "stream_items": "judgesmith.experiments.reading:stream_items",
         "targets_of": "judgesmith.experiments.targets:targets_of",
+        "versions_of": "judgesmith.experiments.perturbed_rows:versions_of",
+        "write_perturbed": "judgesmith.experiments.perturbing:write_perturbed",
     },
 )
