@@ -59,6 +59,11 @@ def notes_on(
     """Yield what a reader of the report should know, beside its numbers."""
     if family_of(judge.protocol.judge).ranks:
         yield RANKS_NOTE
+    if complete and len(tables) > 1 and tables[1].n_unscored == tables[1].n:
+        yield (
+            f"none of the {tables[1].n} rows held out has a score: nothing is known about unseen "
+            "texts, and this judge is not to be relied on."
+        )
     n_without = sum(table.n_unscored for table in tables)
     for table, where in zip(tables, ("to choose by", "held out"), strict=False):
         if table.n_unscored:

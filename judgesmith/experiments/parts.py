@@ -19,6 +19,7 @@ from judgesmith.experiments.chosen_versions import (
     original_places,
 )
 from judgesmith.experiments.dataset import DataSet
+from judgesmith.experiments.rankable import check_rankable
 from judgesmith.experiments.settings import CompileSettings
 from judgesmith.optimizers import Agreement, rated_example
 from judgesmith.optimizers.grammar import parse_objectives
@@ -101,8 +102,8 @@ def parts_of(
     Raises
     ------
     ValueError
-        If there are too few sources, the rows to choose by have only equal ratings, or the
-        objective cannot be computed from such ratings.
+        If there are too few sources, the rows to choose by have only equal ratings, the objective
+        cannot be computed from such ratings, or a judge that ranks would find nothing to rank.
     """
     whole = targets.whole
     changed = chosen_versions(dataset, settings)
@@ -177,6 +178,9 @@ def parts_of(
         versions=changed,
     )
     _check_objective(settings.objective, parts, targets)
+    for part, what_for in ((selection, "to choose by"), (parts.heldout, "held out")):
+        if part is not None:
+            check_rankable(part.items, judge=settings.protocol.judge, what_for=what_for)
     return parts
 
 

@@ -1,9 +1,11 @@
 import numpy as np
 import pytest
 
-from judgesmith.experiments import CompileSettings, compile_judge, read_items
+from judgesmith.experiments import CompileSettings, DataSet, compile_judge, read_items
 from judgesmith.experiments.by_criterion import criterion_reports
+from judgesmith.experiments.chosen_targets import chosen_targets
 from judgesmith.experiments.compile_notes import criteria_notes
+from judgesmith.experiments.parts import parts_of
 from judgesmith.optimizers import parse_objective
 from judgesmith.programs.models import model
 from judgesmith.signatures import Judgement
@@ -52,3 +54,18 @@ def test_a_condition_that_is_missed_is_told_with_what_came():
     missed = [note for note in found.notes if "is not met" in note]
     assert len(missed) == 1
     assert missed[0].startswith("ties >= 0.99 is not met on the rows held out: it is 0.")
+
+
+def test_it_comes_first_that_nothing_held_out_has_a_score():
+    data = read_items("sample")
+    settings = CompileSettings(judge="reference", optimizer="none", criteria="given")
+    held = set(parts_of(data, chosen_targets(data, settings), settings).heldout_places.tolist())
+    items = [
+        item.model_copy(update={"references": () if place in held else ("It opened.",)})
+        for place, item in enumerate(data)
+    ]
+    found = compile_judge(DataSet(name="some", items=tuple(items)), settings, lm=model(ledger=None))
+    assert found.notes[0] == (
+        "none of the 48 rows held out has a score: nothing is known about unseen texts, and this "
+        "judge is not to be relied on."
+    )

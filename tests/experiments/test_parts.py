@@ -123,3 +123,29 @@ def test_an_objective_that_these_ratings_cannot_have_is_refused_before_anything_
     ]
     with pytest.raises(ValueError, match="kappa needs 11 levels or fewer"):
         parts(DataSet(name="fine", items=tuple(items)), objective="q; kappa >= .4")
+
+
+def test_rows_that_cannot_be_ranked_are_refused_before_anything_is_asked():
+    ranked = {"judge": "pairs", "optimizer": "none", "criteria": "given"}
+    assert parts(rated_set([2] * 20), **ranked).heldout is not None
+    with pytest.raises(ValueError, match=r"none of the 14 rows to choose by shares its source"):
+        parts(rated_set([1] * 20), **ranked)
+    # Rows that share an id alone, and no source, have nothing to be ranked among.
+    apart = [
+        item.model_copy(update={"source": f"{item.source}, {item.system_id}"})
+        for item in rated_set([2] * 20)
+    ]
+    with pytest.raises(ValueError, match="shares its source"):
+        parts(DataSet(name="apart", items=tuple(apart)), **ranked)
+
+
+def test_rows_held_out_that_cannot_be_ranked_are_refused_too():
+    ranked = {"judge": "pairs", "optimizer": "none", "criteria": "given"}
+    several = rated_set([2] * 20)
+    held = set(parts(several, **ranked).heldout_places.tolist())
+    items = [
+        item.model_copy(update={"context": item.system_id}) if place in held else item
+        for place, item in enumerate(several)
+    ]
+    with pytest.raises(ValueError, match=r"none of the 12 rows held out shares its source"):
+        parts(DataSet(name="apart", items=tuple(items)), **ranked)
