@@ -23,9 +23,10 @@ def reordering(case: Case) -> Found:
     """
     sentences, shown = case.passage.sentences, case.passage.shown
     everything = isinstance(case.amount, Every)
-    k = len(sentences) if everything else case.wanted(len(sentences))
-    if len(sentences) < max(k, 3 if everything else 2):
-        return too_few(3 if everything else k, "sentences")
+    # One sentence alone has nowhere to go.
+    k = max(len(sentences), 3) if everything else max(case.wanted(len(sentences)), 2)
+    if len(sentences) < k:
+        return too_few(k, "sentences")
     texts = [shown(sentence) for sentence in sentences]
     places = list(drawn_order(len(sentences), case.rng))
     if not everything:

@@ -43,6 +43,7 @@ def test_no_sentence_stays_where_all_change_places_unless_most_are_the_same(lett
 def test_too_few_sentences_are_not_reordered():
     assert changed("One. Two.", "reordering/major") == Skipped(reason="fewer than 3 sentences")
     assert changed("Only one here.", "reordering/minor") == Skipped(reason="fewer than 2 sentences")
+    assert changed("One. Two.", "reordering/minor", 1).text == "Two. One."
     assert changed("Same here. Same here.", "reordering/minor") == Skipped(
         reason="fewer than 2 different sentences"
     )
