@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from judgesmith.cli.printing import say, say_under, say_wrapped, shortened
+from judgesmith.cli.printing import counted, say, say_under, say_wrapped, shortened
 from judgesmith.cli.tables import print_table
 
 if TYPE_CHECKING:
@@ -171,7 +171,7 @@ def basis_text(report: Report, unscored: Unscored | None = None) -> str:
         reason = next(iter(unscored.reasons), "") if unscored else ""
         return f"no row has a score: {reason}" if reason else "no row has a score"
     return (
-        f"{estimate.n} scored rows of {estimate.n_groups} sources, "
+        f"{counted(estimate.n, 'scored row')} of {counted(estimate.n_groups, 'source')}, "
         f"{estimate.confidence:.0%} intervals over sources"
     )
 

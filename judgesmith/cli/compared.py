@@ -11,7 +11,7 @@ from judgesmith.cli.agreement import (
     level_text,
     scored_by_text,
 )
-from judgesmith.cli.printing import say, say_under, say_wrapped
+from judgesmith.cli.printing import counted, say, say_under, say_wrapped
 from judgesmith.cli.tables import print_table
 
 if TYPE_CHECKING:
@@ -153,10 +153,10 @@ def _print_gain(title: str, gain: Gain, tests: ComparisonTests | None) -> None:
                 line.append(p_text(permuted.p_value) if permuted else "")
             lines.append(line)
         if lines:
-            counted = {name: [one] for name, one in shown.items()}
-            rows += [[level_text(level, counted)], *lines]
+            of_level = {name: [one] for name, one in shown.items()}
+            rows += [[level_text(level, of_level)], *lines]
     about = (
-        f"{title}: {basis.n} of {basis.n_groups} sources, "
+        f"{title}: {basis.n} of {counted(basis.n_groups, 'source')}, "
         f"{basis.confidence:.0%} intervals over sources"
     )
     header = ["", "A", "B", "A - B", "p", *(["p Holm", "p perm"] if tests else [])]

@@ -11,7 +11,7 @@ from judgesmith.cli.judge_models import asked_models
 from judgesmith.cli.model_options import ModelChoice, model_options
 from judgesmith.cli.options import recording_arguments, recording_options
 from judgesmith.cli.places import OUTPUT, lines_place
-from judgesmith.cli.printing import print_json, say, say_notes, usage_text
+from judgesmith.cli.printing import counted, print_json, say, say_notes, usage_text
 from judgesmith.cli.progress import stage_progress
 from judgesmith.cli.role_options import role_option
 
@@ -91,7 +91,8 @@ def command(
 
 
 def _print(found: ExemplarReport, output: str) -> None:
-    say(f"{found.n_exemplars} exemplars of {found.n_sources} sources in {output}")
+    of = counted(found.n_sources, "source")
+    say(f"{counted(found.n_exemplars, 'exemplar')} of {of} in {output}")
     say(f"  neighbouring levels in order: {_text(found.in_order, 'pairs')}")
     say(f"  ladders in order throughout: {_text(found.monotone, 'ladders')}")
 

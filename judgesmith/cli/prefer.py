@@ -13,7 +13,7 @@ from judgesmith.cli.numbers import WholeNumber
 from judgesmith.cli.options import recording_arguments, recording_options, seed_option
 from judgesmith.cli.places import OUTPUT, lines_place
 from judgesmith.cli.preferred import print_order
-from judgesmith.cli.printing import print_json, say, say_notes, usage_text
+from judgesmith.cli.printing import counted, print_json, say, say_notes, usage_text
 from judgesmith.cli.progress import stage_progress
 
 if TYPE_CHECKING:
@@ -114,9 +114,10 @@ def _plain(found: RecordedPairs) -> dict[str, Any]:
 
 
 def _print(found: RecordedPairs, output: str, data: str) -> None:
+    of = counted(found.n_sources, "source")
     say(
-        f"{found.n_pairs} pairs of {found.n_sources} sources in {output}, {found.n_unanswered} "
-        "without an answer in both orders"
+        f"{counted(found.n_pairs, 'pair')} of {of} in {output}, {found.n_unanswered} without an "
+        "answer in both orders"
     )
     for problem, n in list(found.reasons.items())[:5]:
         say(f"  {n} × {problem}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from judgesmith.cli.agreement import estimate_text, scored_by_text
-from judgesmith.cli.printing import say, say_wrapped
+from judgesmith.cli.printing import counted, say, say_wrapped
 from judgesmith.cli.tables import print_table
 
 if TYPE_CHECKING:
@@ -31,10 +31,8 @@ def print_preferences(found: PreferenceEvaluation, *, name: str) -> None:
             *(estimate_text(one.accuracy_decided) for one in columns.values()),
         ],
     ]
-    title = (
-        f"{basis.n} pairs of {basis.n_groups} sources, {basis.confidence:.0%} intervals over "
-        f"sources"
-    )
+    of = counted(basis.n_groups, "source")
+    title = f"{counted(basis.n, 'pair')} of {of}, {basis.confidence:.0%} intervals over sources"
     print_table(title, rows, header=["", *(_SHOWN[one] for one in columns)])
     if found.order is not None:
         print_order(found.order)

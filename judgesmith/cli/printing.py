@@ -89,6 +89,17 @@ def usage_text(usage: Usage) -> str:
     return f"{usage.calls} calls, {usage.hits} from the ledger, {tokens} tokens, {cost}"
 
 
+def counted(n: int, what: str) -> str:
+    """Return a number of things, one of which is called ``what``.
+
+    Examples
+    --------
+    >>> counted(1, "source"), counted(2, "scored row")
+    ('1 source', '2 scored rows')
+    """
+    return f"{n} {what}{'' if n == 1 else 's'}"
+
+
 def shortened(text: str, length: int = 160) -> str:
     """Return ``text`` on one line, cut to ``length``."""
     line = " ".join(text.split())

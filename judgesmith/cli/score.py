@@ -12,7 +12,7 @@ from judgesmith.cli.model_options import ModelChoice, model_options
 from judgesmith.cli.numbers import Number
 from judgesmith.cli.options import recording_arguments, recording_options
 from judgesmith.cli.places import OUTPUT, lines_place
-from judgesmith.cli.printing import print_json, say, say_notes, usage_text
+from judgesmith.cli.printing import counted, print_json, say, say_notes, usage_text
 from judgesmith.cli.progress import stage_progress
 from judgesmith.cli.role_options import role_option
 
@@ -92,7 +92,7 @@ def command(
             }
         )
     else:
-        say(f"{found.n_rows} rows in {output}, {found.n_unscored} without a score")
+        say(f"{counted(found.n_rows, 'row')} in {output}, {found.n_unscored} without a score")
         for problem, n in list(found.reasons.items())[:5]:
             say(f"  {n} × {problem}")
         say(usage_text(usage))

@@ -238,7 +238,8 @@ def _across_rows(raw: RawRows, items: Sequence[tuple[int, RatedItem]]) -> list[s
             n_repeated += 1
     notes = []
     if n_repeated:
-        notes.append(f"{n_repeated} rows repeat source, context and response of an earlier row.")
+        repeat = "row repeats" if n_repeated == 1 else "rows repeat"
+        notes.append(f"{n_repeated} {repeat} source, context and response of an earlier row.")
     n_several = sum(len(twins) > 1 for (_, system), twins in seen.items() if system)
     if n_several:
         notes.append(f"{n_several} pairs of source_id and system_id have several responses.")

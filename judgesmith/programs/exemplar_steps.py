@@ -197,7 +197,12 @@ def _said(s: float, found: Comparisons, exemplars: tuple[Exemplar, ...]) -> str:
         likeliest = max((one.better, "better than"), (one.worse, "worse than"), (alike, "like"))
         by[likeliest[1]].append(str(exemplar.level))
     parts = [f"{how} {', '.join(levels)}" for how, levels in by.items() if levels]
-    flags = [f"{one.level} is {', '.join(one.flags)}" for one in exemplars if one.flags]
-    noted = f" Of the exemplars {'; '.join(flags)}." if flags else ""
+    flags = [f"that of level {one.level} is {_flagged(one)}" for one in exemplars if one.flags]
+    noted = f" Of the exemplars, {'; '.join(flags)}." if flags else ""
     most = largest_sum(len(exemplars))
     return f"Of levels 1 to {len(exemplars)} {'; '.join(parts)} (sum {s:+.2f} of {most}).{noted}"
+
+
+def _flagged(exemplar: Exemplar) -> str:
+    """Return what is wrong with an exemplar: ``empty``, ``a copy of level 1``."""
+    return ", ".join(f"a {one}" if one.startswith("copy") else one for one in exemplar.flags)

@@ -141,3 +141,9 @@ def test_rounding_alone_is_no_difference():
     noise = Estimate(value=-3e-17, low=-1e-16, high=2e-16, **known)
     assert estimate_text(noise, signed=True) == "+0.000 [0.00, 0.00]"
     assert agreement_text({"value": -3e-17, "low": -1e-16, "high": 0.1}) == "0.000 [0.000, 0.100]"
+
+
+def test_one_of_a_kind_is_told_as_one():
+    one = Estimate(value=0.5, low=0.4, high=0.6, confidence=0.95, n=1, n_groups=1, n_undefined=0)
+    said = basis_text({"dataset": {"pearson": one}})
+    assert said == "1 scored row of 1 source, 95% intervals over sources"

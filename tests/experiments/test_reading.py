@@ -230,7 +230,7 @@ def test_repeated_rows_without_a_system_are_kept_and_noted():
     frame = pd.DataFrame({"source": ["s", "s"], "response": ["r", "r"], "score": [1, 2]})
     data = read_items(frame, scale="1..5")
     assert len(data) == 2
-    assert data.notes[-1] == "1 rows repeat source, context and response of an earlier row."
+    assert data.notes[-1] == "1 row repeats source, context and response of an earlier row."
 
 
 def test_ids_that_stand_for_several_sources_are_refused(tmp_path):

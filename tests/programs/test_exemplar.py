@@ -133,7 +133,7 @@ class TestWriting:
         judgement, rounds = taken(ExemplarProtocol(), lambda ask: ALIKE, text=text)
         third = [o for asks in rounds for o in asks if o.inputs.get("level", "").startswith("3")]
         assert [(one.sample, one.temperature) for one in third] == [(0, 0.0), (1, 0.7)]
-        said = "3 is copy of level 1" if bad else "3 is empty"
+        said = "that of level 3 is a copy of level 1" if bad else "that of level 3 is empty"
         assert said in judgement.explanation
         compared = next(asks for asks in rounds if asks[0].predictor == "compare")
         assert compared[2].inputs["first"] == bad
@@ -150,7 +150,7 @@ class TestWriting:
             ExemplarProtocol(levels=2), lambda ask: ALIKE, text=lambda ask: "level 1 again"
         )
         assert [numbers(asks) for asks in rounds[:2]] == [[1, 2], [2]]
-        assert "2 is copy of level 1" in judgement.explanation
+        assert "that of level 2 is a copy of level 1" in judgement.explanation
 
     def test_a_text_that_cannot_be_read_leaves_the_item_unscored(self):
         def text(ask):
