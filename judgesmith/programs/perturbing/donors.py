@@ -31,6 +31,8 @@ class Donors:
     def __init__(self, items: Iterable[RatedItem]) -> None:
         known = ((item.source_id, item.source.strip(), item.response) for item in items)
         self._texts = [one for one in dict.fromkeys(known) if one[2].strip()]
+        self._ids = {source_id for source_id, _, _ in self._texts}
+        self._sources = {source for _, source, _ in self._texts}
 
     def __len__(self) -> int:
         """Return how many texts there are."""
@@ -43,12 +45,21 @@ class Donors:
         one; of items without either, the texts themselves tell.
         """
         n = len(self._texts)
+        if self._are_all_of(item):
+            return None
         for _ in range(min(_TRIES, n)):
             drawn = self._texts[rng.randrange(n)]
             if _is_other(drawn, item):
                 return drawn[2]
         others = [one[2] for one in self._texts if _is_other(one, item)]
         return others[rng.randrange(len(others))] if others else None
+
+    def _are_all_of(self, item: RatedItem) -> bool:
+        """Say whether all texts share the item's source, so that none need be looked at."""
+        source = item.source.strip()
+        return (bool(item.source_id) and self._ids == {item.source_id}) or (
+            bool(source) and self._sources == {source}
+        )
 
 
 def _is_other(donor: tuple[str, str, str], item: RatedItem) -> bool:
