@@ -69,7 +69,11 @@ def described(fault: Exception) -> dict[str, str | None]:
     # What to do about the last of several problems is no advice about them all.
     several = len(getattr(fault, "problems", ())) > 1
     error, hint = (message, None) if several else _parted(message)
-    return {"error": error, "where": _where(fault, message), "hint": hint or _manual(fault)}
+    return {
+        "error": error,
+        "where": _where(fault, message),
+        "hint": hint or _manual(fault) or _later(fault),
+    }
 
 
 def _message(fault: Exception) -> str:
@@ -109,6 +113,13 @@ def _manual(fault: Exception) -> str | None:
     if told or not isinstance(fault, click.UsageError) or fault.ctx is None:
         return None
     return f"see '{fault.ctx.command_path} --help'"
+
+
+def _later(fault: Exception) -> str | None:
+    """Return what to do about a fault that may pass."""
+    if not _is_of(fault, "TransientModelError"):
+        return None
+    return "wait, and give the same command again: it goes on from the answers on record."
 
 
 def _where(fault: Exception, message: str) -> str | None:

@@ -50,6 +50,7 @@ def command(
     why in 'problem'. The same command again continues where an interrupted one was.
     """
     from judgesmith.experiments import stream_items
+    from judgesmith.experiments.agreeing import grouped
     from judgesmith.experiments.columns import column_map
     from judgesmith.experiments.scoring import score_file
     from judgesmith.experiments.stated_scores import sampled_text, stated_text
@@ -93,7 +94,7 @@ def command(
         )
     else:
         say(f"{counted(found.n_rows, 'row')} in {output}, {found.n_unscored} without a score")
-        for problem, n in list(found.reasons.items())[:5]:
+        for problem, n in list(grouped(found.reasons).items())[:5]:
             say(f"  {n} × {problem}")
         say(usage_text(usage))
     stated = [*stated_text(found.stated, found.n_rows), *sampled_text(found.sampled, found.n_rows)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -155,10 +156,34 @@ def unscored(table: JudgedTable) -> Unscored:
     return Unscored(n=table.n_unscored, n_rows=table.n, reasons=dict(counts.most_common()))
 
 
+_VALUE = re.compile(r"(?<!HTTP )-?\b\d+(?:\.\d+)?|'[^']*'|\"[^\"]*\"")
+
+
+def grouped(reasons: Mapping[str, int]) -> dict[str, int]:
+    """Return reasons with counts, those that differ by a number or a quotation as one.
+
+    The commonest stands for its group; groups are in the order of their counts.
+
+    Examples
+    --------
+    >>> grouped({"answered 23, outside 1..5": 4, "cut off": 3, "answered 29, outside 1..5": 2})
+    {'answered 23, outside 1..5 (or alike)': 6, 'cut off': 3}
+    """
+    groups: dict[str, list[tuple[str, int]]] = {}
+    for reason, n in reasons.items():
+        groups.setdefault(_VALUE.sub("…", reason.removesuffix(".")), []).append((reason, n))
+    found = {}
+    for group in groups.values():
+        first, _ = max(group, key=lambda one: one[1])
+        alike = " (or alike)" if len(group) > 1 else ""
+        found[f"{first.removesuffix('.')}{alike}" if alike else first] = sum(n for _, n in group)
+    return dict(sorted(found.items(), key=lambda one: -one[1]))
+
+
 def unscored_text(unscored: Unscored) -> str:
     """Return how many rows have no score and the three commonest reasons, on one line.
 
-    Rows with rarer reasons are counted as others.
+    Reasons that are alike count as one (``grouped``), and rows with rarer ones as others.
 
     Examples
     --------
@@ -167,7 +192,7 @@ def unscored_text(unscored: Unscored) -> str:
     """
     if not unscored.n:
         return f"all {unscored.n_rows} have a score"
-    shown = list(unscored.reasons.items())[:3]
+    shown = list(grouped(unscored.reasons).items())[:3]
     # A reason may be a whole sentence; this is part of one.
     reasons = "; ".join(f"{n} × {reason.removesuffix('.')}" for reason, n in shown)
     n_others = sum(unscored.reasons.values()) - sum(n for _, n in shown)

@@ -107,6 +107,7 @@ def together(found: Sequence[AnswerProbabilities], n: int) -> AnswerProbabilitie
     if without or len(found) < n:
         reason = without[0].reason if without else "no probabilities came"
         n_without = n - len(found) + len(without)
-        return AnswerProbabilities.none(f"of {n_without} of {n} questions: {reason}", mass=mass)
+        several = f"of {n_without} of {n} questions: " if n > 1 else ""
+        return AnswerProbabilities.none(f"{several}{reason}", mass=mass)
     values = {name: fmean(one.values[name] for one in found) for name in found[0].values}
     return AnswerProbabilities(mode="probabilities", values=values, mass=mass)

@@ -57,7 +57,7 @@ class Readable:
         with self._lock:
             if not is_unread(judgement):
                 # Texts that were never sent say nothing about the model.
-                self.n_read += judgement.score is not None or bool(judgement.criteria)
+                self.n_read += judgement.score is not None or _scores_any(judgement)
                 return
             if self.n_read or (judgement.calls and judgement.calls in self._unread):
                 return
@@ -96,11 +96,21 @@ def is_unread(judgement: Judgement) -> bool:
     True
     >>> is_unread(Judgement.unscored("the texts are longer than the model reads"))
     False
+
+    Scores outside the scale are none, on whatever criterion:
+
+    >>> wit = {"wit": {"score": None}}
+    >>> is_unread(Judgement(score=None, problem="outside 1..5", criteria=wit, calls=("a",)))
+    True
     """
-    if judgement.problem is None or judgement.criteria:
+    if judgement.problem is None or _scores_any(judgement):
         return False
     # A model that is not ours leaves no identities of its calls, only the reason.
     return bool(judgement.calls) or _UNREAD in judgement.problem
+
+
+def _scores_any(judgement: Judgement) -> bool:
+    return any(one.score is not None for one in judgement.criteria.values())
 
 
 _OF_MODELS: WeakKeyDictionary[object, Readable] = WeakKeyDictionary()

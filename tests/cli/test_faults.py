@@ -4,6 +4,7 @@ import pytest
 from judgesmith.cli.faults import OptionError, blaming, described, is_expected
 from judgesmith.experiments import DataError, Problem
 from judgesmith.programs.models import BudgetSpent, LedgerError, ModelError
+from judgesmith.programs.models.errors import TransientModelError
 
 
 @pytest.mark.parametrize(
@@ -90,3 +91,12 @@ def test_faults_that_know_their_place_or_are_ours_stay_as_they_are(fault):
     with pytest.raises(type(fault)) as caught, blaming("--map"):
         raise fault
     assert caught.value is fault
+
+
+def test_a_fault_that_may_pass_says_that_the_same_command_goes_on():
+    found = described(TransientModelError("m at x: busy (HTTP 503)", status=503).tried(6))
+    assert found == {
+        "error": "m at x: busy (HTTP 503), tried 6 times",
+        "where": None,
+        "hint": "wait, and give the same command again: it goes on from the answers on record.",
+    }

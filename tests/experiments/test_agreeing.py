@@ -9,6 +9,7 @@ from judgesmith.experiments.agreeing import (
     Unscored,
     agreement_report,
     gain_report,
+    grouped,
     oriented,
     plain,
     unscored,
@@ -125,3 +126,21 @@ def test_ratings_that_count_faults_are_turned_round_and_others_stay_as_they_are(
 def test_only_the_levels_asked_for_are_computed():
     report = agreement_report(table(PREDICTED), rng=np.random.default_rng(0), levels=["sample"])
     assert list(report) == ["sample"]
+
+
+def test_reasons_that_differ_by_a_value_are_counted_together_and_statuses_are_not():
+    reasons = {
+        "the answer 7 is outside 1..5": 2,
+        "m: overloaded (HTTP 503)": 4,
+        "the answer 'good' is outside 1..5.": 1,
+        "the answer 12 is outside 1..5": 3,
+        "m: overloaded (HTTP 429)": 1,
+    }
+    assert grouped(reasons) == {
+        "the answer 12 is outside 1..5 (or alike)": 6,
+        "m: overloaded (HTTP 503)": 4,
+        "m: overloaded (HTTP 429)": 1,
+    }
+    many = {f"the answer {n} is outside 1..5": 1 for n in range(30)}
+    said = unscored_text(Unscored(n=30, n_rows=40, reasons=many))
+    assert said == "30 of 40 have no score: 30 × the answer 0 is outside 1..5 (or alike)"

@@ -12,7 +12,7 @@ import warnings
 import dspy
 import pytest
 
-from judgesmith.programs import judge_each, judge_items
+from judgesmith.programs import Direct, judge_each, judge_items
 from judgesmith.programs.asking import Asker
 from judgesmith.programs.models import (
     Budget,
@@ -278,6 +278,11 @@ class TestGarbage:
             judge_items(judge_of("vanilla"), items(15), lm=lm)
         with pytest.raises(ModelError, match="20 judgements in a row"):
             judge_items(judge_of("vanilla"), items(30)[15:], lm=lm)
+
+    def test_scores_off_the_scale_on_every_criterion_are_nothing_read(self, scripted, answered):
+        lm, _ = scripted(lambda _: answered(score=230))
+        with pytest.raises(ModelError, match=r"20 judgements in a row .* outside 0\.\.100"):
+            judge_items(Direct(asks="criteria"), items(40), lm=lm)
 
 
 class TestSmallBudgets:

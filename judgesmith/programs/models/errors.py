@@ -1,5 +1,7 @@
 """What can go wrong with a model call, by what the caller should do about it."""
 
+from __future__ import annotations
+
 
 class ModelError(RuntimeError):
     """The model could not be asked, or refused: wrong key, unknown model, bad request.
@@ -29,6 +31,21 @@ class TransientModelError(ModelError):
     ) -> None:
         super().__init__(message, status=status)
         self.retry_after = retry_after
+
+    def tried(self, times: int) -> TransientModelError:
+        """Return the same fault, and how often it came.
+
+        Examples
+        --------
+        >>> print(TransientModelError("m: overloaded (HTTP 503)", status=503).tried(6))
+        m: overloaded (HTTP 503), tried 6 times
+        """
+        often = "once" if times == 1 else f"{times} times"
+        return TransientModelError(
+            f"{str(self).rstrip('.')}, tried {often}",
+            status=self.status,
+            retry_after=self.retry_after,
+        )
 
 
 _SET_UP = (401, 402, 403, 404, 405, 407)  # any other 4xx speaks of one request alone

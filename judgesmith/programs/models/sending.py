@@ -117,7 +117,7 @@ class Sender:
                     ) from None
                 wait = self._retry.wait(failures, fault.retry_after, rng=self._rng)
                 if wait is None:
-                    raise
+                    raise fault.tried(failures) from None
                 if fault.retry_after is not None and self._limits is not None:
                     self._limits.close_for(fault.retry_after)
             self._accounts.check_time(wait)

@@ -294,7 +294,7 @@ def test_a_reply_that_is_no_json_is_a_passing_fault(stack, ask, server):
 
 def test_a_server_that_keeps_failing_is_given_up(stack, ask, server):
     server.script({"status": 503})
-    with pytest.raises(TransientModelError, match="HTTP 503"):
+    with pytest.raises(TransientModelError, match=r"\(HTTP 503\), tried 4 times$"):
         stack(retry=QUICK).complete_sync(ask())
     assert server.counts()["requests"] == 4
 
