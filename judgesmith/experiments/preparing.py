@@ -24,7 +24,7 @@ def prepared_judges(
     ready = []
     try:
         for judge in (bare, start):
-            found, problems = judge.prepared(work.lm, rubrics=rubrics)
+            found, problems = judge.prepared(work.lm, rubrics=rubrics, concurrency=work.concurrency)
             work.notes += [one for one in problems if one not in work.notes]
             ready.append(found)
     except BudgetSpent as spent:

@@ -18,6 +18,7 @@ from judgesmith.programs.constructing import own_protocol, without_untold
 from judgesmith.programs.criterion_lines import QUESTIONS
 from judgesmith.programs.judge import Judge
 from judgesmith.programs.judging import Steps
+from judgesmith.programs.running import CONCURRENCY
 from judgesmith.signatures.answering import question_on
 from judgesmith.signatures.checklist import (
     ENDS,
@@ -83,7 +84,11 @@ class Checklist(Judge):
         return checklist_inputs(self._settings, predictor)
 
     def prepared(
-        self, lm: dspy.LM | None = None, *, rubrics: Sequence[Rubric] = ()
+        self,
+        lm: dspy.LM | None = None,
+        *,
+        rubrics: Sequence[Rubric] = (),
+        concurrency: int = CONCURRENCY,
     ) -> tuple[Self, tuple[str, ...]]:
         """Return the judge with questions for its criteria and those of other rubrics.
 
@@ -93,7 +98,10 @@ class Checklist(Judge):
         assert isinstance(own, ChecklistProtocol)
         if own.plan == "rubric":
             return self, ()
-        questions, problems = QUESTIONS.completed(lm, own.questions, (own.rubric, *rubrics))
+        several = (own.rubric, *rubrics)
+        questions, problems = QUESTIONS.completed(
+            lm, own.questions, several, concurrency=concurrency
+        )
         if questions == own.questions:
             return self, problems
         # Words written for one question do not fit another.

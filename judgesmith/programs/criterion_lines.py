@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -9,12 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import dspy
-from dspy.utils.exceptions import AdapterParseError, ContextWindowExceededError
 
-from judgesmith.programs.adapter import FencedAdapter
 from judgesmith.programs.asking import current_lm
-from judgesmith.programs.call_settings import call_config
-from judgesmith.programs.models import sampling
+from judgesmith.programs.line_orders import LineOrder, answered_side_by_side
+from judgesmith.programs.running import CONCURRENCY
 from judgesmith.programs.weighing import OVERALL
 from judgesmith.signatures.checklist import ChecklistProtocol, WriteQuestions, check_questions_of
 from judgesmith.signatures.g_eval import GEvalProtocol, WriteSteps, check_steps, steps_key
@@ -27,7 +26,8 @@ if TYPE_CHECKING:
 Lines = tuple[str, ...]
 
 _NUMBER = re.compile(r"^(?:step\s*)?[(\[]?\d{1,2}[.):\]]+\s*|^[-*•]\s+", re.IGNORECASE)
-_HEADING = re.compile(r"(?i)^(?:evaluation )?steps:?$")
+_HEADING = re.compile(r"(?i)^(?:evaluation )?(?:steps|questions):?$")
+_FENCE = re.compile(r"^```\w*\n(.*)\n```$", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,25 +81,22 @@ class CriterionLines:
         >>> len(QUESTIONS.written(None, task="", criterion="fluency: Is it well written?"))
         2
         """
-        lm = lm or current_lm()
-        signature = self.question if task else self.question.delete("task")
-        told = {"task": task, "criterion": criterion} if task else {"criterion": criterion}
-        config = call_config(self.protocol, lm)
-        problem = ""
-        with dspy.context(adapter=FencedAdapter(), lm=lm):
-            for sample in (0, 1):
-                try:
-                    with sampling(sample=sample):
-                        answer = dspy.Predict(signature)(**told, config=config)
-                    return self.read(str(answer[self.field] or ""))
-                except ContextWindowExceededError as fault:
-                    return f"the criterion is longer than the model reads: {fault}"
-                except (AdapterParseError, ValueError) as fault:
-                    problem = str(fault).split("\n")[0]
-        return f"the model's {self.field} could not be read: {problem}"
+        (found,) = answered_side_by_side(
+            [self._order(task, criterion)], lm or current_lm(), self.protocol
+        )
+        return found
+
+    def _order(self, task: str, criterion: str) -> LineOrder:
+        """Return what is asked for one criterion, and how the answer is read."""
+        return LineOrder(
+            question=self.question if task else self.question.delete("task"),
+            told={"task": task, "criterion": criterion} if task else {"criterion": criterion},
+            field=self.field,
+            read=self.read,
+        )
 
     def read(self, text: str, *, of: str = "the criterion") -> Lines:
-        r"""Return what stands on the lines of a text, without their numbers.
+        r"""Return what stands on the lines of a text, or in a JSON list, without their numbers.
 
         Raises
         ------
@@ -110,8 +107,10 @@ class CriterionLines:
         --------
         >>> STEPS.read("Steps:\n1. Read the source.\n\n2) Read the response.\n- Compare **both**.")
         ('Read the source.', 'Read the response.', 'Compare **both**.')
+        >>> STEPS.read('["Read the source.", "2. Read the response."]')
+        ('Read the source.', 'Read the response.')
         """
-        lines = [" ".join(line.split()) for line in text.splitlines()]
+        lines = [" ".join(line.split()) for line in _listed(text) or text.splitlines()]
         lines = [line for line in lines if line and not _HEADING.match(line)]
         found = tuple(plain for line in lines if (plain := _NUMBER.sub("", line).strip()))
         self.check(found, of=of)
@@ -173,7 +172,12 @@ class CriterionLines:
                     yield rubric.task, criterion, key
 
     def completed(
-        self, lm: dspy.LM | None, given: Mapping[str, Lines], rubrics: Sequence[Rubric]
+        self,
+        lm: dspy.LM | None,
+        given: Mapping[str, Lines],
+        rubrics: Sequence[Rubric],
+        *,
+        concurrency: int = CONCURRENCY,
     ) -> tuple[dict[str, Lines], tuple[str, ...]]:
         """Return the lines of all criteria, those that were lacking written now, and problems.
 
@@ -183,6 +187,13 @@ class CriterionLines:
         ----------
         lm, given, rubrics
             As above.
+        concurrency : int
+            Criteria that the model is asked about at the same time.
+
+        Raises
+        ------
+        ModelError, BudgetSpent, LedgerError, Stopped
+            If the model cannot be asked, or not further; what it has answered is on record.
 
         Returns
         -------
@@ -198,8 +209,12 @@ class CriterionLines:
             f"{self.field} are given for {name}, which is no criterion: they are not used"
             for name in unused
         ]
-        for task, criterion, key in self.lacking(given, rubrics):
-            lines = self.written(lm, task=task, criterion=key)
+        lacking = list(self.lacking(given, rubrics))
+        orders = [self._order(task, key) for task, _, key in lacking]
+        written = answered_side_by_side(
+            orders, lm or current_lm(), self.protocol, concurrency=concurrency
+        )
+        for (_, criterion, key), lines in zip(lacking, written, strict=True):
             if isinstance(lines, str):
                 problems.append(f"{criterion.name} {self.stood_in_for}: {lines}")
             else:
@@ -212,6 +227,30 @@ class CriterionLines:
         """Return the lines of all criteria, ``by`` for each that has none, and for how many."""
         lacking = {key: by for _, _, key in self.lacking(given, rubrics)}
         return {**given, **lacking}, len(lacking)
+
+
+def _listed(text: str) -> list[str]:
+    """Return the texts of a JSON list, perhaps the only field of a record; none of other texts.
+
+    Examples
+    --------
+    >>> _listed('{"steps": ["Read it.", "Note faults."]}'), _listed("1. Read it.")
+    (['Read it.', 'Note faults.'], [])
+    """
+    plain = text.strip()
+    if fence := _FENCE.match(plain):
+        plain = fence[1].strip()
+    if plain[:1] not in ("[", "{"):
+        return []
+    try:
+        found = json.loads(plain)
+    except (ValueError, RecursionError):
+        return []
+    if isinstance(found, dict) and len(found) == 1:
+        (found,) = found.values()
+    if not isinstance(found, list) or not all(isinstance(one, str) for one in found):
+        return []
+    return found
 
 
 STEPS = CriterionLines(

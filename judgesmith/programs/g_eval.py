@@ -19,6 +19,7 @@ from judgesmith.programs.criterion_lines import STEPS
 from judgesmith.programs.g_eval_steps import g_eval_forms, g_eval_inputs, g_eval_steps
 from judgesmith.programs.judge import Judge
 from judgesmith.programs.judging import Steps
+from judgesmith.programs.running import CONCURRENCY
 from judgesmith.signatures.answering import question_on
 from judgesmith.signatures.g_eval import (
     ENDS,
@@ -89,7 +90,11 @@ class GEval(Judge):
         return g_eval_inputs(self._settings, predictor)
 
     def prepared(
-        self, lm: dspy.LM | None = None, *, rubrics: Sequence[Rubric] = ()
+        self,
+        lm: dspy.LM | None = None,
+        *,
+        rubrics: Sequence[Rubric] = (),
+        concurrency: int = CONCURRENCY,
     ) -> tuple[Self, tuple[str, ...]]:
         """Return the judge with steps for its criteria and those of other rubrics; see ``Judge``.
 
@@ -99,7 +104,8 @@ class GEval(Judge):
         assert isinstance(own, GEvalProtocol)
         if own.plan == "general":
             return self, ()
-        steps, problems = STEPS.completed(lm, own.steps, (own.rubric, *rubrics))
+        several = (own.rubric, *rubrics)
+        steps, problems = STEPS.completed(lm, own.steps, several, concurrency=concurrency)
         if steps == own.steps:
             return self, problems
         return self.with_protocol(own.model_copy(update={"steps": steps})), problems

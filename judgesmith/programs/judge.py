@@ -22,6 +22,7 @@ from judgesmith.programs.models.errors import unscoring
 from judgesmith.programs.nearest import Indexes, is_shown
 from judgesmith.programs.replies import all_or_fault, lacking, readable, too_long, unreadable
 from judgesmith.programs.reply_probabilities import answer_by_dspy, refusal_of
+from judgesmith.programs.running import CONCURRENCY
 from judgesmith.programs.templates import LEFT_OUT, Template
 from judgesmith.programs.templating import template_of
 from judgesmith.programs.text_likelihood import text_reply, text_reply_sync, text_request
@@ -99,7 +100,11 @@ class Judge(dspy.Module):
         """
 
     def prepared(
-        self, lm: dspy.LM | None = None, *, rubrics: Sequence[Rubric] = ()
+        self,
+        lm: dspy.LM | None = None,
+        *,
+        rubrics: Sequence[Rubric] = (),
+        concurrency: int = CONCURRENCY,
     ) -> tuple[Self, tuple[str, ...]]:
         """Return the judge with what it needs from a model before it judges, as plain values.
 
@@ -112,6 +117,8 @@ class Judge(dspy.Module):
             The model; None takes DSPy's current one, or the offline model.
         rubrics : sequence of Rubric
             Others that the judge may be given later.
+        concurrency : int
+            Questions asked at the same time.
 
         Returns
         -------
