@@ -14,6 +14,22 @@ if TYPE_CHECKING:
     from judgesmith.programs import Family
     from judgesmith.signatures.judge_protocol import JudgeProtocol
 
+_JUDGES = (
+    "active-critic",
+    "direct",
+    "exemplar",
+    "g-eval",
+    "explain-eval",
+    "gptscore",
+    "reference",
+    "pairs",
+    "prometheus",
+    "checklist",
+    "themis",
+    "auto-j",
+)
+"""All kinds, as their families are called."""
+
 LINES = ("steps", "questions")
 """Options that name a file with lines by criterion, called as the part of the protocol is."""
 
@@ -34,7 +50,7 @@ def judge_options(command: Command) -> Command:
             default="active-critic",
             show_default=True,
             metavar="NAME",
-            help="The kind of judge, such as direct, which asks for a score and nothing else.",
+            help=f"The kind of judge: {', '.join(_JUDGES)}.",
         ),
         click.option(
             "--variant",

@@ -58,19 +58,35 @@ def better_start(work: Tuning, parts: Parts, general: Judge, inferred: Judge) ->
                 "taken": (name == "inferred") == taken,
             }
         )
-    work.notes.append(_told(taken, str(objective), gain.second, gain.first, parts))
+    values = (
+        f"{objective} {gain.first:.3f} with what was inferred, {gain.second:.3f} with the general "
+        f"rubric, on the {len(parts.selection)} rows to choose by"
+    )
+    alike = abs(gain.value) <= error and enough[0] == enough[1]
+    work.notes.append(_told(values, taken=taken, within=error if alike else None))
     return inferred if taken else general
 
 
-def _told(taken: bool, objective: str, general: float, inferred: float, parts: Parts) -> str:
-    """Return which rubric was taken and why, in one sentence."""
-    values = (
-        f"{objective} {inferred:.3f} with what was inferred, {general:.3f} with the general "
-        f"rubric, on the {len(parts.selection)} rows to choose by"
-    )
-    if taken:
-        return f"the inferred task and criteria were taken: {values}."
-    return (
-        f"the general task and criteria were taken: {values}, which does not speak for what was "
-        "inferred; --criteria inferred takes it all the same."
-    )
+def _told(values: str, *, taken: bool, within: float | None) -> str:
+    """Return which rubric was taken and why, in one sentence.
+
+    ``within`` is the standard error that they differ by at most; None where they differ by more.
+
+    Examples
+    --------
+    >>> print(_told("q 1.31 and 1.30", taken=False, within=0.05).partition("; ")[0])
+    the general task and criteria were taken: q 1.31 and 1.30, no more than a standard error \
+(0.050) apart, where a model that does not read what it infers from keeps the general ones
+    """
+    which, why = "inferred" if taken else "general", ""
+    if within is not None:
+        kept = (
+            "those made for the task are kept"
+            if taken
+            else "a model that does not read what it infers from keeps the general ones"
+        )
+        why = f", no more than a standard error ({within:.3f}) apart, where {kept}"
+    elif not taken:
+        why = ", which does not speak for what was inferred"
+    instead = "" if taken else "; --criteria inferred takes it all the same"
+    return f"the {which} task and criteria were taken: {values}{why}{instead}."

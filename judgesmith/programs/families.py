@@ -205,13 +205,16 @@ def family_of(name: str) -> Family:
     >>> family_of("activecritic")
     Traceback (most recent call last):
     ...
-    ValueError: no judge is called 'activecritic'; did you mean active-critic?
+    ValueError: no judge is called 'activecritic': there are active-critic, direct, exemplar, \
+g-eval, explain-eval, gptscore, reference, pairs, prometheus, checklist, themis, auto-j; \
+did you mean active-critic?
     """
     if name in _FAMILIES:
         return _FAMILIES[name]
     near = difflib.get_close_matches(str(name)[:80].lower(), _FAMILIES, n=1, cutoff=0.5)
-    meant = f"did you mean {near[0]}?" if near else f"there are {', '.join(_FAMILIES)}."
-    raise ValueError(f"no judge is called {str(name)[:80]!r}; {meant}")
+    meant = f"; did you mean {near[0]}?" if near else "."
+    there = ", ".join(_FAMILIES)
+    raise ValueError(f"no judge is called {str(name)[:80]!r}: there are {there}{meant}")
 
 
 def _as_its_family_has_it(value: Any) -> Any:

@@ -2,6 +2,7 @@ import click
 import pytest
 
 from judgesmith.cli.options import seed_option, together
+from judgesmith.programs.families import known_families
 
 
 def test_options_added_together_are_listed_in_their_order():
@@ -26,3 +27,9 @@ def test_the_seed_is_0_unless_another_is_said(given, seed):
 
     command.main(given, standalone_mode=False)
     assert seen == [seed]
+
+
+def test_the_help_names_every_kind_of_judge_there_is(run):
+    own = [one.name for one in known_families() if one.judge.startswith("judgesmith.")]
+    said = " ".join(run("compile", "--help").out.split())
+    assert f"The kind of judge: {', '.join(own)}." in said
