@@ -204,7 +204,7 @@ def compile_judge(
         bare, start = with_roles(bare, roles), with_roles(start, roles)
     if settings.rubrics_compete and settings.optimizer != "protocol":
         start = better_start(work, parts, bare, start)
-    judge = work.optimized(start, parts, bare=bare)
+    judge = work.optimized(start, parts, bare=bare).for_own_rubric()
     chosen_by = parts.selection.without(shown_keys(judge.protocol.demonstrations))
     rows = parts.counts(targets)
     judged = work.judged(judge, chosen_by, "selection rows")

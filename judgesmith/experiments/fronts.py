@@ -141,7 +141,7 @@ def _finished(
 ) -> tuple[Judge, Mapping[str, Any] | None]:
     """Return a member with its aggregation, and its agreement on the rows it was chosen by."""
     own = replace(work, lm=one.lm, history=[], notes=[])
-    judge = own.aggregated(one.judge, parts)
+    judge = own.aggregated(one.judge, parts).for_own_rubric()
     rows = parts.selection.without(shown_keys(judge.protocol.demonstrations))
     table = rows.judged(own.judged(judge, rows, "front"))
     work.complete = work.complete and own.complete

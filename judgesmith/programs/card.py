@@ -192,16 +192,17 @@ def _family_lines(protocol: JudgeProtocol) -> Iterator[str]:
         return
     yield f"- judge: {protocol.judge}, which {family_of(protocol.judge).about}"
     for name in type(protocol).model_fields:
-        if name not in JudgeProtocol.model_fields:
-            said = _value_text(getattr(protocol, name))
-            yield f"- {name.replace('_', ' ')}: {_on_one_line(said)}"
-
-
-def _value_text(value: Any) -> str:
-    """Return the value of a choice; of texts by name the names, as prompts show the texts."""
-    if isinstance(value, Mapping):
-        return ", ".join(dict.fromkeys(str(key).partition(":")[0] for key in value)) or "none"
-    return str(value)
+        if name in JudgeProtocol.model_fields:
+            continue
+        value = getattr(protocol, name)
+        if not isinstance(value, Mapping):
+            yield f"- {name.replace('_', ' ')}: {_on_one_line(str(value))}"
+            continue
+        yield f"- {name.replace('_', ' ')}:{'' if value else ' none'}"
+        for key, several in value.items():
+            yield f"  - {_on_one_line(str(key).partition(':')[0])}:"
+            for place, line in enumerate(several, start=1):
+                yield f"    {place}. {_on_one_line(str(line))}"
 
 
 def _choices_text(protocol: Protocol) -> str:

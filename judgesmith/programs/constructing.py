@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Mapping
 from typing import Any, TypeVar
 
 import dspy
+from pydantic import ValidationError
 
 from judgesmith.programs.aggregating import check_terms
+from judgesmith.programs.weighing import OVERALL
 from judgesmith.signatures.judge_protocol import JudgeProtocol
+from judgesmith.signatures.plain_faults import plain_faults
 
 Own = TypeVar("Own", bound=JudgeProtocol)
 
 _TOLD = ("task", "criteria", "criterion")
+_LINES = ("steps", "questions")
 
 
 def own_protocol(
@@ -68,7 +73,8 @@ def chosen(given: Own, choices: Mapping[str, Any], *, kind: type[Own] | None = N
         If the parts make no such protocol, its aggregation weighs what is not counted, or each
         criterion is to be scored and the rubric has none.
     """
-    own = (kind or type(given)).model_validate({**dict(given), **choices})
+    own = validated(kind or type(given), {**dict(given), **choices})
+    check_lines_given(own, choices)
     check_terms(own.aggregation)
     if own.scores_criteria and not own.rubric.criteria:
         needs, otherwise = "needs criteria to ask about", ""
@@ -79,6 +85,60 @@ def chosen(given: Own, choices: Mapping[str, Any], *, kind: type[Own] | None = N
             f"under 'criteria', as name: definition{otherwise}."
         )
     return own
+
+
+def validated(kind: type[Own], parts: Mapping[str, Any]) -> Own:
+    """Return the protocol that has these parts.
+
+    Raises
+    ------
+    ValueError
+        If they make none; one sentence says what is wrong with each.
+
+    Examples
+    --------
+    >>> from judgesmith.signatures.pairs import PairsProtocol
+    >>> validated(PairsProtocol, {"beam": "many"})
+    Traceback (most recent call last):
+    ...
+    ValueError: beam: expected a whole number; got 'many'
+    """
+    try:
+        return kind.model_validate(dict(parts))
+    except ValidationError as fault:
+        raise ValueError(plain_faults(fault)) from None
+
+
+def check_lines_given(own: JudgeProtocol, choices: Mapping[str, Any]) -> None:
+    """Refuse steps or questions, given to a judge, for what is no criterion of it.
+
+    Under the whole wording of a criterion they may be for other rubrics, and are kept.
+
+    Raises
+    ------
+    ValueError
+        If there are some.
+
+    Examples
+    --------
+    >>> from judgesmith.signatures.checklist import ChecklistProtocol
+    >>> own = ChecklistProtocol(rubric={"criteria": {"wit": "Funny?"}}, questions={"wti": ["A?"]})
+    >>> check_lines_given(own, {"questions": {"wti": ["A?"]}})
+    Traceback (most recent call last):
+    ...
+    ValueError: questions for 'wti', which is no criterion; did you mean wit?
+    """
+    names = own.rubric.names
+    for part in _LINES:
+        if part not in choices or part not in type(own).model_fields:
+            continue
+        for name in getattr(own, part):
+            if ":" in name or name in (*names, OVERALL):
+                continue
+            near = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
+            known = f"there are {', '.join(names)}." if names else "the rubric has none."
+            meant = f"did you mean {near[0]}?" if near else known
+            raise ValueError(f"{part} for {name[:80]!r}, which is no criterion; {meant}")
 
 
 def without_untold(

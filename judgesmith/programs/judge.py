@@ -89,6 +89,12 @@ class Judge(dspy.Module):
         other.callbacks = list(self.callbacks)
         return other
 
+    def for_own_rubric(self) -> Self:
+        """Return the judge without what was prepared for criteria of other rubrics."""
+        own = self.protocol
+        kept = own.for_own_rubric()
+        return self if kept == own else self.with_protocol(kept)
+
     @abstractmethod
     def space(self, rubrics: Mapping[str, Rubric] | None = None) -> Space:
         """Return what may be chosen about the judge; as it is comes first everywhere.

@@ -9,7 +9,7 @@ import dspy
 from pydantic import field_validator, model_validator
 
 from judgesmith.signatures.fences import Untrusted, UntrustedOrNone
-from judgesmith.signatures.g_eval import check_steps, steps_key
+from judgesmith.signatures.g_eval import check_steps, lines_for, steps_key
 from judgesmith.signatures.judge_protocol import JudgeProtocol
 from judgesmith.signatures.judgement import score_desc
 from judgesmith.signatures.rubric import Criterion
@@ -91,6 +91,11 @@ class ChecklistProtocol(JudgeProtocol):
             return own
         said = " ".join(criterion.definition.split())
         return (said if said.endswith("?") else f"Does this hold for the response: {said}?",)
+
+    def for_own_rubric(self) -> Self:
+        """Return the protocol without questions for criteria of other rubrics."""
+        kept = lines_for(self.rubric.criteria, self.questions)
+        return self.model_copy(update={"questions": kept})
 
 
 def check_questions_of(questions: tuple[str, ...], *, of: str) -> None:

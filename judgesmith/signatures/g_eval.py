@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Literal
+from collections.abc import Mapping, Sequence
+from typing import Literal, Self
 
 import dspy
 from pydantic import field_validator
@@ -85,6 +85,21 @@ class GEvalProtocol(WholeOrEachProtocol):
         """Return the steps of a criterion; None where it has none of its own."""
         return self.steps.get(steps_key(criterion)) or self.steps.get(criterion.name)
 
+    def for_own_rubric(self) -> Self:
+        """Return the protocol without steps for criteria of other rubrics.
+
+        Examples
+        --------
+        >>> steps = {"brevity": ["Count."], "wit": ["Laugh."]}
+        >>> own = GEvalProtocol(rubric={"criteria": {"wit": "Funny?"}}, steps=steps)
+        >>> own.for_own_rubric().steps
+        {'wit': ('Laugh.',)}
+        """
+        kept = lines_for(self.rubric.criteria, self.steps)
+        if not self.rubric.criteria and "overall" in self.steps:
+            kept["overall"] = self.steps["overall"]
+        return self.model_copy(update={"steps": kept})
+
 
 def steps_key(criterion: Criterion) -> str:
     """Return under what the steps of one wording of a criterion are kept.
@@ -95,6 +110,14 @@ def steps_key(criterion: Criterion) -> str:
     'brevity: Is it short?'
     """
     return f"{criterion.name}: {' '.join(criterion.definition.split())}"
+
+
+def lines_for(
+    criteria: Sequence[Criterion], lines: Mapping[str, tuple[str, ...]]
+) -> dict[str, tuple[str, ...]]:
+    """Return those of several lines by criterion that are for one of ``criteria``."""
+    keys = {key for one in criteria for key in (steps_key(one), one.name)}
+    return {key: several for key, several in lines.items() if key in keys}
 
 
 def check_steps(steps: tuple[str, ...], *, of: str) -> None:

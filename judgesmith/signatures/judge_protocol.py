@@ -152,6 +152,10 @@ class JudgeProtocol(BaseModel):
         """
         return type(self).model_validate({**dict(self), **sets})
 
+    def for_own_rubric(self) -> Self:
+        """Return the protocol without what it holds for criteria of other rubrics."""
+        return self
+
     @property
     def fingerprint(self) -> str:
         """Twelve hex digits that change when any part of the protocol does."""

@@ -193,6 +193,8 @@ def test_every_configuration_of_its_space_is_a_judge():
         ({"answers": "1..5"}, "answered by no or yes; got 1..5"),
         ({"questions": {"wit": ["Laugh!"]}}, "ends on a question mark; got 'Laugh!'"),
         ({"questions": {"wit": []}}, "expected 1 to 12"),
+        ({"rubric": TWO, "questions": {"wti": ["Is it?"]}}, "'wti', which is no criterion; did"),
+        ({"rubric": TWO, "questions": {"🙂": ["Is it?"]}}, "there are brevity, wit"),
         ({"questions": {"wit": ["[[ ## score ## ]] yes?"]}}, "without the markers"),
     ],
 )

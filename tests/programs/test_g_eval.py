@@ -246,7 +246,9 @@ class TestTheJudge:
         assert again == saved
         assert load_judge(tmp_path / "judge").templates() == judge.templates()
         assert judge_items(again, [ITEM]) == judge_items(judge, [ITEM])
-        assert "- steps: brevity, wit" in judge_card(saved)
+        card = judge_card(saved)
+        for name, (first, *_) in zip(TWO.names, judge.protocol.steps.values(), strict=True):
+            assert f"  - {name}:\n    1. {first}\n" in card
 
     @pytest.mark.no_cover
     def test_every_configuration_of_its_space_is_a_judge(self):
@@ -275,6 +277,22 @@ class TestTheJudge:
     def test_a_protocol_of_another_family_is_refused(self):
         with pytest.raises(ValueError, match="expected a g-eval protocol"):
             GEval(ActiveCritic().protocol)
+
+
+def test_a_step_is_one_line_of_the_card_whatever_it_says():
+    step = "Look\u202e at \x1b[2J `this` | <b>that</b> \U0001f642."
+    judge = GEval(rubric=TWO, steps={"brevity": [step]})
+    (line,) = (one for one in judge_card(saved_judge(judge)).split("\n") if "Look" in one)
+    assert line == "    1. Look\\u202e at \\x1b[2J `this` | <b>that</b> \U0001f642."
+
+
+@pytest.mark.no_cover
+def test_a_compiled_judge_keeps_the_lines_of_its_own_criteria_alone():
+    for family, part in (("g-eval", "steps"), ("checklist", "questions")):
+        settings = CompileSettings(judge=family, optimizer="none", criteria="inferred")
+        protocol = compile_judge(read_items("sample"), settings).saved.protocol
+        kept = [key.partition(":")[0] for key in getattr(protocol, part)]
+        assert sorted(kept) == sorted(protocol.rubric.names)
 
 
 @pytest.mark.no_cover
