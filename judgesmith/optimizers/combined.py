@@ -11,7 +11,7 @@ from judgesmith.metrics.checks import FloatArray, IntArray
 from judgesmith.metrics.comparing.shared_rows import with_sources_shared
 from judgesmith.metrics.resampling.averaged_units import AveragedUnits
 from judgesmith.optimizers.counted_objectives import CountedObjective, TargetMean, shared_rows
-from judgesmith.optimizers.discernment_objectives import DiscernmentObjective, moved_to
+from judgesmith.optimizers.discernment_objectives import DiscernmentObjective, held_in, moved_to
 from judgesmith.optimizers.objectives import Agreement, rated_parts
 from judgesmith.optimizers.source_counts import Counted
 from judgesmith.optimizers.table import JudgedTable
@@ -75,8 +75,18 @@ class WeightedSum(CountedObjective):
 
     def centred(self, value: float, resampled: FloatArray) -> FloatArray:
         """Return resamples, moved to the value where discernment is in the sum."""
-        has_discernment = any(isinstance(atom, DiscernmentObjective) for _, atom in self.terms)
-        return moved_to(value, resampled) if has_discernment else resampled
+        return moved_to(value, resampled) if self._has_discernment else resampled
+
+    def interval_of_gain(
+        self, value: float, resampled: FloatArray, n_units: int
+    ) -> tuple[float, float]:
+        """Return the interval of a difference, which holds it where discernment is in the sum."""
+        ends = super().interval_of_gain(value, resampled, n_units)
+        return held_in(value, ends) if self._has_discernment else ends
+
+    @property
+    def _has_discernment(self) -> bool:
+        return any(isinstance(atom, DiscernmentObjective) for _, atom in self.terms)
 
     def value(self, table: JudgedTable) -> float:
         """Return the sum, nan where any of its terms is undefined."""

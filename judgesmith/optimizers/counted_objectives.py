@@ -80,12 +80,18 @@ class CountedObjective(ABC):
         return one, other
 
     def centred(self, value: float, resampled: FloatArray) -> FloatArray:
-        """Return resamples of a value or difference; shifted where resampling itself moves it."""
+        """Return resamples of a value; shifted where resampling itself moves it."""
         return resampled
 
     def interval(self, value: float, resampled: FloatArray, n_units: int) -> tuple[float, float]:
         """Return the interval that resamples of a value make."""
         return percentile_interval(self.centred(value, resampled), n_units, CONFIDENCE)
+
+    def interval_of_gain(
+        self, value: float, resampled: FloatArray, n_units: int
+    ) -> tuple[float, float]:
+        """Return the interval that resamples of a difference make."""
+        return percentile_interval(resampled, n_units, CONFIDENCE)
 
     def estimate(self, table: JudgedTable, *, rng: np.random.Generator) -> Estimate:
         """Return the number with its interval over sources.
@@ -134,8 +140,7 @@ class CountedObjective(ABC):
             resampled = _resampled(
                 lambda counts: one.of_counts(counts) - other.of_counts(counts), n_sources, rng
             )
-            resampled = self.centred(value, resampled)
-            low, high = percentile_interval(resampled, n_units, CONFIDENCE)
+            low, high = self.interval_of_gain(value, resampled, n_units)
             if not math.isnan(low):
                 p_value = two_sided_p(resampled, n_units)
         shared = shared_rows(first, second)[0]

@@ -24,6 +24,7 @@ from judgesmith.metrics.perturbations.discernment_estimates import centred_inter
 from judgesmith.metrics.perturbations.discernment_scores import level_shares
 from judgesmith.metrics.perturbations.signed_rank_draws import ResampledTest
 from judgesmith.metrics.perturbations.wilcoxon import steps_between
+from judgesmith.metrics.resampling.source_draws import percentile_interval
 from judgesmith.optimizers.counted_objectives import CONFIDENCE, CountedObjective, shared_rows
 from judgesmith.optimizers.source_counts import Counted
 from judgesmith.optimizers.table import JudgedTable
@@ -94,6 +95,12 @@ class DiscernmentObjective(CountedObjective):
     def centred(self, value: float, resampled: FloatArray) -> FloatArray:
         """Return resamples moved until their median is the value: see ``moved_to``."""
         return moved_to(value, resampled)
+
+    def interval_of_gain(
+        self, value: float, resampled: FloatArray, n_units: int
+    ) -> tuple[float, float]:
+        """Return the percentile interval, which holds the value: see ``held_in``."""
+        return held_in(value, percentile_interval(resampled, n_units, CONFIDENCE))
 
     def _own(self, table: JudgedTable) -> JudgedTable:
         found = table.of_kinds(kind for kind in table.kinds if self.wants(kind))
@@ -226,6 +233,21 @@ def moved_to(value: float, resampled: FloatArray) -> FloatArray:
     if math.isnan(value) or not defined.size:
         return resampled
     return resampled - (float(np.median(defined)) - value)
+
+
+def held_in(value: float, ends: tuple[float, float]) -> tuple[float, float]:
+    """Return an interval of a difference, widened until it holds the value.
+
+    What resampling adds to the evidence of two judges mostly cancels in their difference, which is
+    not shifted therefore: the smaller of two that are near 0 would be called so far too often.
+
+    Examples
+    --------
+    >>> held_in(0.5, (-0.25, 0.25))
+    (-0.25, 0.5)
+    """
+    low, high = ends
+    return (low, high) if math.isnan(low) else (min(low, value), max(high, value))
 
 
 def _damaged(table: JudgedTable) -> FloatArray:
