@@ -113,8 +113,12 @@ class Family:
         >>> family_of("active-critic").start(variant="vanilla").protocol.variant
         'vanilla'
         """
+        from judgesmith.programs.constructing import check_lines_given, validated
+
         given = choices if rubric is None else {"rubric": rubric, **choices}
-        return self.judge_of(self.protocol_class.model_validate(given))
+        protocol = validated(self.protocol_class, given)
+        check_lines_given(protocol, given)
+        return self.judge_of(protocol)
 
     def judge_of(self, protocol: JudgeProtocol) -> Judge:
         """Return the judge that follows a protocol of this family."""

@@ -75,7 +75,9 @@ class TestEveryFamily:
 
 
 def test_a_name_that_nobody_has_is_refused_with_the_nearest():
-    with pytest.raises(ValueError, match="no judge is called 'dirct': there are .*; did you mean direct"):
+    with pytest.raises(
+        ValueError, match=r"no judge is called 'dirct': there are .*; did you mean direct"
+    ):
         family_of("dirct")
 
 
@@ -114,3 +116,27 @@ def test_a_saved_judge_of_an_unknown_family_is_refused(tmp_path):
     place.write_text(json.dumps(document))
     with pytest.raises(SavedJudgeError, match="no judge is called 'blunt'"):
         SavedJudge.load(place)
+
+
+@pytest.mark.parametrize(
+    ("family", "choices", "said"),
+    [
+        ("pairs", {"beam": "many"}, "beam: expected a whole number; got 'many'"),
+        ("direct", {"ask": "overall"}, "ask: there is no such field"),
+        ("exemplar", {"levels": 1}, "levels: expected greater than or equal to 2; got 1"),
+        (
+            "checklist",
+            {"questions": {"fluencey": ["Is it?"]}},
+            "questions for 'fluencey', which is no criterion; did you mean fluency?",
+        ),
+        (
+            "g-eval",
+            {"steps": {"fluencey": ["Read."]}},
+            "steps for 'fluencey', which is no criterion; did you mean fluency?",
+        ),
+    ],
+)
+def test_what_makes_no_judge_is_said_in_one_sentence(family, choices, said):
+    with pytest.raises(ValueError) as fault:
+        family_of(family).start(**choices)
+    assert str(fault.value) == said
