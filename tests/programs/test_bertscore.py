@@ -201,12 +201,16 @@ class TestWithItsLibraries:
             {"id": f"{n}", "source": "s", "response": text, "references": ["the bridge opened"]}
             for n, text in enumerate(["the bridge opened", "a cat", "the cats opened", "on monday"])
         ]
-        rated = [one | {"source_id": f"s{n}", "human": n % 5} for n, one in enumerate(rows * 6)]
+        form = {"scale": {"overall": [0, 4]}}
+        rated = [
+            one | form | {"source_id": f"s{n}", "source": f"s{n}", "human": {"overall": [n % 5]}}
+            for n, one in enumerate(rows * 6)
+        ]
         (tmp_path / "in.jsonl").write_text("".join(json.dumps(one) + "\n" for one in rated))
         place = {**os.environ, PLACES: str(weights)}
 
         def command(*words, env=place):
-            whole = [sys.executable, "-m", "judgesmith.cli", *words]
+            whole = [sys.executable, "-m", "judgesmith", *words]
             return subprocess.run(whole, cwd=tmp_path, env=env, capture_output=True, text=True)
 
         choose = ["--judge", "reference", "--choose", "metric=bertscore", "--optimizer", "none"]
