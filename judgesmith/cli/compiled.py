@@ -138,10 +138,12 @@ def print_compiled(found: Compiled, dataset: DataSet, usage: Usage) -> None:
     if found.selection is None:
         _print_objectives(found)
     elif found.heldout is not None:
+        before = {"earlier" if earlier else "uncompiled": found.uncompiled}
+        same = saved.settings.get("optimizer") == "none" and _no_gain(found)
         print_agreement(
             f"Agreement with people, held out: {basis_text(found.heldout)}",
-            {"earlier" if earlier else "uncompiled": found.uncompiled, "compiled": found.heldout},
-            gain=found.gain,
+            {"as it was": found.heldout} if same else {**before, "compiled": found.heldout},
+            gain=None if same else found.gain,
         )
         for title, name in (("uncompiled", "uncompiled"), ("compiled", "heldout")):
             if name in found.by_criterion and (several or name == "heldout"):
@@ -160,6 +162,12 @@ def print_compiled(found: Compiled, dataset: DataSet, usage: Usage) -> None:
     say_under("criteria", ", ".join(saved.protocol.rubric.names) if shows else "none are shown")
     say(f"demonstrations: {_shown_text(saved.protocol)}")
     say(f"model: {saved.model}; {usage_text(usage)}")
+
+
+def _no_gain(found: Compiled) -> bool:
+    """Say whether no figure on the rows held out is another than before."""
+    values = [one.value for row in (found.gain or {}).values() for one in row.values()]
+    return not any(abs(value) > NO_DIFFERENCE for value in values)
 
 
 def _shown_text(protocol: JudgeProtocol) -> str:

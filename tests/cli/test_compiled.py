@@ -49,3 +49,11 @@ def test_the_same_run_again_says_that_there_is_no_calibration(run, folder, data,
     print_again(saved, folder, as_json=True)
     found = json.loads(capsys.readouterr().out)
     assert (found["calibration"], found["no_calibration"]) == (None, "too few.")
+
+
+def test_a_judge_that_is_taken_as_it_is_has_one_column_and_no_gain(run, data):
+    done = run("compile", data, "-o", "judge", *AS_IT_IS)
+    assert done.status == 0, done.err
+    table = done.out.partition("Agreement with people")[2].partition("on the rows")[0]
+    assert "as it was" in table
+    assert not {"uncompiled", "gain", "+0.000"} & set(table.split())
