@@ -11,7 +11,7 @@ from judgesmith.metrics.checks import FloatArray, IntArray
 from judgesmith.metrics.comparing.shared_rows import with_sources_shared
 from judgesmith.metrics.resampling.averaged_units import AveragedUnits
 from judgesmith.optimizers.counted_objectives import CountedObjective, TargetMean, shared_rows
-from judgesmith.optimizers.discernment_objectives import DiscernmentObjective, held_in, moved_to
+from judgesmith.optimizers.discernment_objectives import DiscernmentObjective, careful_p, moved_to
 from judgesmith.optimizers.objectives import Agreement, rated_parts
 from judgesmith.optimizers.source_counts import Counted
 from judgesmith.optimizers.table import JudgedTable
@@ -80,9 +80,14 @@ class WeightedSum(CountedObjective):
     def interval_of_gain(
         self, value: float, resampled: FloatArray, n_units: int
     ) -> tuple[float, float]:
-        """Return the interval of a difference, which holds it where discernment is in the sum."""
-        ends = super().interval_of_gain(value, resampled, n_units)
-        return held_in(value, ends) if self._has_discernment else ends
+        """Return the interval of a difference, shifted where discernment is in the sum."""
+        return super().interval_of_gain(value, self.centred(value, resampled), n_units)
+
+    def p_of_gain(self, value: float, resampled: FloatArray, n_units: int) -> float:
+        """Return the p-value of a difference, the larger of two where discernment is in it."""
+        if self._has_discernment:
+            return careful_p(value, resampled, n_units)
+        return super().p_of_gain(value, resampled, n_units)
 
     @property
     def _has_discernment(self) -> bool:

@@ -93,6 +93,10 @@ class CountedObjective(ABC):
         """Return the interval that resamples of a difference make."""
         return percentile_interval(resampled, n_units, CONFIDENCE)
 
+    def p_of_gain(self, value: float, resampled: FloatArray, n_units: int) -> float:
+        """Return the two-sided p-value that resamples of a difference make."""
+        return two_sided_p(resampled, n_units)
+
     def estimate(self, table: JudgedTable, *, rng: np.random.Generator) -> Estimate:
         """Return the number with its interval over sources.
 
@@ -142,7 +146,7 @@ class CountedObjective(ABC):
             )
             low, high = self.interval_of_gain(value, resampled, n_units)
             if not math.isnan(low):
-                p_value = two_sided_p(resampled, n_units)
+                p_value = self.p_of_gain(value, resampled, n_units)
         shared = shared_rows(first, second)[0]
         return PairedEstimate(
             value=value,

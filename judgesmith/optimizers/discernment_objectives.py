@@ -24,7 +24,7 @@ from judgesmith.metrics.perturbations.discernment_estimates import centred_inter
 from judgesmith.metrics.perturbations.discernment_scores import level_shares
 from judgesmith.metrics.perturbations.signed_rank_draws import ResampledTest
 from judgesmith.metrics.perturbations.wilcoxon import steps_between
-from judgesmith.metrics.resampling.source_draws import percentile_interval
+from judgesmith.metrics.resampling.source_draws import percentile_interval, two_sided_p
 from judgesmith.optimizers.counted_objectives import CONFIDENCE, CountedObjective, shared_rows
 from judgesmith.optimizers.source_counts import Counted
 from judgesmith.optimizers.table import JudgedTable
@@ -99,8 +99,12 @@ class DiscernmentObjective(CountedObjective):
     def interval_of_gain(
         self, value: float, resampled: FloatArray, n_units: int
     ) -> tuple[float, float]:
-        """Return the percentile interval, which holds the value: see ``held_in``."""
-        return held_in(value, percentile_interval(resampled, n_units, CONFIDENCE))
+        """Return the percentile interval, shifted until the resamples' median is the value."""
+        return percentile_interval(moved_to(value, resampled), n_units, CONFIDENCE)
+
+    def p_of_gain(self, value: float, resampled: FloatArray, n_units: int) -> float:
+        """Return the p-value of a difference: see ``careful_p``."""
+        return careful_p(value, resampled, n_units)
 
     def _own(self, table: JudgedTable) -> JudgedTable:
         found = table.of_kinds(kind for kind in table.kinds if self.wants(kind))
@@ -235,19 +239,13 @@ def moved_to(value: float, resampled: FloatArray) -> FloatArray:
     return resampled - (float(np.median(defined)) - value)
 
 
-def held_in(value: float, ends: tuple[float, float]) -> tuple[float, float]:
-    """Return an interval of a difference, widened until it holds the value.
+def careful_p(value: float, resampled: FloatArray, n_units: int) -> float:
+    """Return the two-sided p-value of a difference: the larger of that with a shift and without.
 
-    What resampling adds to the evidence of two judges mostly cancels in their difference, which is
-    not shifted therefore: the smaller of two that are near 0 would be called so far too often.
-
-    Examples
-    --------
-    >>> held_in(0.5, (-0.25, 0.25))
-    (-0.25, 0.5)
+    What resampling adds to the evidence of two judges may cancel in their difference or not. Where
+    both are near 0 it does, and with a shift they would be called different far too often.
     """
-    low, high = ends
-    return (low, high) if math.isnan(low) else (min(low, value), max(high, value))
+    return max(two_sided_p(one, n_units) for one in (resampled, moved_to(value, resampled)))
 
 
 def _damaged(table: JudgedTable) -> FloatArray:
