@@ -55,7 +55,7 @@ def versions_in(
         perturbed = versions_of(dataset)
     if names is not None:
         with blaming("--kinds"):
-            perturbed = some_kinds(perturbed, names)
+            perturbed = some_kinds(perturbed, names, task=task)
     if sample is not None:
         perturbed = some_originals(perturbed, sample, rng=rng)
     if not perturbed.n_versions:

@@ -16,6 +16,7 @@ from judgesmith.experiments.dataset import DataSet
 from judgesmith.experiments.perturbed_kinds import is_original
 from judgesmith.experiments.perturbed_rows import is_perturbed, versions_of
 from judgesmith.experiments.settings import CompileSettings
+from judgesmith.experiments.version_choice import kinds_among
 from judgesmith.metrics.perturbations.wilcoxon import FEWEST_NONZERO
 from judgesmith.optimizers.grammar import parse_objectives
 from judgesmith.optimizers.rows import Rows, Versions
@@ -124,7 +125,8 @@ def chosen_versions(dataset: DataSet, settings: CompileSettings) -> ChosenVersio
     held: Kinds = ()
     if given:
         held, make = _given(dataset)
-        usual = held
+        # Controls are judged where something looks at them, as with versions that are made here.
+        usual = tuple(kind for kind in held if kind.lowers or needs_controls(objective))
     else:
         make = _made(dataset, settings)
         usual = perturbations_for(settings.task)
@@ -158,21 +160,10 @@ def original_places(dataset: DataSet) -> NDArray[np.intp]:
 
 
 def _named(names: Sequence[str], task: str | None, held: Kinds) -> Kinds:
-    """Return the kinds of these names: of those that the data holds, where it holds some.
-
-    Each is a kind, which stands for all its degrees, or a kind with its degree.
-    """
-    if not held or not names:
-        return perturbations_named(names, task) if names else ()
-    found: dict[Perturbation, None] = {}
-    for name in names:
-        own = [kind for kind in held if name in (kind.kind, kind.name)]
-        if not own:
-            raise ValueError(
-                f"no text in the data was changed by {name}; it has {', '.join(map(str, held))}."
-            )
-        found |= dict.fromkeys(own)
-    return tuple(found)
+    """Return the kinds of these names: of those that the data holds, where it holds some."""
+    if not names:
+        return ()
+    return kinds_among(held, names) if held else perturbations_named(names, task)
 
 
 def _given(dataset: DataSet) -> tuple[Kinds, Make]:
@@ -186,7 +177,9 @@ def _given(dataset: DataSet) -> tuple[Kinds, Make]:
     def make(row: int, kind: Perturbation) -> RatedItem | None:
         item = dataset[row]
         place = places.get((item.source_id, item.system_id))
-        version = None if place is None else by_kind[kind][place]
+        if place is None or found.originals[place].response != item.response:
+            return None  # the version of another text that is called like this one
+        version = by_kind[kind][place]
         return None if version is None else _bare(item, version.response)
 
     return found.kinds, make

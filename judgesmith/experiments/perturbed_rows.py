@@ -159,7 +159,7 @@ def versions_of(dataset: DataSet, *, levels: Mapping[str, Level] | None = None) 
         versions=tuple(tuple(row) for row in versions_by_kind),
         skipped={name: dict(counts) for name, counts in skipped.items()},
         notes=(
-            *_notes(n_lost, len(rows) - len(originals.items), reader),
+            *_notes(n_lost, originals.n_others, len(rows) - len(originals.items), reader),
             *_never(originals.items, kinds),
         ),
     )
@@ -204,10 +204,16 @@ def _stated_reason(original: RatedItem, name: str) -> str:
 
 
 class _Originals:
-    """Rows in which nothing was changed, and which of them a version belongs to."""
+    """Rows in which nothing was changed, and which of them a version belongs to.
+
+    Of several of one id the first is taken; ``n_others`` counts those with another text.
+    """
 
     def __init__(self, items: Iterable[RatedItem]) -> None:
-        self.items = list({_id(item): item for item in reversed(list(items))}.values())[::-1]
+        every = list(items)
+        first = {_id(item): item for item in reversed(every)}
+        self.n_others = sum(item.response != first[_id(item)].response for item in every)
+        self.items = list(first.values())[::-1]
         self._by_id = {_id(item): item for item in self.items}
         self._by_source: defaultdict[str, list[RatedItem]] = defaultdict(list)
         for item in self.items:
@@ -238,9 +244,14 @@ def _never(originals: list[RatedItem], kinds: Mapping[str, Perturbation]) -> Ite
         yield f"no text could be changed by {', '.join(lacking[:10])}{', …' * (len(lacking) > 10)}."
 
 
-def _notes(n_lost: int, n_again: int, reader: KindReader) -> Iterator[str]:
+def _notes(n_lost: int, n_others: int, n_again: int, reader: KindReader) -> Iterator[str]:
     if n_lost:
         yield (f"{n_lost} version{'s' * (n_lost > 1)} left out: the original is not in the data.")
+    if n_others:
+        yield (
+            f"{n_others} original{'s' * (n_others > 1)} left out: another text of the same source "
+            "has the same system_id; give each its own."
+        )
     if n_again:
         yield (
             f"some kinds changed an original several times; {n_again} "

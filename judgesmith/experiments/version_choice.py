@@ -3,37 +3,73 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from judgesmith.experiments.perturbed_set import PerturbedSet
+from judgesmith.programs.perturbing.naming import GROUPS, perturbations_named
+from judgesmith.signatures.perturbation import Perturbation
 from judgesmith.signatures.rated import RatedItem
 
 
-def some_kinds(perturbed: PerturbedSet, names: Sequence[str]) -> PerturbedSet:
-    """Return the set with the named kinds alone: a kind, or a kind and degree.
+def kinds_among(
+    kinds: Sequence[Perturbation], names: Iterable[str], *, task: str | None = None
+) -> tuple[Perturbation, ...]:
+    """Return those of some kinds of change that are meant, each once, in the order of the names.
+
+    Parameters
+    ----------
+    kinds : sequence of Perturbation
+        What texts were changed by.
+    names : iterable of str
+        Each a kind with its degree (``reordering/minor``), a kind, which stands for all its
+        degrees, or one of ``GROUPS``, which stands for whatever of it is among the kinds.
+    task : str or None
+        Whose kinds the group ``task`` has.
 
     Raises
     ------
     ValueError
-        If the set has no such kind, or none is named.
+        If no kind is called so, or nothing is named.
+
+    Examples
+    --------
+    >>> kinds = [
+    ...     Perturbation(kind="typos", level="character", degree="minor"),
+    ...     Perturbation(kind="padding", level="character", lowers=False),
+    ... ]
+    >>> [kind.name for kind in kinds_among(kinds, ["controls", "typos"])]
+    ['padding', 'typos/minor']
     """
-    if not names:
+    wanted = list(names)
+    if not wanted:
         raise ValueError("no change is named; name one at least.")
-    known = {name for kind in perturbed.kinds for name in (kind.kind, kind.name)}
-    unknown = [name for name in names if name not in known]
+    found = {name: [kind for kind in kinds if _is_meant(kind, name, task)] for name in wanted}
+    unknown = [name for name, own in found.items() if not own]
     if unknown:
         raise ValueError(
             f"no text was changed by {', '.join(unknown)}; name some of "
-            f"{', '.join(kind.name for kind in perturbed.kinds)}."
+            f"{', '.join(kind.name for kind in kinds)}."
         )
-    wanted = [
-        place
-        for place, kind in enumerate(perturbed.kinds)
-        if kind.kind in names or kind.name in names
-    ]
+    return tuple(dict.fromkeys(kind for own in found.values() for kind in own))
+
+
+def _is_meant(kind: Perturbation, name: str, task: str | None) -> bool:
+    if name in (kind.kind, kind.name) or name == "all":
+        return True
+    if name == "controls":
+        return not kind.lowers
+    return name in GROUPS and kind.name in {way.name for way in perturbations_named([name], task)}
+
+
+def some_kinds(
+    perturbed: PerturbedSet, names: Iterable[str], *, task: str | None = None
+) -> PerturbedSet:
+    """Return the set with the named kinds alone, in its own order; see ``kinds_among``."""
+    meant = kinds_among(perturbed.kinds, names, task=task)
+    wanted = [place for place, kind in enumerate(perturbed.kinds) if kind in meant]
     return replace(
         perturbed,
         kinds=tuple(perturbed.kinds[place] for place in wanted),
@@ -75,9 +111,16 @@ def some_originals(perturbed: PerturbedSet, n: int, *, rng: np.random.Generator)
 def _reasons(
     name: str, originals: Sequence[RatedItem], versions: Sequence[RatedItem | None]
 ) -> Iterator[str]:
-    """Yield why versions are not there, as far as their originals say."""
+    """Yield why originals have no version, as far as they say; each is counted once."""
+    lacking: dict[tuple[str, str], RatedItem] = {}
+    having = set()
     for original, version in zip(originals, versions, strict=True):
-        if version is None:
+        known = original.source_id, original.system_id
+        lacking.setdefault(known, original)
+        if version is not None:
+            having.add(known)
+    for known, original in lacking.items():
+        if known not in having:
             stated = original.extra.get("skipped")
             reason = stated.get(name) if isinstance(stated, Mapping) else None
             yield reason if isinstance(reason, str) and reason else "no version in the data"

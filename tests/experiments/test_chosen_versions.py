@@ -133,8 +133,36 @@ class TestDataWithVersions:
         assert first.response.startswith("It is whole.")
 
     def test_kinds_that_it_lacks_are_told(self, data):
-        with pytest.raises(ValueError, match="was changed by negation; it has swap"):
+        with pytest.raises(ValueError, match="was changed by negation; name some of swap"):
             chosen_versions(data, settings(kinds=("negation",)))
+
+    def test_controls_are_judged_where_the_objective_minds_them(self, data):
+        same = [
+            RatedItem(
+                source_id=item.source_id,
+                source=item.source,
+                system_id="m+same",
+                response=f"{item.response} ",
+                extra={"perturbation": "same", "lowers": False, "original": "m"},
+            )
+            for item in data
+            if item.human
+        ]
+        whole = DataSet(name="versions", items=(*data, *same))
+        assert names(chosen_versions(whole, settings()).seen) == ["swap"]
+        minding = settings(objective="d_min; false_alarms <= 0")
+        assert names(chosen_versions(whole, minding).seen) == ["swap", "same"]
+        named = settings(kinds=("swap", "controls"))
+        assert names(chosen_versions(whole, named).seen) == ["swap", "same"]
+
+    def test_no_text_takes_the_version_of_another_of_its_name(self, data):
+        first = data[0]
+        twin = first.model_copy(update={"response": "Another text altogether."})
+        whole = DataSet(name="versions", items=(*data, twin))
+        found = chosen_versions(whole, settings())
+        own, of_twin = found.of([0, len(data)])
+        assert own[0][1] is not None
+        assert of_twin[0][1] is None
 
     def test_they_are_no_rows_themselves(self, data):
         found = parts(data)

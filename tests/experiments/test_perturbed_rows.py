@@ -174,6 +174,15 @@ def test_a_kind_that_is_the_reference_is_a_control_and_rows_may_say_so():
     }
 
 
+def test_originals_of_one_name_with_several_texts_are_counted():
+    first, twin = row("1", "m", "One text."), row("1", "m", "Another text.")
+    version = row("1", "m+x", "one text.", perturbation="lower", original="m")
+    found = versions_of(data(first, twin, first, version))
+    assert [one.response for one in found.originals] == ["One text."]
+    assert any(note.startswith("1 original left out") for note in found.notes)
+    assert not any("left out" in note for note in versions_of(data(first, first, version)).notes)
+
+
 def test_plain_rows_state_no_perturbation():
     assert not is_perturbed(data(row("1", "m", "A.")))
     with pytest.raises(ValueError, match="no row of toy states a perturbation; make versions"):
