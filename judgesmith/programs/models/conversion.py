@@ -35,6 +35,8 @@ _NAMED = ("temperature", "max_tokens", "top_p", "seed", "logprobs")
 # What reading a reply may raise that is JSON and otherwise not as the protocol says.
 GARBLED = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError)
 _QUOTED = 200
+# Where a reply stops to be JSON says nothing to a reader who is shown how it begins.
+_PLACE_IN_JSON = re.compile(r": [A-Z][^:.]{0,60}: line \d+ column \d+ \(char \d+\)")
 _PASSING = (409, 425)  # conflict and too early: statuses that say to come again
 _MOST_TOKENS = 10**9
 # Keys by which replies of other protocols than chat completions are known.
@@ -302,7 +304,9 @@ def error_from_lm15(fault: Exception, model: str, endpoint: str) -> ModelError:
     """Return our error for one of the client's, without keys."""
     status = getattr(fault, "status", None)
     said = str(getattr(fault, "message", "") or fault).partition("\n\n")[0].strip()
-    shown = redacted(f"{model} at {endpoint}: {said}" + (f" (HTTP {status})" if status else ""))
+    said = _PLACE_IN_JSON.sub("", said)
+    told = f" (HTTP {status})" if status and f"HTTP {status}" not in said else ""
+    shown = redacted(f"{model} at {endpoint}: {said}{told}")
     if isinstance(fault, lm15.ContextLengthError) or (
         isinstance(fault, lm15.InvalidRequestError) and _TOO_LONG.search(said)
     ):

@@ -299,6 +299,14 @@ def test_a_server_that_keeps_failing_is_given_up(stack, ask, server):
     assert server.counts()["requests"] == 4
 
 
+def test_a_reply_that_is_no_json_is_told_by_how_it_begins_and_its_status_once(stack, ask, server):
+    server.script({"body": "<html>one moment</html>"})
+    with pytest.raises(TransientModelError, match=r"is not JSON\. Body starts: '<html>") as caught:
+        stack(retry=QUICK).complete_sync(ask())
+    assert str(caught.value).count("HTTP 200") == 1
+    assert "char 0" not in str(caught.value)
+
+
 @pytest.mark.parametrize("status", [400, 401, 403, 404])
 def test_a_lasting_fault_is_not_tried_again(stack, ask, server, status):
     server.script({"status": status})
