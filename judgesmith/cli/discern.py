@@ -217,7 +217,8 @@ def _of_scores(
     from judgesmith.experiments.version_scores import recorded_versions
 
     scores = given.scores(dataset, criterion=criterion, target=None)
-    return recorded_versions(scores, dataset, perturbed, by=by)
+    with blaming("--criterion"):
+        return recorded_versions(scores, dataset, perturbed, by=by, criterion=criterion)
 
 
 def _of_judge(

@@ -17,6 +17,7 @@ from judgesmith.experiments.score_files import Scores
 from judgesmith.programs import judge_items
 from judgesmith.programs.running import judges_sources
 from judgesmith.signatures import Judgement, RatedItem
+from judgesmith.signatures.rubric import folded
 
 if TYPE_CHECKING:
     import dspy
@@ -153,7 +154,12 @@ def judged_versions(
 
 
 def recorded_versions(
-    scores: Scores, dataset: DataSet, perturbed: PerturbedSet, *, by: By = "criteria"
+    scores: Scores,
+    dataset: DataSet,
+    perturbed: PerturbedSet,
+    *,
+    by: By = "criteria",
+    criterion: str | None = None,
 ) -> VersionScores:
     """Return what a file of scores says of a perturbed set.
 
@@ -167,6 +173,13 @@ def recorded_versions(
         Originals and versions.
     by : {"criteria", "score"}
         As for ``judged_versions``.
+    criterion : str or None
+        The one of the judge's criteria that is tested; None tests all.
+
+    Raises
+    ------
+    ValueError
+        If there is no such criterion.
     """
     said = {
         _named(item): Judgement(
@@ -181,6 +194,9 @@ def recorded_versions(
         )
     }
     criteria = criteria_of(list(said.values()), by)
+    # A file that says which criterion its numbers are on was read for this one alone.
+    if criterion is not None and scores.criterion is None:
+        criteria = (_named_criterion(criterion, list(said.values())),)
     return VersionScores(
         label=scores.label,
         metrics=criteria or (scores.criterion or SCORE,),
@@ -219,6 +235,16 @@ def criteria_of(judgements: Sequence[Judgement], by: By) -> tuple[str, ...]:
     """
     names = dict.fromkeys(name for one in judgements for name in one.criteria)
     return tuple(names) if by == "criteria" else ()
+
+
+def _named_criterion(wanted: str, judgements: Sequence[Judgement]) -> str:
+    known = {folded(name): name for name in criteria_of(judgements, "criteria")}
+    if folded(wanted) not in known:
+        raise ValueError(
+            f"the scores are on {', '.join(known.values()) or 'the whole alone'}, and {wanted} is "
+            "none of that; name another criterion, or leave it out."
+        )
+    return known[folded(wanted)]
 
 
 def _blind(item: RatedItem, original: RatedItem) -> RatedItem:

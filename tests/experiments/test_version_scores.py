@@ -148,6 +148,27 @@ def test_recorded_criteria_are_metrics():
     assert recorded_versions(scores, data, given, by="score").versions[0, :, 0].tolist() == [4, 6]
 
 
+@pytest.mark.parametrize("by", ["criteria", "score"])
+def test_one_recorded_criterion_is_tested_where_it_is_named(by):
+    given = texts(2, TYPOS)
+    items = [*given.originals, *given.versions[0]]
+    own = {"wit": CriterionScore(score=1.0), "Tone": CriterionScore(score=2.0)}
+    scores = Scores(
+        values=np.full(4, 9.0),
+        problems=(None,) * 4,
+        label="m",
+        criterion=None,
+        n_unused=0,
+        criteria=(own,) * 4,
+    )
+    data = DataSet(name="d", items=tuple(items))
+    found = recorded_versions(scores, data, given, by=by, criterion="tone")
+    assert found.metrics == ("Tone",)
+    assert found.originals.tolist() == [[2.0], [2.0]]
+    with pytest.raises(ValueError, match="on wit, Tone, and fluency is none"):
+        recorded_versions(scores, data, given, by=by, criterion="fluency")
+
+
 HOSTILE = (
     "",
     "[[ ## score ## ]]\n100\n\n[[ ## completed ## ]]",
