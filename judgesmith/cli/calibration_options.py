@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -151,27 +152,30 @@ class CalibrationChoice:
         self, estimate: RunEstimate, aside: DataSet | None, settings: CompileSettings
     ) -> RunEstimate:
         """Return an estimate with the calls that the calibration takes."""
-        from judgesmith.experiments.estimating import ATTEMPTS_TO_READ
+        from judgesmith.experiments.judging_estimate import calls_per_text, sizes_of
         from judgesmith.experiments.search_estimate import dearest_calls
-        from judgesmith.programs.asking import calls_per_item
         from judgesmith.programs.families import family_of
 
         if aside is None:
             return estimate
         judge = family_of(settings.protocol.judge).judge_of(settings.protocol)
-        calls = usual = len(aside) * calls_per_item(judge)
+        sizes = sizes_of(list(aside))
+        calls = usual = math.ceil(len(aside) * calls_per_text(judge.protocol, sizes))
         if settings.optimizer == "protocol":
-            calls = len(aside) * dearest_calls(settings)
+            calls = math.ceil(len(aside) * dearest_calls(settings, sizes))
         factor = 1 + calls / max(estimate.calls, 1)
+        unlisted = estimate.calls_without_probabilities
+        more = estimate.max_calls / max(estimate.calls, 1)
         expected, cost = estimate.expected_calls, estimate.cost_usd
         return replace(
             estimate,
             calls=estimate.calls + calls,
-            max_calls=estimate.max_calls + ATTEMPTS_TO_READ * calls,
+            max_calls=estimate.max_calls + math.ceil(calls * more),
             input_tokens=round(estimate.input_tokens * factor),
             output_tokens=round(estimate.output_tokens * factor),
             cost_usd=None if cost is None else cost * factor,
             expected_calls=None if expected is None else expected + usual,
+            calls_without_probabilities=None if unlisted is None else math.ceil(unlisted * factor),
         )
 
     def learned(

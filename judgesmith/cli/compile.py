@@ -140,7 +140,8 @@ def command(
     run = prepared_run(dataset, settings, choice, calibration, before, data=data)
     settings = run.settings
     if dry_run:
-        print_estimate(run.estimate(), as_json=as_json)
+        searched = run.settings.optimizer == "protocol"
+        print_estimate(run.estimate(), as_json=as_json, searched=searched)
         return
     with blaming(OUTPUT):
         made = made_before(folder, run.fingerprint, force=force)

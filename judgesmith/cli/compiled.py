@@ -91,20 +91,22 @@ def print_nothing(
         say(usage_text(usage))
 
 
-def print_estimate(estimate: RunEstimate, *, as_json: bool) -> None:
-    """Say what a run would ask and cost."""
+def print_estimate(estimate: RunEstimate, *, as_json: bool, searched: bool = False) -> None:
+    """Say what a run would ask and cost; ``searched`` where it searches the protocol."""
     if as_json:
         print_json(estimate.to_dict())
         return
     if estimate.expected_calls is not None:
-        say(
-            f"About {estimate.expected_calls} calls as a rule, as most configurations fall behind "
-            "early and few are the costliest; at most:"
-        )
+        why = "as most configurations fall behind early and few are the costliest; " * searched
+        say(f"About {estimate.expected_calls} calls as a rule, {why}at most:")
     cost = "unknown (give --price)" if estimate.cost_usd is None else f"${estimate.cost_usd:.2f}"
+    unlisted = estimate.calls_without_probabilities
+    without = "" if unlisted is None else f", {unlisted} from a model without log-probabilities"
     say(
-        f"{estimate.calls} calls if every answer can be read, at most {estimate.max_calls}; about "
-        f"{estimate.input_tokens} tokens in and {estimate.output_tokens} out, cost {cost}.\n"
+        f"{estimate.calls} calls if every answer can be read{without}, at most "
+        f"{estimate.max_calls}; about "
+        f"{estimate.input_tokens} tokens in and {estimate.output_tokens} out, cost {cost}"
+        f"{' (of the first number)' if without else ''}.\n"
         "Nothing was asked. Answers on record are not counted off."
     )
 

@@ -56,10 +56,13 @@ def estimate_ablation(
             distinct.append(row.settings)
     found = [estimate_run(dataset, one, lm) for one in distinct]
     costs = [one.cost_usd for one in found if one.cost_usd is not None]
+    calls = sum(one.calls for one in found)
+    unlisted = sum(one.calls_without_probabilities or one.calls for one in found)
     return RunEstimate(
-        calls=sum(one.calls for one in found),
+        calls=calls,
         max_calls=sum(one.max_calls for one in found),
         input_tokens=sum(one.input_tokens for one in found),
         output_tokens=sum(one.output_tokens for one in found),
         cost_usd=sum(costs) if len(costs) == len(found) else None,
+        calls_without_probabilities=unlisted if unlisted > calls else None,
     )

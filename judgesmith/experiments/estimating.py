@@ -4,18 +4,26 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from judgesmith.experiments.chosen_targets import ChosenTargets, chosen_targets
 from judgesmith.experiments.dataset import DataSet
 from judgesmith.experiments.human_criteria import human_rubric
+from judgesmith.experiments.judging_estimate import (
+    CHARACTERS_PER_TOKEN,
+    JudgingEffort,
+    Lengths,
+    effort_per_text,
+    judging_effort,
+    sizes_of,
+)
 from judgesmith.experiments.parts import parts_of
 from judgesmith.experiments.search_estimate import search_calls
 from judgesmith.experiments.settings import CompileSettings
 from judgesmith.experiments.text_estimate import text_search_calls
 from judgesmith.experiments.unlabelled import settings_without_labels
-from judgesmith.programs.asking import calls_per_item
+from judgesmith.programs.effort import ATTEMPTS_TO_READ
 from judgesmith.programs.families import family_of
 from judgesmith.programs.judge import Judge
 from judgesmith.signatures.default_rubric import DEFAULT_RUBRIC
@@ -23,20 +31,11 @@ from judgesmith.signatures.default_rubric import DEFAULT_RUBRIC
 if TYPE_CHECKING:
     import dspy
 
-CHARACTERS_PER_TOKEN = 4
-"""What English text has on average in common tokenizers."""
-
-TOKENS_PER_EXPLAINED_SCORE = 60
-"""Two sentences and a number."""
-
 TOKENS_PER_TAUGHT = 300
 """An answer of task inference: observations, a description, or ten criteria."""
 
 CHARACTERS_PER_INFERENCE = 4000
 """A question of task inference, without the rated texts, or one for steps or questions."""
-
-ATTEMPTS_TO_READ = 2
-"""How often a question is asked when the first answer cannot be read."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,20 +45,23 @@ class RunEstimate:
     Attributes
     ----------
     calls : int
-        Requests at most if every answer can be read and is kept: without a ledger, questions
-        that come up again are asked again. Answers on record are not counted off. Task inference
-        counts as if no batch ended it early.
+        Requests at most if every answer can be read and is kept, with the log-probabilities that
+        are wanted: without a ledger, questions that come up again are asked again. Answers on
+        record are not counted off. Task inference counts as if no batch ended it early.
     max_calls : int
-        Requests if no first answer can be read. More come only of requests that are sent again
-        after a fault of network or server, and of judges that ask for log-probabilities of a
-        server that gives none: a comparison with a text is sampled several times then.
+        Requests at most, whatever is answered. More come only of requests that are sent again
+        after a fault of network or server, or refused for the log-probabilities they ask for.
     input_tokens, output_tokens : int
         Of ``calls`` requests, from characters at four to a token.
     cost_usd : float or None
         Of these tokens; None where a price is unknown.
     expected_calls : int or None
         Requests as a rule, where many are saved as a rule: in a search of the protocol, where
-        ``calls`` supposes that every configuration is the costliest and none falls behind.
+        ``calls`` supposes that every configuration is the costliest and none falls behind; by
+        judges that rank, whose comparisons are hardly ever all needed; and by those that write
+        exemplars, which serve all responses to a source.
+    calls_without_probabilities : int or None
+        ``calls`` to a model that tells no log-probabilities, where that makes more of them.
     """
 
     calls: int
@@ -68,13 +70,13 @@ class RunEstimate:
     output_tokens: int
     cost_usd: float | None
     expected_calls: int | None = None
+    calls_without_probabilities: int | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the fields by name, ``expected_calls`` only where it differs from ``calls``."""
+        """Return the fields by name, without calls that are no others than ``calls``."""
         found = asdict(self)
-        if self.expected_calls is None:
-            del found["expected_calls"]
-        return found
+        several = ("expected_calls", "calls_without_probabilities")
+        return {name: one for name, one in found.items() if name not in several or one is not None}
 
 
 def estimate_run(
@@ -122,21 +124,23 @@ def estimate_run(
     targets = chosen_targets(dataset, settings)
     parts = parts_of(dataset, targets, settings, known)
     # Texts to judge: rows, and what changed versions of them the objective looks at.
-    n_pool = 0 if parts.pool is None else len(parts.pool)
-    n_held = 0 if parts.heldout is None else len(parts.heldout.texts)
-    n_selection = len(parts.selection.texts)
-    n_bare = n_selection + n_held + n_pool
-    if settings.rubrics_compete:
-        n_bare += n_selection
-    # Later rounds and the report ask with demonstrations; the pool is judged again for the fit.
-    n_shown = (settings.n_rounds - 1) * n_selection + n_pool + n_held if n_pool else 0
+    pool = () if parts.pool is None else parts.pool.items
+    held = () if parts.heldout is None else parts.heldout.texts
+    selection = parts.selection.texts
+    n_pool, n_held, n_selection = len(pool), len(held), len(selection)
+    # How often each is judged; later rounds and the report ask with demonstrations, and the pool
+    # is judged again for the fit.
+    bare = {"selection": 1 + settings.rubrics_compete, "held": 1, "pool": 1}
+    shown = {"selection": settings.n_rounds - 1, "held": 1, "pool": 1} if n_pool else {}
     if not n_pool and settings.criteria_from == "inferred":
-        n_bare += n_held  # the judge as it was has another rubric than the one reported beside it
+        bare["held"] += 1  # the judge as it was has another rubric than the one reported beside it
     taught = _inference(dataset, settings)
     judge, n_prepared = _prepared(dataset, targets, settings)
     n_taught = taught.calls + n_prepared
     templates = judge.templates()
-    per_row = calls_per_item(judge)
+    items = list(dataset)
+    sizes, lengths = sizes_of(items), Lengths.of(items)
+    one = effort_per_text(judge.protocol, templates, sizes, lengths)
     found = most = None
     if settings.optimizer == "protocol":
         found = search_calls(
@@ -145,11 +149,12 @@ def estimate_run(
             n_selection=n_selection,
             n_heldout=n_held,
             competing=settings.rubrics_compete,
+            sizes=sizes,
         )
     elif settings.optimizer in ("reflective", "balanced", "miprov2", "simba"):
         most = text_search_calls(
             settings,
-            n_questions=per_row,
+            n_questions=one.calls,
             n_pool=n_pool,
             n_selection=n_selection,
             n_heldout=n_held,
@@ -158,36 +163,48 @@ def estimate_run(
         )
     if found is not None:
         most = math.ceil(found.most)
-    if most is not None:
+    if most is None:
+        effort = JudgingEffort()
+        for name, texts in (("selection", selection), ("held", held), ("pool", pool)):
+            n = bare[name] + shown.get(name, 0)
+            several = judging_effort(judge.protocol, templates, sizes_of(texts), lengths)
+            effort += several * n
+        n_shown = sum(
+            shown.get(name, 0) * n
+            for name, n in (("selection", n_selection), ("held", n_held), ("pool", n_pool))
+        )
+    else:
         # In judgements by the judge as it is, of which most show demonstrations.
-        n_bare, n_shown = n_selection + n_held, round(most / max(per_row, 1)) - n_selection - n_held
-    samples = settings.protocol.samples
-    texts = sum(len(item.source) + len(item.context or "") + len(item.response) for item in dataset)
-    item = texts / len(dataset) * len(templates)
-    fixed = sum(len(template.as_text()) for template in templates.values())
+        n_judged = round(most / max(one.calls, 1))
+        n_shown = n_judged - n_selection - n_held
+        share = most / max(one.calls, 1)
+        effort = replace(
+            one * n_judged,
+            calls=most,
+            usual=most if found is None else found.expected,
+            unlisted=one.unlisted * share,
+            most=one.most * share,
+        )
     n_demonstrations = 0 if settings.optimizer == "reflective" else settings.n_demonstrations
-    demonstrations = n_demonstrations * item
-    characters = samples * ((n_bare + n_shown) * (fixed + item) + n_shown * demonstrations)
-    n_criteria = len(judge.protocol.rubric.criteria)
-    n_scores = sum(n_criteria if "assessments" in o.outputs else 1 for o in templates.values())
-    n_judgements = (n_bare + n_shown) * samples
+    demonstrations = n_demonstrations * len(templates) * (lengths.source + lengths.response)
+    characters = effort.characters + settings.protocol.samples * n_shown * demonstrations
     characters += taught.characters + n_prepared * CHARACTERS_PER_INFERENCE
     input_tokens = round(characters / CHARACTERS_PER_TOKEN)
-    output_tokens = (
-        n_judgements * n_scores * TOKENS_PER_EXPLAINED_SCORE + n_taught * TOKENS_PER_TAUGHT
+    output_tokens = round(effort.answered) + n_taught * TOKENS_PER_TAUGHT
+    calls, usual, unlisted = (
+        math.ceil(n) + n_taught for n in (effort.calls, effort.usual, effort.unlisted)
     )
-    calls = (n_bare + n_shown) * per_row if most is None else most
-    calls += n_taught
     stacks = [stack_of(one) for one in (lm, *others)]
     prices = [None if one is None else one.price for one in stacks]
     costs = [one.usd(input_tokens, output_tokens) for one in prices if one is not None]
     return RunEstimate(
         calls=calls,
-        max_calls=ATTEMPTS_TO_READ * calls,
+        max_calls=math.ceil(effort.most) + ATTEMPTS_TO_READ * n_taught,
         input_tokens=input_tokens,
         output_tokens=output_tokens,
         cost_usd=None if None in prices else max(costs),
-        expected_calls=None if found is None else round(found.expected) + n_taught,
+        expected_calls=usual if found is not None or usual < calls else None,
+        calls_without_probabilities=unlisted if unlisted > calls else None,
     )
 
 

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from judgesmith.experiments.estimating import (
-    ATTEMPTS_TO_READ,
+from judgesmith.experiments.estimating import RunEstimate
+from judgesmith.experiments.judging_estimate import (
     CHARACTERS_PER_TOKEN,
-    TOKENS_PER_EXPLAINED_SCORE,
-    RunEstimate,
+    JudgingEffort,
+    Lengths,
+    judging_effort,
+    sizes_of,
 )
 from judgesmith.experiments.panel_rows import PanelParts
-from judgesmith.programs.asking import calls_per_item
 from judgesmith.programs.saved_kinds import AnySaved, SavedHolder
 from judgesmith.signatures.rated import RatedItem
 
@@ -51,32 +53,29 @@ def estimate_judging(
     """Return what it takes that every judge judges every item; see ``estimate_panel``."""
     from judgesmith.programs.models import stack_of
 
-    texts = sum(len(one.source) + len(one.context or "") + len(one.response) for one in items)
-    calls = n_in = n_out = 0
+    total = JudgingEffort()
+    n_in = n_out = 0
     cost: float | None = 0.0
     for judge in (leaf for one in judges for leaf in _leaves(one)):
-        per_item = calls_per_item(judge)
-        questions = list(judge.questions.values())
-        fixed = sum(len(one.as_text()) for one in questions)
-        per_question = per_item / max(len(questions), 1)
-        characters = per_question * (len(items) * fixed + len(questions) * texts)
-        said = round(characters / CHARACTERS_PER_TOKEN)
-        n_scores = sum(
-            len(judge.protocol.rubric.criteria) if "assessments" in one.outputs else 1
-            for one in questions
-        )
-        answered = round(per_question * len(items) * n_scores * TOKENS_PER_EXPLAINED_SCORE)
+        if not items:
+            break
+        effort = judging_effort(judge.protocol, judge.questions, sizes_of(items), Lengths.of(items))
+        said = round(effort.characters / CHARACTERS_PER_TOKEN)
+        answered = round(effort.answered)
         stack = stack_of(lms.get(judge.model, lm))
         price = None if stack is None else stack.price
         cost = None if cost is None or price is None else cost + price.usd(said, answered)
-        calls += per_item * len(items)
+        total += effort
         n_in, n_out = n_in + said, n_out + answered
+    calls, usual, unlisted = map(math.ceil, (total.calls, total.usual, total.unlisted))
     return RunEstimate(
         calls=calls,
-        max_calls=ATTEMPTS_TO_READ * calls,
+        max_calls=math.ceil(total.most),
         input_tokens=n_in,
         output_tokens=n_out,
         cost_usd=cost,
+        expected_calls=usual if usual < calls else None,
+        calls_without_probabilities=unlisted if unlisted > calls else None,
     )
 
 

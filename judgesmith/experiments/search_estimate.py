@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+from judgesmith.experiments.judging_estimate import calls_per_text
 from judgesmith.experiments.settings import CompileSettings
 from judgesmith.optimizers.demonstration_choices import CHOSEN, RUNS, N
 from judgesmith.optimizers.fixed_choices import without_fixed
@@ -49,6 +51,7 @@ def search_calls(
     n_selection: int,
     n_heldout: int,
     competing: bool,
+    sizes: Sequence[int] = (),
 ) -> SearchCalls:
     """Return how many calls a search of the protocol takes, with the rest of the compilation.
 
@@ -61,6 +64,8 @@ def search_calls(
         Rows to show, to choose by, to report on.
     competing : bool
         Whether a second rubric competes.
+    sizes : sequence of int
+        How many responses each source has; empty takes what is usual.
     """
     student = _student(settings)
     own = _space(settings, student, competing=competing)
@@ -68,11 +73,11 @@ def search_calls(
         own, student, n_pool, most=settings.n_demonstrations, n_draws=settings.n_draws
     )
     space = without_fixed(space, settings.fixed)
-    dearest = _dearest(settings, student, own)
-    usual = sum(share * cost for share, cost in _costs(student, own))
-    start = _calls(student)
+    dearest = _dearest(settings, student, own, sizes)
+    usual = sum(share * cost for share, cost in _costs(student, own, sizes))
+    start = _calls(student, sizes)
     # Without a rubric that competes with it, the inferred one is that of the start.
-    first = start if competing else _calls(_with_criteria(student, _most_criteria(settings)))
+    first = start if competing else _calls(_with_criteria(student, _most_criteria(settings)), sizes)
     n_trials = min(settings.n_trials, space.size * (1 + len(settings.models)))
     reported = n_selection + n_heldout
     # Each configuration may show runs of its own of every row of the pool; the fit of the
@@ -93,8 +98,10 @@ def search_calls(
     return SearchCalls(most=most, expected=min(expected, most))
 
 
-def dearest_calls(settings: CompileSettings) -> int:
+def dearest_calls(settings: CompileSettings, sizes: Sequence[int] = ()) -> float:
     """Return the calls of one judgement by the costliest judge that a search may find.
+
+    ``sizes`` are the numbers of responses to each source; none takes what is usual.
 
     Examples
     --------
@@ -102,7 +109,7 @@ def dearest_calls(settings: CompileSettings) -> int:
     2
     """
     student = _student(settings)
-    return _dearest(settings, student, _space(settings, student, competing=False))
+    return _dearest(settings, student, _space(settings, student, competing=False), sizes)
 
 
 def _student(settings: CompileSettings) -> Judge:
@@ -126,13 +133,15 @@ def _most_criteria(settings: CompileSettings) -> int:
     return max(given, inferred)
 
 
-def _dearest(settings: CompileSettings, student: Judge, space: Space) -> int:
+def _dearest(
+    settings: CompileSettings, student: Judge, space: Space, sizes: Sequence[int]
+) -> float:
     largest = _with_criteria(student, _most_criteria(settings))
-    return max(cost for _, cost in _costs(largest, space))
+    return max(cost for _, cost in _costs(largest, space, sizes))
 
 
-def _calls(judge: Judge) -> int:
-    return family_of(judge.protocol.judge).calls_of(judge.protocol)
+def _calls(judge: Judge, sizes: Sequence[int]) -> float:
+    return calls_per_text(judge.protocol, sizes)
 
 
 def _with_criteria(student: Judge, n: int) -> Judge:
@@ -143,18 +152,18 @@ def _with_criteria(student: Judge, n: int) -> Judge:
     return judge.as_if_prepared()[0]
 
 
-def _costs(student: Judge, space: Space) -> list[tuple[float, int]]:
+def _costs(student: Judge, space: Space, sizes: Sequence[int]) -> list[tuple[float, float]]:
     """Return calls per judgement, with the share of evenly drawn configurations that take them."""
     reduced = space.without(*(name for name in space.names if name in SAME_COST))
-    sizes = {one.name: len(one.options) for one in reduced.choices}
+    counts = {one.name: len(one.options) for one in reduced.choices}
     found = []
     for picked in reduced.configurations():
         share = 1.0
         for name in picked:
-            share /= sizes[name]
+            share /= counts[name]
         decided = student.protocol.model_copy(update={"demonstrations": {}, "instructions": {}})
         judge = student.with_protocol(decided).with_choices(picked, space=reduced)
-        found.append((share, _calls(judge)))
+        found.append((share, _calls(judge, sizes)))
     return found
 
 

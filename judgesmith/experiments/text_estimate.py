@@ -15,7 +15,7 @@ _STEPS, _SAMPLES, _STEP_ROWS = 8, 6, 32  # SIMBA's defaults
 def text_search_calls(
     settings: CompileSettings,
     *,
-    n_questions: int,
+    n_questions: float,
     n_pool: int,
     n_selection: int,
     n_heldout: int,
@@ -31,7 +31,7 @@ def text_search_calls(
     ----------
     settings : CompileSettings
         Of the compilation.
-    n_questions : int
+    n_questions : float
         Calls that one judgement takes.
     n_pool, n_selection, n_heldout : int
         Rows to learn from, to choose by, to report on.
@@ -51,20 +51,22 @@ def text_search_calls(
     rest = 2 * n_heldout + n_selection * (1 + competing) + n_pool
     if settings.optimizer == "reflective":
         n = settings.n_trials
-        return n_questions * (rest + n * (2 * min(BATCH, n_pool) + n_selection)) + n
+        return math.ceil(n_questions * (rest + n * (2 * min(BATCH, n_pool) + n_selection))) + n
     if settings.optimizer == "balanced":
         n_wordings = ROUNDS * PARAPHRASES * n_instructions
-        return n_questions * (rest + (1 + n_wordings) * min(TEXTS, n_pool)) + n_wordings
+        return math.ceil(n_questions * (rest + (1 + n_wordings) * min(TEXTS, n_pool))) + n_wordings
     rest += n_pool  # as it was, for what an answer adds to the objective
     if settings.optimizer == "miprov2":
-        n_texts = 2 * n_questions if settings.n_demonstrations else n_questions
+        n_texts = (
+            2 * math.ceil(n_questions) if settings.n_demonstrations else math.ceil(n_questions)
+        )
         n_trials = int(max(2 * n_texts * math.log2(_CANDIDATES), 1.5 * _CANDIDATES))
         seen = min(_VALIDATION, n_selection)
         n_full = n_trials // _FULL_EVERY + 3
         of_trials = n_trials * min(_MINIBATCH, seen) + n_full * n_selection
-        written = 12 + (_CANDIDATES + 2) * n_questions
-        return n_questions * (rest + of_trials + _CANDIDATES * n_pool) + written
+        written = 12 + (_CANDIDATES + 2) * math.ceil(n_questions)
+        return math.ceil(n_questions * (rest + of_trials + _CANDIDATES * n_pool)) + written
     rows = min(_STEP_ROWS, n_pool)
     steps = _STEPS * (2 * _SAMPLES + 1) * rows
     finals = (_SAMPLES + 1) * (n_pool + n_selection)
-    return n_questions * (rest + steps + finals) + _STEPS * (_SAMPLES + 1)
+    return math.ceil(n_questions * (rest + steps + finals)) + _STEPS * (_SAMPLES + 1)

@@ -6,9 +6,10 @@ Free of DSPy, so that a loaded judge takes the same steps as the program it came
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from judgesmith.programs.critic_questions import criteria_text
+from judgesmith.programs.effort import ATTEMPTS_TO_READ, Effort
 from judgesmith.programs.exemplar_comparing import Comparisons, comparisons
 from judgesmith.programs.exemplar_scores import (
     Compared,
@@ -81,6 +82,41 @@ def exemplar_calls(protocol: ExemplarProtocol) -> int:
     n_drawn = protocol.n_sampled if protocol.verdicts == "samples" else 1
     n_criteria = len(protocol.rubric.criteria) if protocol.scores_criteria else 1
     return n_criteria * protocol.levels * (1 + n_orders * n_drawn)
+
+
+def exemplar_efforts(protocol: ExemplarProtocol, n_responses: int) -> dict[str, Effort]:
+    """Return how often each question is asked for the responses to a source.
+
+    As a rule exemplars are written once for all of them; without a ledger, for each. A comparison
+    that comes without log-probabilities is drawn ``n_sampled`` times more.
+
+    Examples
+    --------
+    >>> found = exemplar_efforts(ExemplarProtocol(), 6)
+    >>> [one.usual for one in found.values()], [one.calls for one in found.values()]
+    ([2, 3, 30], [12, 18, 30])
+    >>> found["compare"].unlisted, found["compare"].most
+    (180, 360)
+    """
+    n_criteria = len(protocol.rubric.criteria) if protocol.scores_criteria else 1
+    n_pairs = n_criteria * protocol.levels * (2 if protocol.order == "both" else 1) * n_responses
+    sampled = protocol.n_sampled + (protocol.verdicts == "probabilities")
+    n_compared = n_pairs if protocol.verdicts == "probabilities" else n_pairs * sampled
+
+    def written(n: int) -> Effort:
+        each = Effort.each(n * n_criteria * n_responses)
+        return replace(each, usual=n * n_criteria)
+
+    return {
+        "end": written(2),
+        "between": written(protocol.levels - 2),
+        "compare": Effort(
+            usual=n_compared,
+            calls=n_compared,
+            unlisted=n_pairs * sampled,
+            most=ATTEMPTS_TO_READ * n_pairs * sampled,
+        ),
+    }
 
 
 def criteria_lines(protocol: ExemplarProtocol) -> dict[str, str]:

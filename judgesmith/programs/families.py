@@ -19,6 +19,7 @@ from judgesmith.programs.question_forms import QuestionForm
 from judgesmith.signatures.judge_protocol import JudgeProtocol
 
 if TYPE_CHECKING:
+    from judgesmith.programs.effort import Effort
     from judgesmith.programs.judge import Judge
     from judgesmith.programs.judging import AnySteps, Steps
     from judgesmith.signatures.judgement import Judgement
@@ -56,6 +57,10 @@ class Family:
     calls : str
         ``module:function`` that takes the protocol and returns how many calls a text takes if
         every answer can be read; empty where each question is asked once per sample.
+    efforts : str
+        ``module:function`` that takes the protocol and the number of responses to a source and
+        returns an ``Effort`` by question; empty where every response takes ``calls``, spread
+        evenly over the questions.
     roles : tuple of (str, tuple of str)
         Work that another model than the judge's own may do: its name, and the questions that are
         asked for it.
@@ -78,6 +83,7 @@ class Family:
     scores_texts: bool = False
     reads_references: bool = False
     calls: str = ""
+    efforts: str = ""
     roles: tuple[tuple[str, tuple[str, ...]], ...] = ()
     source_steps: str = ""
     most_calls: str = ""
@@ -163,6 +169,13 @@ class Family:
     def most_calls_of(self, protocol: JudgeProtocol, n_responses: int) -> int:
         """Return how many calls the responses to one source take at most."""
         count: Callable[[JudgeProtocol, int], int] = _at(self.most_calls)
+        return count(protocol, n_responses)
+
+    def efforts_of(self, protocol: JudgeProtocol, n_responses: int) -> dict[str, Effort] | None:
+        """Return how often each question is asked; None where ``calls`` says it all."""
+        if not self.efforts:
+            return None
+        count: Callable[[JudgeProtocol, int], dict[str, Effort]] = _at(self.efforts)
         return count(protocol, n_responses)
 
     def calls_of(self, protocol: JudgeProtocol) -> int:
@@ -272,6 +285,7 @@ register_family(
         forms="judgesmith.programs.exemplar_steps:exemplar_forms",
         about="compares with texts that a model wrote to be the worst, the best, and between",
         calls="judgesmith.programs.exemplar_steps:exemplar_calls",
+        efforts="judgesmith.programs.exemplar_steps:exemplar_efforts",
         roles=(("writer", ("end", "between")),),
     )
 )
@@ -327,6 +341,7 @@ register_family(
         forms="judgesmith.programs.pair_steps:pair_forms",
         about="ranks the responses to a source by comparing two at a time, in both orders",
         calls="judgesmith.programs.pair_steps:usual_calls",
+        efforts="judgesmith.programs.pair_steps:pair_efforts",
         source_steps="judgesmith.programs.pair_steps:source_steps",
         most_calls="judgesmith.programs.pair_steps:most_calls",
     )

@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Generator, Sequence
+from dataclasses import replace
 from typing import Any
 
 from judgesmith.programs.critic_questions import criteria_text
+from judgesmith.programs.effort import Effort
 from judgesmith.programs.judging import AnySteps, Steps
 from judgesmith.programs.pair_ranking import (
     Comparisons,
@@ -96,6 +98,12 @@ def most_calls(protocol: PairsProtocol, n: int) -> int:
     plain = protocol.ranking == "beam" and protocol.beam == 1
     n_pairs = most_merge_comparisons(n) if plain else most_comparisons(n)
     return n_pairs * 2 * protocol.samples
+
+
+def pair_efforts(protocol: PairsProtocol, n: int) -> dict[str, Effort]:
+    """Return how often two of ``n`` responses to a source are compared; see ``most_calls``."""
+    found = Effort.each(most_calls(protocol, n))
+    return {COMPARE: replace(found, usual=usual_comparisons(protocol, n) * 2 * protocol.samples)}
 
 
 def source_steps(

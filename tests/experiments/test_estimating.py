@@ -73,3 +73,49 @@ def test_a_model_without_a_price_has_no_estimate_of_cost(data):
     settings = CompileSettings(optimizer="none")
     lm = dspy.LM("openai/unheard-of", cache=False)
     assert estimate_run(data, settings, lm).cost_usd is None
+
+
+@pytest.mark.parametrize(("family", "objective"), [("exemplar", "q"), ("pairs", "q@sample")])
+def test_judges_that_show_several_texts_are_told_as_they_are(data, family, objective, tmp_path):
+    lm = model(ledger=tmp_path / "ledger.sqlite")
+    settings = CompileSettings(
+        judge=family, optimizer="none", criteria="given", n_demonstrations=0, objective=objective
+    )
+    told = estimate_run(data, settings, lm)
+    compile_judge(data, settings, lm=lm)
+    made = stack_of(lm).usage
+    assert made.calls <= told.expected_calls * 1.2 <= told.calls * 1.2
+    assert told.expected_calls < told.calls <= told.max_calls
+    assert made.input_tokens <= told.input_tokens
+    per_call = made.input_tokens / made.calls
+    assert 0.7 < (told.input_tokens / told.calls) / per_call < 1.1
+
+
+def test_samples_of_comparisons_without_probabilities_are_within_the_bound(data):
+    settings = CompileSettings(
+        judge="exemplar", optimizer="none", criteria="given", n_demonstrations=0
+    )
+    told = estimate_run(data, settings, model(ledger=None))
+    # five exemplars and five comparisons of each text, each of these drawn five times more
+    assert told.calls == 40 * 10
+    assert told.calls_without_probabilities == 40 * (5 + 5 * 6)
+    assert told.max_calls == 2 * told.calls_without_probabilities
+    drawn = settings.protocol.model_copy(update={"verdicts": "samples"})
+    told = estimate_run(data, settings.model_copy(update={"protocol": drawn}), model(ledger=None))
+    assert (told.calls, told.calls_without_probabilities) == (40 * (5 + 5 * 5), None)
+
+
+def test_a_search_of_judges_that_rank_is_bounded_by_the_pairs_there_are(data, tmp_path):
+    lm = model(ledger=tmp_path / "ledger.sqlite")
+    settings = CompileSettings(
+        judge="pairs",
+        optimizer="protocol",
+        criteria="given",
+        n_demonstrations=0,
+        n_trials=2,
+        objective="q@sample",
+        learn_weights=False,
+    )
+    told = estimate_run(data, settings, lm)
+    compile_judge(data, settings, lm=lm)
+    assert stack_of(lm).usage.calls <= told.calls <= told.max_calls
