@@ -12,7 +12,7 @@ from judgesmith.signatures.perturbation import Edit, edited
 SENTENCES = (
     "The old bridge in Rome was opened by Ada Lovell in 1919.",
     "It has carried three trains a day since then.",
-    "People who live nearby said that they like it.",
+    "People who live nearby said that everyone likes it.",
     "The city wants to build another one.",
 )
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from random import Random
-from typing import TypeVar
+from typing import Final, TypeVar
 
 from judgesmith.programs.perturbing.catalogue import Amount, wanted
 from judgesmith.programs.perturbing.donors import Donors
@@ -91,6 +91,30 @@ def drawn(things: Sequence[T], k: int, rng: Random) -> list[T]:
     return [things[place] for place in islice(drawn_order(len(things), rng), k)]
 
 
-def too_few(n: int, what: str) -> Skipped:
-    """Return the reason that a text has fewer than ``n`` places of some sort."""
-    return Skipped(reason=f"fewer than {n} {what}")
+NOT_ENGLISH: Final = Skipped(reason="not in English, whose words alone the rules know")
+"""Why rules that know English words leave a text alone."""
+
+
+def too_few(n: int, what: str, one: str = "") -> Skipped:
+    """Return the reason that a text has fewer than ``n`` places of some sort.
+
+    Parameters
+    ----------
+    n : int
+        How many there should be.
+    what : str
+        What they are called.
+    one : str
+        What one of them is called, if that is more than ``what`` without its last letter.
+
+    Examples
+    --------
+    >>> too_few(2, "words").reason, too_few(1, "words").reason
+    ('fewer than 2 words', 'no word')
+    """
+    return Skipped(reason=fewer_than(n, what, one))
+
+
+def fewer_than(n: int, what: str, one: str = "") -> str:
+    """Return in words that there are fewer than ``n`` of something: none, where ``n`` is 1."""
+    return f"fewer than {n} {what}" if n > 1 else f"no {one or what.removesuffix('s')}"

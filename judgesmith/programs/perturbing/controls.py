@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from judgesmith.programs.perturbing.case import Case, Change, Found, drawn, too_few
+from judgesmith.programs.perturbing.case import NOT_ENGLISH, Case, Change, Found, drawn, too_few
 from judgesmith.programs.perturbing.sentences import joined_by
 from judgesmith.signatures.perturbation import Skipped
 
@@ -36,6 +36,8 @@ def empty_sentences(case: Case) -> Found:
     What the text says stays; it gets longer. Whoever judges brevity may rightly score it lower.
     """
     sentences = case.passage.sentences
+    if not case.passage.may_be_english:
+        return NOT_ENGLISH
     k = case.wanted(len(sentences))
     if len(sentences) < k:
         return too_few(k, "sentences")

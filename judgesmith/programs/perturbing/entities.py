@@ -3,26 +3,23 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from itertools import count
 
 from judgesmith.programs.perturbing.case import Case, Change, Found, drawn, too_few
-from judgesmith.programs.perturbing.passage import Passage, Span
+from judgesmith.programs.perturbing.name_runs import names_and_numbers
+from judgesmith.programs.perturbing.passage import Span
 from judgesmith.programs.perturbing.words import other_number
 
 _MONTHS = "January February March April May June July August September October November December"
 _DAYS = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday"
 _SERIES = {name: series.split() for series in (_MONTHS, _DAYS) for name in series.split()}
-# Capitalised wherever they stand, yet no names.
-_NO_NAMES = frozenset(["I", "I'm", "I've", "I'd", "I'll", "I’m", "I’ve", "I’d", "I’ll", "OK", "Ok"])
 _SYLLABLES = (
     "Bel Cor Dra Fen Gal Hal Jor Kel Lor Mav Nor Ost Pel Quil Ral Sor Tav Ul Vel Wen Zan",
     "a e i o u an er il or un",
     "bek dra fin gard kos lan mir nor rik sen than vik wyn zor",
 )
+_ORDINAL = re.compile(r"(\d+)(?:st|nd|rd|th)")
 _TRIES = 20
-_OPENING = frozenset('.!?:;\n"“”`«‘')
-_POSSESSIVE = re.compile(r"['’]s?$")
 
 
 def fictional_entities(case: Case) -> Found:
@@ -30,83 +27,67 @@ def fictional_entities(case: Case) -> Found:
 
     Notes
     -----
-    A name is a run of capitalised words that does not only open a sentence; a number is
-    written in digits. Days and months become other ones. Scripts without capitals have numbers
-    alone.
+    What counts as a name says ``names_and_numbers``. A part of a name that stands alone belongs
+    to it: *Bell* and *Ann Bell* are one. Days and months become other ones.
     """
-    entities = _entities(case.passage)
+    entities = _entities(case)
     k = case.wanted(len(entities))
     if len(entities) < k:
-        return too_few(k, "names and numbers")
-    chosen, taken = drawn(list(entities), k, case.rng), set(entities)
+        return too_few(k, "names and numbers", "name or number")
+    taken = {word for name in entities for word in name.split(" ")} | set(entities)
+    made: dict[str, str] = {}
     changes = list[Change]()
-    for name in chosen:
-        other = _invented(name, case, taken)
-        taken.add(other)
-        changes += [(*span, other) for span in entities[name]]
+    for name in drawn(list(entities), k, case.rng):
+        for part in (name,) if name[0].isdigit() else name.split(" "):
+            if part not in made:
+                made[part] = _invented(part, case, taken)
+                taken.add(made[part])
+        for start, end in entities[name]:
+            shown = case.passage.shown((start, end))
+            other = made.get(shown) or " ".join(made[part] for part in shown.split(" "))
+            changes.append((start, end, other))
     return changes
 
 
-def _entities(passage: Passage) -> dict[str, list[Span]]:
+def _entities(case: Case) -> dict[str, list[Span]]:
     """Return where each name and number stands, in order of first appearance."""
     found: dict[str, list[Span]] = {}
-    for span in _runs(passage):
-        found.setdefault(passage.shown(span), []).append(span)
+    for span in names_and_numbers(case.passage, case.item.source):
+        found.setdefault(case.passage.shown(span), []).append(span)
+    longer: dict[str, str] = {}
+    for name in found:
+        parts = name.split(" ")
+        if len(parts) > 1:
+            for part in parts:
+                longer.setdefault(part, name)
+    for name in [one for one in found if longer.get(one, one) != one]:
+        found[longer[name]] += found.pop(name)
     return found
-
-
-def _runs(passage: Passage) -> Iterator[Span]:
-    """Yield the spans of numbers and of runs of capitalised words that are names."""
-    text, words = passage.text, passage.words
-    openers = _openers(passage)
-    # A word that opens a sentence is a name if it is capitalised elsewhere, too.
-    names = {
-        text[start:end]
-        for start, end in words
-        if text[start].isupper() and (start, end) not in openers
-    }
-    run: list[Span] = []
-    for start, end in words:
-        word = text[start:end]
-        if run and not (_is_capital(word) and text[run[-1][1] : start] == " "):
-            yield run[0][0], run[-1][1]
-            run = []
-        if word[0].isdigit():
-            yield start, end
-        elif _is_capital(word) and (run or (start, end) not in openers or word in names):
-            bare = _POSSESSIVE.sub("", word)
-            run.append((start, start + len(bare)))
-    if run:
-        yield run[0][0], run[-1][1]
-
-
-def _openers(passage: Passage) -> set[Span]:
-    """Return the first word of each sentence, and of what is quoted or set apart in it."""
-    text, found, before = passage.text, set[Span](), -1
-    for start, end in passage.words:
-        if before < 0 or not _OPENING.isdisjoint(text[before:start]):
-            found.add((start, end))
-        before = end
-    return found
-
-
-def _is_capital(word: str) -> bool:
-    return len(word) > 1 and word[0].isupper() and word not in _NO_NAMES
 
 
 def _invented(name: str, case: Case, taken: set[str]) -> str:
-    """Return what stands in the place of a name or number and is not in the text already."""
+    """Return what stands for a word of a name or for a number, and is not in the text."""
     for n_more in count():
         # Where so many are taken that none is left of this length, they get longer.
         for _ in range(_TRIES):
             if name[0].isdigit():
                 more = (str(case.rng.randrange(10)) for _ in range(n_more))
-                other = other_number(name, case) + "".join(more)
+                other = _ordinal(other_number(name, case) + "".join(more))
             else:
-                other = " ".join(_word(word, case, n_more) for word in name.split(" "))
+                other = _word(name, case, n_more)
             if other not in taken:
                 return other
     raise AssertionError("there is always a longer one")
+
+
+def _ordinal(number: str) -> str:
+    """Return a number with the ending that English has for it, if it has one: 22nd for 22st."""
+    found = _ORDINAL.fullmatch(number)
+    if found is None:
+        return number
+    digits = found[1]
+    teen = len(digits) > 1 and digits[-2] == "1"
+    return digits + ("th" if teen else {"1": "st", "2": "nd", "3": "rd"}.get(digits[-1], "th"))
 
 
 def _word(word: str, case: Case, n_more: int) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Final
 
@@ -44,6 +44,12 @@ FUNCTION_WORDS: Final[Mapping[str, frozenset[str]]] = MappingProxyType(
 
 _TELLING = 3  # function words of one language that a text holds at least, to be taken for it
 _FOREIGN_LETTERS = 0.2
+_ENGLISH_SHARE = 0.25  # of the words of a text, beyond the first few, that are common in English
+
+
+def word_set(words: str) -> frozenset[str]:
+    """Return the words of a line of words."""
+    return frozenset(words.split())
 
 
 def language_of(words: Iterable[str]) -> str | None:
@@ -70,6 +76,58 @@ def language_of(words: Iterable[str]) -> str | None:
     )
     (first, n), (_, n_second) = hits.most_common(2)
     return first if n >= _TELLING and 2 * n >= 3 * n_second else None
+
+
+def may_be_english(words: Sequence[str]) -> bool:
+    """Say whether rules that know English words may be let loose on a text.
+
+    Parameters
+    ----------
+    words : sequence of str
+        All of the text, in lower case.
+
+    Returns
+    -------
+    bool
+        False if its commonest words are of another language, or if it is long enough to have
+        common English words and has hardly any.
+
+    Examples
+    --------
+    >>> may_be_english("dog bites man".split())
+    True
+    >>> may_be_english("der hund ist nicht im haus".split())
+    False
+    >>> may_be_english("pies wyszedł rano z domu i nie wrócił aż do samego wieczora".split())
+    False
+    """
+    if language_of(words) not in (None, "English"):
+        return False
+    common = FUNCTION_WORDS["English"]
+    return sum(word in common for word in words) >= _ENGLISH_SHARE * (len(words) - _TELLING)
+
+
+def may_be_german(words: Sequence[str]) -> bool:
+    """Say whether nouns may be written with capitals, so that a capital makes no name.
+
+    Parameters
+    ----------
+    words : sequence of str
+        All of the text, in lower case.
+
+    Examples
+    --------
+    >>> may_be_german("ich habe mit fachleuten geredet".split()), may_be_german(["rome"])
+    (True, False)
+    """
+    told = language_of(words)
+    if told is not None:
+        return told == "German"
+    german, english = (
+        sum(word in FUNCTION_WORDS[language] for word in words)
+        for language in ("German", "English")
+    )
+    return german > english
 
 
 def scripts_of(text: str) -> Counter[str]:

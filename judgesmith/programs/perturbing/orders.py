@@ -7,6 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from types import MappingProxyType
 from typing import Final
 
+from judgesmith.programs.perturbing.case import fewer_than
 from judgesmith.programs.perturbing.catalogue import Amount, Every
 from judgesmith.programs.perturbing.differences import Token, tokens_of
 from judgesmith.programs.perturbing.mentions import capitals_tell, is_number, mentions
@@ -123,7 +124,7 @@ def no_use(text: str, perturbation: Perturbation, amount: Amount) -> str:
     --------
     >>> from judgesmith.programs.perturbing.catalogue import PERTURBATIONS
     >>> no_use("One sentence only.", PERTURBATIONS["fictional_entities/minor"], 1)
-    'fewer than 1 names and numbers'
+    'no name or number'
     >>> no_use("Ann met Bob.", PERTURBATIONS["fictional_entities/minor"], 1)
     ''
     """
@@ -134,7 +135,7 @@ def no_use(text: str, perturbation: Perturbation, amount: Amount) -> str:
         return "no word"
     least = amount if isinstance(amount, int) else amount.at_least
     if perturbation.kind in ("rewriting", "empty_sentences") and len(passage.sentences) < least:
-        return f"fewer than {least} sentences"
+        return fewer_than(least, "sentences")
     if perturbation.kind == "grammatical_errors" and len(passage.words) < 3 * least:
         return f"fewer than {3 * least} words"
     if perturbation.kind in ("fictional_entities", "paraphrase"):
@@ -144,7 +145,7 @@ def no_use(text: str, perturbation: Perturbation, amount: Amount) -> str:
             return "" if told else "a text whose names cannot be told by capitals"
         places = {one for one in mentions(tokens) if told or is_number(tokens[one])}
         if _n_runs(tokens, places) < least:
-            return f"fewer than {least} names and numbers"
+            return fewer_than(least, "names and numbers", "name or number")
     return ""
 
 

@@ -10,6 +10,12 @@ from functools import cached_property
 import regex
 from sentencex import get_sentence_boundaries
 
+from judgesmith.programs.perturbing.languages import (
+    language_of,
+    may_be_english,
+    may_be_german,
+)
+
 Span = tuple[int, int]
 
 # Scripts written without spaces: each character stands for a word.
@@ -18,6 +24,7 @@ _SPACED = rf"(?:(?![{_UNSPACED}])[\p{{L}}\p{{N}}]\p{{M}}*)"
 _WORD = regex.compile(
     rf"[{_UNSPACED}]\p{{M}}*|{_SPACED}++(?:['’.,:\-](?=[\p{{L}}\p{{N}}]){_SPACED}++)*"
 )
+_OPENING = frozenset('.!?:;\n"“”`«‘„')
 _LATIN = re.compile("[A-Za-z]")
 _WINDOW = 4096
 _GRAPHEME = regex.compile(r"\X")
@@ -81,6 +88,31 @@ class Passage:
         """Whether a Latin letter is in it, as in any English word."""
         return _LATIN.search(self.text) is not None
 
+    @cached_property
+    def language(self) -> str | None:
+        """The language whose commonest words it holds most, if that is clear."""
+        return language_of(map(self.small, self.words))
+
+    @cached_property
+    def may_be_german(self) -> bool:
+        """Whether nouns may be written with capitals, as names are."""
+        return may_be_german([self.small(word) for word in self.words])
+
+    @cached_property
+    def may_be_english(self) -> bool:
+        """Whether rules that know English words may change it."""
+        return may_be_english([self.small(word) for word in self.words])
+
+    @cached_property
+    def openers(self) -> frozenset[Span]:
+        """The first word of each sentence, and of what is quoted or set apart in it."""
+        text, found, before = self.text, list[Span](), -1
+        for start, end in self.words:
+            if before < 0 or not _OPENING.isdisjoint(text[before:start]):
+                found.append((start, end))
+            before = end
+        return frozenset(found)
+
     def is_between(self, place: int) -> bool:
         """Say whether a place is between two characters, and not inside one."""
         return self.is_plain or self._starts[place] == 1
@@ -127,6 +159,10 @@ class Passage:
     def shown(self, span: Span) -> str:
         """Return what stands at a span."""
         return self.text[span[0] : span[1]]
+
+    def small(self, span: Span) -> str:
+        """Return what stands at a span, in lower case and with straight apostrophes."""
+        return self.shown(span).lower().replace("\u2019", "'")
 
     def words_of(self, sentence: Span) -> list[Span]:
         """Return the words of one sentence."""

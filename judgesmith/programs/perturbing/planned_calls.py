@@ -68,7 +68,7 @@ def planned_calls(
     >>> way = PERTURBATIONS["fictional_entities/minor"]
     >>> found = planned_calls(items, [way], model("openai/m", ledger=None))
     >>> found.calls, found.max_calls, dict(found.skipped)
-    (2, 5, {'fewer than 1 names and numbers': 1})
+    (2, 5, {'no name or number': 1})
     >>> planned_calls(items, [way], model("offline", ledger=None)).calls
     0
     """

@@ -10,7 +10,6 @@ from itertools import pairwise
 
 from judgesmith.programs.perturbing.catalogue import Amount, wanted
 from judgesmith.programs.perturbing.differences import Difference, Token
-from judgesmith.programs.perturbing.grammar import WRONG_FORMS
 from judgesmith.programs.perturbing.languages import FUNCTION_WORDS, language_of
 from judgesmith.programs.perturbing.mentions import (
     capitals_tell,
@@ -23,6 +22,7 @@ from judgesmith.programs.perturbing.mentions import (
     plain,
 )
 from judgesmith.programs.perturbing.passage import Passage
+from judgesmith.programs.perturbing.wrong_forms import WRONG_FORMS
 
 # Words inside names, such as Bank of Rome.
 _INSIDE = frozenset(["of", "the", "de", "del", "di", "du", "la", "le", "van", "von", "-", "&"])

@@ -3,16 +3,42 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
-from judgesmith.programs.perturbing.case import Case, Change, Found, drawn, drawn_order, too_few
+from judgesmith.programs.perturbing.case import (
+    NOT_ENGLISH,
+    Case,
+    Change,
+    Found,
+    drawn,
+    drawn_order,
+    too_few,
+)
+from judgesmith.programs.perturbing.languages import word_set
+from judgesmith.programs.perturbing.passage import Passage, Span
 from judgesmith.signatures.perturbation import Skipped
 
-_AUXILIARIES = (
-    "is are was were am be been has have had will would can could shall should may might must "
-    "do does did isn aren wasn weren"
+_BE_AND_MODALS = word_set("is are was were am will would can could shall should may might must")
+_HAVE = word_set("have has had")
+# Where these follow, the verb is in front of its subject, or denied already.
+_NOT_BEFORE = word_set(
+    "i you he she it we they there this that these those not no never nothing nobody none neither "
+    "nowhere hardly barely rather n't and or but"
 )
-_NOT = re.compile(r"(?P<before>[ \t]+)(?:not|never)\b|n['’]t\b", re.IGNORECASE)
+# Where these stand before, it is a noun; or 10 am.
+_NOUN_AFTER = word_set("a an the his her my your our their its free of with all any last")
+_PARTICIPLE = re.compile(
+    "[a-z]+(?:ed|wn|ken|ten|ven)|been|become|begun|done|gone|made|said|seen|won|lost|come|found|told|"
+    "led|sent|met|paid|put|set|built|bought|brought|caught|taught|thought|sold|spent|held|kept|left|"
+    "sought|hit|run|got|chosen|risen|fallen|stolen|sworn|worn|torn|drawn"
+)
+_KEEPS_BEFORE = word_set("or why if as")
+_KEEPS_AFTER = re.compile(
+    r"\s+(?:only|just|merely|least|even|yet)\b|\s*[^\s\w]|\s*$", re.IGNORECASE
+)
+_NOT = re.compile(r"(?P<before>[ \t]+)(?:not|never)\b|[ \t]?n['’]t\b", re.IGNORECASE)
 _SHORTENED = {"ca": "can", "wo": "will", "sha": "shall"}
+_TOGETHER = re.compile(r"\s*(?:[-–—:/,&]|,?\s*\b(?:and|or|by|[A-Z]\w+),?)?\s*")
 _NUMBER = re.compile(r"(?<![\w.,])\d+(?:[.,]\d+)*(?![\w])")
 
 
@@ -33,19 +59,49 @@ def word_deletions(case: Case) -> Found:
 
 
 def negation(case: Case) -> Found:
-    """Put 'not' after a form of to be, to have, to do or a modal verb; or take one away."""
+    """Put 'not' after a form of to be, to have or a modal verb; or take one away.
+
+    Notes
+    -----
+    Only where English allows it: not where a question puts the verb in front, where *have* is no
+    auxiliary, where *May* is a month, or where the sentence is denied already.
+    """
+    if not case.passage.may_be_english:
+        return NOT_ENGLISH
     text, changes = case.passage.text, list[Change]()
     for found in _NOT.finditer(text):
-        changes.append(_affirmed(text, found))
+        if not found["before"] or _may_lose(text, found):
+            changes.append(_affirmed(text, found))
     negated = {start for start, _, _ in changes}
-    auxiliaries = frozenset(_AUXILIARIES.split())
-    for start, end in case.passage.words:
-        if text[start:end].lower() in auxiliaries and end not in negated:
+    words = case.passage.words
+    for place, (_, end) in enumerate(words):
+        if end not in negated and _takes_not(case.passage, words, place):
             changes.append((end, end, " not"))
     wanted = case.wanted(len(changes))
     if len(changes) < wanted or not changes:
-        return too_few(max(wanted, 1), "verbs that can be negated")
+        return too_few(max(wanted, 1), "verbs that can be negated", "verb that can be negated")
     return drawn(changes, wanted, case.rng)
+
+
+def _may_lose(text: str, found: re.Match[str]) -> bool:
+    """Say whether a sentence goes on without this 'not': unlike in 'or not' and 'not only'."""
+    before = text[max(0, found.start() - 20) : found.start()].split()
+    opens = not before or before[-1].lower() in _KEEPS_BEFORE or not before[-1][-1].isalpha()
+    return not (opens or _KEEPS_AFTER.match(text, found.end()))
+
+
+def _takes_not(passage: Passage, words: Sequence[Span], place: int) -> bool:
+    """Say whether 'not' can follow a word; capitals are names, months or questions."""
+    verb = passage.shown(words[place])
+    if not (verb in _BE_AND_MODALS or verb in _HAVE) or place + 1 >= len(words) or not place:
+        return False
+    (last, start), (end, after) = words[place - 1], words[place + 1]
+    if passage.text[words[place][1] : end] != " " or not passage.shown((end, after))[0].isalpha():
+        return False
+    following, before = passage.small((end, after)), passage.small((last, start))
+    if following in _NOT_BEFORE or before in _NOUN_AFTER or before[-1].isdigit():
+        return False
+    return verb in _BE_AND_MODALS or _PARTICIPLE.fullmatch(following) is not None
 
 
 def _affirmed(text: str, found: re.Match[str]) -> Change:
@@ -63,18 +119,27 @@ def _affirmed(text: str, found: re.Match[str]) -> Change:
 
 
 def number_swap(case: Case) -> Found:
-    """Let two different numbers change places, or write another number where there is one."""
+    """Let two different numbers change places, or write another number where there is one.
+
+    The two sides of a score, a list or a date do not change places with each other: *3-1* says
+    what *1-3* says, and *3 and 5* what *5 and 3* does.
+    """
     spans = [found.span() for found in _NUMBER.finditer(case.passage.text)]
-    shown = case.passage.shown
+    text, shown = case.passage.text, case.passage.shown
     if not spans:
         return Skipped(reason="no number in digits")
     order = list(drawn_order(len(spans), case.rng))
     one = spans[order[0]]
     for place in order[1:]:
         other = spans[place]
-        if shown(other) != shown(one):
+        between = text[min(one[1], other[1]) : max(one[0], other[0])]
+        if _value(shown(other)) != _value(shown(one)) and not _TOGETHER.fullmatch(between):
             return [(*one, shown(other)), (*other, shown(one))]
     return [(*one, other_number(shown(one), case))]
+
+
+def _value(number: str) -> str:
+    return number.replace(",", "")
 
 
 def other_number(number: str, case: Case) -> str:

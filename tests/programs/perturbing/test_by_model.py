@@ -168,7 +168,7 @@ def test_texts_that_cannot_be_changed_are_not_asked_for():
     found = made(lm, given)
     assert [one.reason for (one,) in found] == [
         "no word",
-        "fewer than 1 names and numbers",
+        "no name or number",
         "no word",
         "longer than 20000 characters",
     ]
@@ -275,7 +275,7 @@ def test_the_program_by_itself_does_the_same_and_says_why_not():
         not_done = Perturber()(text="It rained.", perturbation=ENTITY)
     assert (done.changed, done.problem) == ("Then Zed left.", None)
     assert edited("Then Ann left.", done.edits) == done.changed
-    assert (not_done.changed, not_done.problem) == (None, "fewer than 1 names and numbers")
+    assert (not_done.changed, not_done.problem) == (None, "no name or number")
     assert engine.asked == ["plan", 0, 1]
     with pytest.raises(TypeError, match="judges none"):
         Perturber().steps(source="", response="")
@@ -299,7 +299,7 @@ def test_calls_are_counted_before_they_are_made():
     planned = planned_calls(given, ways, lm)
     assert (planned.calls, planned.n_versions) == (2 + 9, 9)
     assert planned.max_calls == 2 * 2 + 3 * 9
-    assert dict(planned.skipped) == {"fewer than 1 names and numbers": 1}
+    assert dict(planned.skipped) == {"no name or number": 1}
     assert engine.asked == []
     made(lm, given, ways)
     assert len(engine.asked) == 2 + 3 * 9
@@ -311,7 +311,7 @@ def test_calls_are_counted_before_they_are_made():
 )
 def test_the_offline_model_answers_every_question_of_its_own(name):
     text = (
-        "The bridge was often closed. Then Ann met Bob in Rome, and perhaps they were ill. It has "
+        "The bridge was often closed. Then Ann met Bob in Rome, and maybe everyone was ill. It has "
         "2 big arches. They began quickly."
     )
     lm = model("offline", ledger=None)

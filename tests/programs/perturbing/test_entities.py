@@ -17,10 +17,11 @@ def changed(text, amount=None, seed=0, name="fictional_entities"):
 def test_exactly_k_names_or_numbers_are_replaced_wherever_they_stand(k, seed):
     found = changed(TEXT, k, seed)
     spans = {TEXT[edit.start : edit.end] for edit in found.edits}
-    assert len(spans) == k
-    known = {"Bob", "Rome", "May", "3", "1919", "Lovell", "Ada"}
+    known = {"Bob", "Rome", "May", "3", "1919", "Ada Lovell", "Ada"}
+    assert len(spans - {"Ada"}) == k
+    assert ("Ada" in spans) == ("Ada Lovell" in spans)
     assert spans <= known
-    for span in spans - {"3", "Ada"}:
+    for span in spans - {"3"}:
         assert span not in found.text
     made = {}
     for edit in found.edits:
@@ -46,7 +47,7 @@ def test_days_and_months_become_others(seed):
 
 def test_what_only_opens_a_sentence_is_no_name():
     assert changed("Trains came. \"Nobody saw. It's late: Perhaps.") == Skipped(
-        reason="fewer than 1 names and numbers"
+        reason="no name or number"
     )
 
 
@@ -71,3 +72,56 @@ def test_more_digits_are_taken_where_none_is_left():
     found = changed(text, name="fictional_entities/major")
     assert len({edit.text for edit in found.edits}) == 10
     assert not {edit.text for edit in found.edits} & set("0123456789")
+
+
+def replaced(text, source="", name="fictional_entities/major", seed=0):
+    item = RatedItem(response=text, source=source)
+    found = perturb(item, PERTURBATIONS[name], seed=seed)
+    return [] if isinstance(found, Skipped) else [text[one.start : one.end] for one in found.edits]
+
+
+def test_a_name_that_opens_a_sentence_is_replaced_with_the_others():
+    text = "Italy is dealing with boats in Italy's water, off Italy's coast, with 40 men."
+    assert replaced(text) == ["Italy", "Italy", "Italy", "40"]
+    text = "Christopher Lawler fled. They met Ann."
+    assert replaced(text) == ["Christopher Lawler", "Ann"]
+    assert replaced("Rome slept. It took 3 days.", "They left Rome.") == ["Rome", "3"]
+
+
+def test_what_opens_a_quotation_is_no_name_for_its_capital():
+    text = "They saw 'The Fresh Prince'. The clip is of 'Will' and a man in The Hague."
+    assert replaced(text) == ["Fresh Prince", "Will", "Hague"]
+
+
+def test_titles_stay():
+    assert replaced("Then Mr Bell met Dr Ann Lee.") == ["Bell", "Ann Lee"]
+
+
+def test_of_german_nouns_only_clear_names_are_replaced():
+    text = (
+        "Das Department erinnerte die Anwohner von Bonn daran, dass Sie und die Bären der EU in "
+        "2019 nicht im Haus sind."
+    )
+    assert replaced(text) == ["EU", "2019"]
+    assert replaced(text, "It reminded residents of Bonn in 2019.") == ["Bonn", "EU", "2019"]
+
+
+def test_titles_in_capitals_throughout_have_numbers_alone():
+    assert replaced("Man Bites Dog In Rome 7 Times And 8") == ["7", "8"]
+
+
+@pytest.mark.parametrize("seed", range(9))
+def test_the_ending_of_an_ordinal_goes_with_its_number(seed):
+    made = changed("It came on the 21st of it.", 1, seed).edits[0].text
+    assert made[-2:] == {"1": "st", "2": "nd", "3": "rd"}.get(made[1], "th") or made[0] == "1"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Das Werk zieht Werbung in der Nähe eines Krematoriums zurück.",
+        "Ich habe mit 30 Fachkräften geredet, wie man Müdigkeit meidet",
+    ],
+)
+def test_a_few_german_words_are_enough_to_take_nouns_for_nouns(text):
+    assert all(word.isdigit() for word in replaced(text, name="fictional_entities"))

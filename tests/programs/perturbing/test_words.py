@@ -44,6 +44,8 @@ def test_some_word_is_left():
         ("She won't go.", {"She will go."}),
         ("He can’t go.", {"He can go."}),
         ("Can't he go?", {"Can he go?"}),
+        ("he did n't go .", {"he did go ."}),
+        ("he ca n't go .", {"he can go ."}),
     ],
 )
 def test_a_statement_is_turned_round(text, negated):
@@ -69,3 +71,35 @@ def test_a_single_number_becomes_another_of_its_length(text, seed):
 
 def test_codes_are_no_numbers():
     assert changed("the A40 and B2B", "number_swap") == Skipped(reason="no number in digits")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "They join it on May 2nd.",
+        "A photographer who did these portraits came.",
+        "Nor does he have plans.",
+        "He has one goal.",
+        "She had her car stolen.",
+        "It opens at 10 am daily.",
+        "By the will of all.",
+        "Could he go?",
+        "He runs as long as he can and more.",
+        "It is no longer here.",
+        "He went whether or not it rained.",
+    ],
+)
+def test_what_cannot_be_negated_by_a_word_is_left_alone(text):
+    assert isinstance(changed(text, "negation"), Skipped)
+
+
+def test_have_is_negated_where_it_is_an_auxiliary():
+    assert changed("He had gone home.", "negation").text == "He had not gone home."
+
+
+@pytest.mark.parametrize("text", ["Roma won 1-0 there", "aged 3 and 5", "on 3 May 1919", "2, 3"])
+@pytest.mark.parametrize("seed", range(4))
+def test_numbers_that_say_the_same_the_other_way_round_do_not_change_places(text, seed):
+    found = changed(text, "number_swap", seed=seed)
+    assert len(found.edits) == 1
+    assert sorted(found.text) != sorted(text)
