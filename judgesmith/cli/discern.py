@@ -154,13 +154,15 @@ def command(
         if dry_run:
             print_estimate(estimate_of(saved, perturbed, models), as_json=as_json)
             return 0
+        if metrics := _metrics_of(saved, by):  # refused here, before anything is asked
+            weights_for(weights, shares, perturbed, metrics, task)
         saved, lms = asked_models(saved, asked, run_id=f"discern {run}")
         announce(estimate_of(saved, perturbed, models), perturbed, as_json=as_json)
         scores = _of_judge(saved, perturbed, by, lms[0], judge, concurrency, quiet=as_json)
     found = discern(
         scores,
         perturbed,
-        weights=weights_for(weights, shares, perturbed, scores, task),
+        weights=weights_for(weights, shares, perturbed, scores.metrics, task),
         form=form,
         rng=np.random.default_rng(seed),
     )
@@ -209,6 +211,16 @@ def _to_ask(judge: str, samples: int | None, temperature: float | None) -> AnySa
         )
     with blaming("--samples" if samples is not None else "--temperature"):
         return with_sampling(saved, samples=samples, temperature=temperature)
+
+
+def _metrics_of(saved: AnySaved, by: By) -> tuple[str, ...]:
+    """Return what of a judge will be tested, as far as its protocol says; else nothing."""
+    from judgesmith.experiments.version_scores import SCORE
+
+    protocol = getattr(saved, "protocol", None)
+    if by == "score":
+        return (SCORE,)
+    return () if protocol is None else protocol.scored_criteria or (SCORE,)
 
 
 def _of_scores(

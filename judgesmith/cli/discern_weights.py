@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -9,7 +10,6 @@ from judgesmith.cli.faults import OptionError, blaming
 
 if TYPE_CHECKING:
     from judgesmith.experiments.perturbed_set import PerturbedSet
-    from judgesmith.experiments.version_scores import VersionScores
     from judgesmith.experiments.version_weights import Shares, VersionWeights
 
 AUTO, NONE = "auto", "none"
@@ -35,7 +35,7 @@ def weights_for(
     weights: str,
     given: Shares | None,
     perturbed: PerturbedSet,
-    scores: VersionScores,
+    metrics: Sequence[str],
     task: str | None,
 ) -> VersionWeights:
     """Return expert weights for the judge's metrics, or why there are none."""
@@ -49,15 +49,15 @@ def weights_for(
     if weights == NONE:
         return VersionWeights(said="none, as asked for")
     if weights == AUTO:
-        return weights_of_task(task, perturbed.kinds, scores.metrics)
+        return weights_of_task(task, perturbed.kinds, metrics)
     if given is not None:
         with blaming("--weights"):
-            return fitted_weights(given, scores.metrics, said=f"from {Path(weights).name}")
-    missing = missing_metrics(weights, scores.metrics)
+            return fitted_weights(given, metrics, said=f"from {Path(weights).name}")
+    missing = missing_metrics(weights, metrics)
     if missing:
         raise OptionError(
             f"the weights for {weights} need scores on {', '.join(missing)}, and the judge has "
-            f"{', '.join(scores.metrics)}; give others in a file.",
+            f"{', '.join(metrics)}; give others in a file.",
             option="--weights",
         )
-    return weights_of_task(weights, perturbed.kinds, scores.metrics)
+    return weights_of_task(weights, perturbed.kinds, metrics)

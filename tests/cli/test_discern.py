@@ -105,6 +105,17 @@ def test_scores_on_file_are_tested_and_a_flat_judge_discerns_nothing(run, scores
     assert "calls" not in sharp
 
 
+@pytest.mark.parametrize("weights", ["translation", "votes.yaml"])
+def test_weights_that_do_not_fit_are_refused_before_anything_is_asked(
+    run, judge, versions, folder, weights
+):
+    (folder / "votes.yaml").write_text("case_loss: {wit: 1}")
+    done = run("discern", judge, versions, "--weights", weights, "--ledger", "none.sqlite")
+    assert done.status == 2
+    assert "texts to judge" not in done.out
+    assert "metrics" in done.err or "need scores on accuracy" in done.err
+
+
 def test_a_lowest_score_below_the_gate_is_status_1(run, scores, versions):
     gate = ["--kinds", "case_loss", "--min-d", "1"]
     assert run("discern", f"{scores}:sharp", versions, *gate).status == 0
