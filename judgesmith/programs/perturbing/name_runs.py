@@ -18,10 +18,13 @@ _OPENING = word_set(
     "i my our your then than after before although because however while once yesterday today "
     "tomorrow now here also all both each every many most more another other one two three four "
     "five six seven eight nine ten no nobody nothing never only just even still despite during "
-    "since until under over between among about according such how why where former ex police new "
-    "last next first second third according officials researchers experts young old meanwhile "
-    "let please yes oh well good great very back poor dear thanks thank so if when"
+    "since until under over between among about according such how why where former ex police "
+    "last next first second third according officials researchers experts young meanwhile "
+    "let please yes oh well good very back poor dear thanks thank so if when"
 )
+_COMMON = _OPENING | FUNCTION_WORDS["English"]
+# Parts of names where another part follows at once: New Zealand.
+_PARTS = word_set("new old great saint")
 _ADVERB = re.compile("[a-z]+(?:ly|ing|ed)")
 _POSSESSIVE = re.compile(r"['’]s?$")
 _MODALS = frozenset(["may", "will"])
@@ -101,11 +104,16 @@ def _names(passage: Passage, source: str) -> Collection[Span]:
         if span not in capital or span in found:
             continue
         word = _bare(passage.shown(span))
+        lower = word.lower()
         follows = passage.words[place + 1 : place + 2]
         leads = bool(follows) and follows[0] in found and follows[0][0] == span[1] + 1
-        if word.lower() in _OPENING | FUNCTION_WORDS["English"] or word.lower() in small:
-            continue
-        if word in names or (leads and not _ADVERB.fullmatch(word.lower())):
+        if lower in _PARTS:
+            is_name = leads
+        elif lower in _COMMON or lower in small:
+            is_name = False
+        else:
+            is_name = word in names or (leads and not _ADVERB.fullmatch(lower))
+        if is_name:
             found.add(span)
     return found
 
@@ -139,8 +147,10 @@ def _is_common(passage: Passage, span: Span) -> bool:
     small = word.lower().replace("’", "'")
     if _is_short_form(word) and small not in _NO_NAMES:
         return False
-    common = FUNCTION_WORDS.get(passage.language or "English", frozenset()) - _MODALS
-    return small in _NO_NAMES or small in common or small in FUNCTION_WORDS["English"] - _MODALS
+    if small in _MODALS:
+        return False
+    own = FUNCTION_WORDS.get(passage.language or "English", FUNCTION_WORDS["English"])
+    return small in _NO_NAMES or small in own or small in FUNCTION_WORDS["English"]
 
 
 def _bare(word: str) -> str:

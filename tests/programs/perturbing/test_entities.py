@@ -125,3 +125,8 @@ def test_the_ending_of_an_ordinal_goes_with_its_number(seed):
 )
 def test_a_few_german_words_are_enough_to_take_nouns_for_nouns(text):
     assert all(word.isdigit() for word in replaced(text, name="fictional_entities"))
+
+
+def test_an_adjective_belongs_to_a_name_that_follows():
+    text = "New Zealand police saw Ann. New men came from New York."
+    assert replaced(text, "It was new there.") == ["New Zealand", "Ann", "New York"]
