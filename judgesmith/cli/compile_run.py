@@ -164,6 +164,8 @@ def prepared_run(
     from judgesmith.optimizers.competing_models import check_models
     from judgesmith.optimizers.grammar import parse_objectives
 
+    with blaming("--objective"):
+        objective = parse_objectives(settings.objective)
     settings = _for_these(dataset, settings, calibration)
     with blaming("--target" if settings.target else data):
         targets = chosen_targets(dataset, settings)
@@ -171,7 +173,6 @@ def prepared_run(
         dataset, aside = calibration.divided(dataset, targets.whole, settings)
         targets = chosen_targets(dataset, settings)
     with blaming("--objective"):
-        objective = parse_objectives(settings.objective)
         check_searched(settings)
     with blaming(data):
         parts_of(dataset, targets, settings, _known(before))
