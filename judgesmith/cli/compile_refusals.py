@@ -11,6 +11,7 @@ from judgesmith.cli.options import given_options
 
 if TYPE_CHECKING:
     from judgesmith.experiments import CompileSettings
+    from judgesmith.programs import Family
 
 _OF_THE_JUDGE = (
     *("family", "rubric", "criteria", "inference", "variant", "criteria_calls", "explain"),
@@ -71,6 +72,16 @@ def refuse_another_search(optimizer: str) -> None:
                 f"--optimizer {optimizer}; drop one of the two.",
                 option=option,
             )
+
+
+def refuse_without_wording(family: Family, optimizer: str) -> None:
+    """Refuse a search of wordings for a judge that asks a model nothing."""
+    if not family.asks and optimizer not in ("none", "protocol", "random"):
+        raise OptionError(
+            f"--optimizer {optimizer} rewrites what a model is asked, and a {family.name} judge "
+            "asks none; say --optimizer protocol or none.",
+            option="--optimizer",
+        )
 
 
 def refuse_beside_earlier() -> None:

@@ -10,6 +10,7 @@ from judgesmith.cli.compile_refusals import (
     refuse_contradictions,
     refuse_over_sources,
     refuse_unused_versions,
+    refuse_without_wording,
 )
 from judgesmith.cli.faults import OptionError, blaming
 from judgesmith.cli.judge_options import (
@@ -91,6 +92,7 @@ def settings_of(
     refuse_another_search(rest["optimizer"])
     kind = family_named(family)
     own = kind if before is None else family_named(before.protocol.judge)
+    refuse_without_wording(own, rest["optimizer"])
     if own.ranks:
         if not given_options("objective"):
             rest["objective"] = RANKED_OBJECTIVE

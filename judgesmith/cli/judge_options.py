@@ -36,6 +36,9 @@ LINES = ("steps", "questions")
 _FIELDS = ("variant", "criteria_calls", "explain", *LINES)
 """Options that are parts of the protocol, in families that have them."""
 
+_ASKING = ("model_name", "api_base", "models", "roles", "rubric", "criteria", "inference")
+"""Options about a model, and what it is told, in families that ask one."""
+
 _EXAMPLES = ("n_demonstrations", "n_rounds", "n_draws", "partial_demos")
 """Options about graded examples, in families that show some."""
 
@@ -110,6 +113,7 @@ def family_named(name: str) -> Family:
         family = family_of(name)
     lacking = [one for one in _FIELDS if one not in family.protocol_class.model_fields]
     lacking += [] if family.has_demonstrations else _EXAMPLES
+    lacking += [] if family.asks else _ASKING
     if given := given_options(*lacking):
         raise OptionError(
             f"{given[0]} does not apply to a {name} judge, which {family.about}; drop one of the "

@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from judgesmith.programs.families import family_of
 from judgesmith.programs.judge import Judge
 from judgesmith.signatures.answer_scale import levels_of
 
@@ -57,8 +58,14 @@ def refuse_many_answers(judge: Judge) -> None:
     Raises
     ------
     ValueError
-        If so, or if it asks nothing that an instruction is for.
+        If so, if it asks nothing that an instruction is for, or if it judges no text by itself.
     """
+    if family_of(judge.protocol.judge).ranks:
+        raise ValueError(
+            f"a judge of {judge.protocol.judge} compares the responses to a source, and an even "
+            "spread is looked for in answers about single texts; search otherwise, or not at all "
+            "(--optimizer protocol or none)."
+        )
     if not list(judge.named_predictors()):
         raise ValueError("this judge asks a model nothing by an instruction; there is no wording.")
     for name, template in judge.templates().items():

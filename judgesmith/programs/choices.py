@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from judgesmith.signatures.judge_protocol import JudgeProtocol
 from judgesmith.signatures.rubric import Rubric
 from judgesmith.signatures.scale import PERCENT, Scale
-from judgesmith.signatures.space import Choice, Option, Picked
+from judgesmith.signatures.space import Choice, Option, Picked, Space
 
 if TYPE_CHECKING:
     from judgesmith.programs.judge import Judge
@@ -90,9 +90,42 @@ def decided_by_names(judge: Kind, picked: Picked) -> Kind:
             f"there is no choice {', '.join(unknown)}; there are {', '.join(options)}, and "
             f"{', '.join(settings)} can be set."
         )
+    refuse_idle(space, chosen)
     if values:
         judge = judge.with_protocol(own.decided(values))
     return judge.with_choices(chosen)
+
+
+def refuse_idle(space: Space, chosen: Picked) -> None:
+    """Refuse an option of a choice that another option, chosen beside it, leaves no room for.
+
+    Raises
+    ------
+    ValueError
+        If there is one; the message says with what it would arise.
+
+    Examples
+    --------
+    >>> from judgesmith.programs.reference import Reference
+    >>> refuse_idle(Reference().space(), {"metric": "meteor", "stem": "porter"})
+    Traceback (most recent call last):
+    ...
+    ValueError: stem=porter has no effect with metric=meteor; it takes metric rougeL, rouge1 or \
+rouge2.
+    """
+    if set(chosen) - set(space.names):
+        return  # refused by name elsewhere
+    whole = space.complete(chosen)
+    for choice in space.choices:
+        if choice.name not in chosen or choice.name in whole:
+            continue
+        for name, allowed in choice.only_if.items():
+            if name in chosen and whole.get(name) not in allowed:
+                others = " or ".join(filter(None, (", ".join(allowed[:-1]), allowed[-1])))
+                raise ValueError(
+                    f"{choice.name}={chosen[choice.name]} has no effect with {name}="
+                    f"{whole.get(name, 'none')}; it takes {name} {others}."
+                )
 
 
 def _can_be_set(

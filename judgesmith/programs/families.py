@@ -94,6 +94,11 @@ class Family:
         return bool(self.source_steps)
 
     @property
+    def asks(self) -> bool:
+        """Whether a model is asked anything, or numbers are made of the texts alone."""
+        return bool(self.forms_of(self.protocol_class.model_validate({"judge": self.name})))
+
+    @property
     def protocol_class(self) -> type[JudgeProtocol]:
         """The class of its protocols."""
         found: type[JudgeProtocol] = _at(self.protocol)

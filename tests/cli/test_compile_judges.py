@@ -137,3 +137,35 @@ def test_a_choice_that_is_made_holds_for_active_critic_too(run, data, folder):
     assert run("compile", data, "-o", "judge", *options).status == 0
     assert protocol(folder)["variant"] == "coarse"
     assert protocol(folder)["answers"]["high"] == 5
+
+
+REFERENCE = ["--judge", "reference", "--choose", "metric=rouge1"]
+
+
+@pytest.mark.parametrize(
+    ("options", "where", "said"),
+    [
+        ([*REFERENCE, "--model", "openai/x"], "--model", "does not apply to a reference judge"),
+        ([*REFERENCE, "--criteria", "general"], "--criteria", "does not apply to a reference"),
+        ([*REFERENCE, "--optimizer", "reflective"], "--optimizer", "asks none"),
+        (
+            ["--judge", "reference", "--choose", "metric=meteor", "--choose", "stem=porter"],
+            "--choose",
+            "stem=porter has no effect with metric=meteor; it takes metric rougeL, rouge1 or",
+        ),
+    ],
+)
+def test_options_without_effect_are_refused(run, data, options, where, said):
+    done = run("compile", data, "-o", "judge", *options, "--json")
+    assert (done.status, done.out) == (2, "")
+    fault = json.loads(done.err)
+    assert fault["where"] == where
+    assert said in f"{fault['error']} {fault['hint']}"
+
+
+def test_an_even_spread_is_not_looked_for_where_texts_are_compared(run, data, folder):
+    done = run("compile", data, "-o", "judge", "--judge", "pairs", "--optimizer", "balanced")
+    assert done.status == 2
+    assert "compares the responses to a source" in done.err
+    assert not (folder / "judge").exists()
+    assert not (folder / ".judgesmith").exists()
