@@ -21,10 +21,15 @@ from judgesmith.experiments.chosen_versions import (
 from judgesmith.experiments.dataset import DataSet
 from judgesmith.experiments.rankable import check_rankable
 from judgesmith.experiments.settings import CompileSettings
+from judgesmith.metrics.perturbations.wilcoxon import FEWEST_NONZERO
 from judgesmith.optimizers import Agreement, rated_example
 from judgesmith.optimizers.grammar import parse_objectives
 from judgesmith.optimizers.rows import Rows, Versions, rows_of
-from judgesmith.optimizers.several_objectives import SeveralObjectives, needs_versions
+from judgesmith.optimizers.several_objectives import (
+    SeveralObjectives,
+    needs_versions,
+    rated_terms,
+)
 from judgesmith.optimizers.splitting import (
     IntArray,
     Split,
@@ -103,7 +108,8 @@ def parts_of(
     ------
     ValueError
         If there are too few sources, the rows to choose by have only equal ratings, the objective
-        cannot be computed from such ratings, or a judge that ranks would find nothing to rank.
+        cannot be computed from such ratings, no kind of change is in rows enough to be searched by,
+        or a judge that ranks would find nothing to rank.
     """
     whole = targets.whole
     changed = chosen_versions(dataset, settings)
@@ -165,8 +171,9 @@ def parts_of(
             f"none of the {len(selection)} rows to choose by could be changed by {names}; name "
             "other kinds, or give longer texts."
         )
-    if settings.optimizer != "none":
-        selection.refuse_constant(targets.compared)  # here, before anything is asked
+    if settings.optimizer != "none":  # here, before anything is asked
+        selection.refuse_constant(targets.compared)
+        _refuse_too_few_versions(selection, settings)
     reported = None if changed is None else replace(changed, seen=selection.kinds)
     parts = Parts(
         pool=rows(split.tuning[inner.pool]),
@@ -182,6 +189,21 @@ def parts_of(
         if part is not None:
             check_rankable(part.items, judge=settings.protocol.judge, what_for=what_for)
     return parts
+
+
+def _refuse_too_few_versions(selection: Rows, settings: CompileSettings) -> None:
+    """Refuse a search by changed versions alone, of which no kind is in rows enough."""
+    objective = parse_objectives(settings.objective)
+    if not needs_versions(objective) or rated_terms(objective):
+        return
+    counts = selection.versioned.sum(axis=0).tolist()
+    most = max(n for kind, n in zip(selection.kinds, counts, strict=True) if kind.lowers)
+    if most < FEWEST_NONZERO:
+        raise ValueError(
+            f"of the {len(selection)} rows to choose by, at most {most} have a version of one kind "
+            f"of change, and below {FEWEST_NONZERO} no judge can show that it notices anything; "
+            "give more rows, more versions of each (--versions 0 for all) or fewer kinds (--kinds)."
+        )
 
 
 def _check_objective(text: str, parts: Parts, targets: ChosenTargets) -> None:

@@ -101,6 +101,15 @@ def test_where_all_kinds_have_too_few_they_stay(data):
     assert len(found.selection.kinds) >= 1
 
 
+def test_a_search_by_versions_alone_needs_some_kind_in_rows_enough(data):
+    few = data.subset(range(12))
+    kinds = ("case_loss", "truncation", "negation")
+    with pytest.raises(ValueError, match="have a version of one kind of change, and below 5"):
+        parts(few, objective="d_min", kinds=kinds, n_demonstrations=0)
+    taken = parts(few, objective="d_min", kinds=kinds, n_demonstrations=0, optimizer="none")
+    assert len(taken.selection.kinds) == 3
+
+
 class TestDataWithVersions:
     @pytest.fixture
     def data(self):
