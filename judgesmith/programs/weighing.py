@@ -12,6 +12,7 @@ from judgesmith.signatures.scale import Scale
 
 OVERALL = "overall"
 
+_NOTHING = 1e-12  # points, which chances that are hardly told from 0 leave of the lowest level
 _NOT_ASKED = AnswerProbabilities.none("no probabilities were asked for with this question")
 
 
@@ -62,7 +63,8 @@ def weighed(
             return stated
         how[term] = Weighting(mode="probabilities", stated=stated, mass=given.mass)
         levels = levels_of(answers)
-        return sum(chance * levels[level] for level, chance in given.values.items())
+        points = sum(chance * levels[level] for level, chance in given.values.items())
+        return points if points > _NOTHING else 0.0
 
     again = _rescored(judgement, score, asked=OVERALL in found)
     update = (

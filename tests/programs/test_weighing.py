@@ -7,6 +7,7 @@ import dspy
 import pytest
 
 from judgesmith.programs import ActiveCritic, Direct, judge_items
+from judgesmith.programs.families import family_of
 from judgesmith.programs.models import ModelAnswer, Stack, TokenLogprob
 from judgesmith.programs.models.dspy_lm import StackLM
 from judgesmith.programs.weighing import as_stated
@@ -248,3 +249,12 @@ def test_as_stated_undoes_the_weighing_and_nothing_else():
     assert as_stated(plain) is plain
     mean, _ = judged(overall="mean")
     assert as_stated(mean).raw == judged(overall="mean", weighting="none")[0].raw
+
+
+@pytest.mark.no_cover
+@pytest.mark.parametrize("family", ["checklist", "g-eval"])
+def test_chances_that_are_as_good_as_none_leave_nothing(family):
+    judge = family_of(family).start()
+    (found,) = judge_items(judge, [RatedItem(source="The bridge opened.", response="")])
+    assert found.score == 0.0
+    assert {one.score for one in found.criteria.values()} == {0.0}
