@@ -42,6 +42,11 @@ FUNCTION_WORDS: Final[Mapping[str, frozenset[str]]] = MappingProxyType(
 )
 """Words so common in a language that a few sentences of it hold several of them."""
 
+_LANGUAGES = {
+    word: tuple(one for one, others in FUNCTION_WORDS.items() if word in others)
+    for common in FUNCTION_WORDS.values()
+    for word in common
+}
 _TELLING = 3  # function words of one language that a text holds at least, to be taken for it
 _FOREIGN_LETTERS = 0.2
 _ENGLISH_SHARE = 0.25  # of the words of a text, beyond the first few, that are common in English
@@ -67,13 +72,10 @@ def language_of(words: Iterable[str]) -> str | None:
     >>> language_of("dog bites man".split()) is None
     True
     """
-    counts = Counter(words)
-    hits = Counter(
-        {
-            language: sum(counts[word] for word in common)
-            for language, common in FUNCTION_WORDS.items()
-        }
-    )
+    hits = Counter(dict.fromkeys(FUNCTION_WORDS, 0))
+    for word, n in Counter(words).items():
+        for language in _LANGUAGES.get(word, ()):
+            hits[language] += n
     (first, n), (_, n_second) = hits.most_common(2)
     return first if n >= _TELLING and 2 * n >= 3 * n_second else None
 

@@ -82,6 +82,7 @@ def names_and_numbers(passage: Passage, source: str = "") -> Iterator[Span]:
     yield from _trimmed(passage, run)
 
 
+@lru_cache(maxsize=2)
 def _names(passage: Passage, source: str) -> Collection[Span]:
     """Return the words that are names or parts of one."""
     within = [span for span in passage.words if span not in passage.openers]
