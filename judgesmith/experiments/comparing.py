@@ -18,6 +18,7 @@ from judgesmith.experiments.judged_rows import (
 from judgesmith.experiments.ratings import Aggregate
 from judgesmith.experiments.score_files import Scores
 from judgesmith.experiments.targets import Targets, targets_of
+from judgesmith.experiments.unlabelled import UNRATED
 from judgesmith.experiments.within_source import LEVEL, check_within_source, within_sources
 from judgesmith.metrics import PairedEstimate
 from judgesmith.metrics.checks import fraction
@@ -311,10 +312,15 @@ def _objective(told: Agreement | None, ranking: Sequence[str]) -> Agreement:
 
 
 def made_for(given: AnyJudge | AnySaved | Scores, dataset: DataSet) -> str | None:
-    """Return the target that a judge or scores say they are about, None where they say none."""
+    """Return the target that a judge or scores say they are about, None where they say none.
+
+    A judge that was made without ratings is about none.
+    """
     if isinstance(given, Scores):
-        return given.criterion if given.criterion in dataset.criteria else given.target
-    return getattr(given, "target", None)
+        found = given.criterion if given.criterion in dataset.criteria else given.target
+    else:
+        found = getattr(given, "target", None)
+    return None if found == UNRATED and found not in dataset.criteria else found
 
 
 def shared_target(

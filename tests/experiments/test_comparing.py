@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from judgesmith.experiments import CompileSettings, DataSet, compile_judge, read_items, targets_of
-from judgesmith.experiments.comparing import compare_judges
+from judgesmith.experiments.comparing import compare_judges, shared_target
 from judgesmith.experiments.score_files import Scores
 from judgesmith.metrics import paired_interval
 from judgesmith.programs import ActiveCritic
@@ -158,6 +158,13 @@ def test_judges_made_for_different_things_need_to_be_told(data, saved):
     one = scores(noisy(data, 1, 1), criterion="fluency")
     with pytest.raises(ValueError, match="A was made for overall and B for fluency; say which"):
         compare_judges(saved, one, data, rng=rng())
+
+
+def test_a_judge_made_without_ratings_is_compared_on_what_the_other_was_made_for(data, saved):
+    bare = saved.model_copy(update={"target": "auto"})
+    fluent = saved.model_copy(update={"target": "fluency"})
+    assert shared_target(bare, fluent, data) == shared_target(fluent, bare, data) == "fluency"
+    assert shared_target(bare, bare, data) is None
 
 
 def test_no_shared_row_is_refused_with_the_reasons(data):
