@@ -11,6 +11,7 @@ import functools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
+from importlib.metadata import entry_points
 from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import BeforeValidator, SerializeAsAny
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
     from judgesmith.programs.judging import AnySteps, Steps
     from judgesmith.signatures.judgement import Judgement
     from judgesmith.signatures.rubric import Rubric
+
+ENTRY_POINTS = "judgesmith.judges"
+"""The group of entry points by which a package makes its families known to the command line."""
 
 ACTIVE_CRITIC = "active-critic"
 """The family that is taken where none is named."""
@@ -212,8 +216,32 @@ def known_families() -> tuple[Family, ...]:
     return tuple(_FAMILIES.values())
 
 
+@functools.cache
+def _register_installed() -> None:
+    """Register the families that installed packages name under ``judgesmith.judges``.
+
+    Raises
+    ------
+    ValueError
+        If one cannot be had; the message names it.
+    """
+    for point in entry_points(group=ENTRY_POINTS):
+        try:
+            found = point.load()
+        except Exception as fault:
+            raise ValueError(
+                f"the family of judges {point.name} cannot be imported from {point.value}: {fault}."
+            ) from fault
+        if not isinstance(found, Family):
+            raise ValueError(
+                f"{point.value} is to be a Family of judges ({point.name} under {ENTRY_POINTS}); "
+                f"it is a {type(found).__name__}."
+            )
+        register_family(found)
+
+
 def family_of(name: str) -> Family:
-    """Return the family of that name.
+    """Return the family of that name, those of installed packages included.
 
     Raises
     ------
@@ -231,6 +259,8 @@ def family_of(name: str) -> Family:
 g-eval, explain-eval, gptscore, reference, pairs, prometheus, checklist, themis, auto-j; \
 did you mean active-critic?
     """
+    if name not in _FAMILIES:
+        _register_installed()
     if name in _FAMILIES:
         return _FAMILIES[name]
     near = difflib.get_close_matches(str(name)[:80].lower(), _FAMILIES, n=1, cutoff=0.5)

@@ -1,6 +1,8 @@
 """Families of judges are found by name, and anybody may register one."""
 
 import json
+from dataclasses import replace
+from importlib.metadata import EntryPoint
 from pathlib import Path
 
 import pytest
@@ -140,3 +142,39 @@ def test_what_makes_no_judge_is_said_in_one_sentence(family, choices, said):
     with pytest.raises(ValueError) as fault:
         family_of(family).start(**choices)
     assert str(fault.value) == said
+
+
+class TestInstalledFamilies:
+    """Families that packages name by an entry point."""
+
+    @pytest.fixture
+    def installed(self, monkeypatch):
+        """Pretend that a package names some object as a family."""
+
+        def install(value, name="strict"):
+            point = EntryPoint(name=name, value=value, group=families.ENTRY_POINTS)
+            monkeypatch.setattr(families, "entry_points", lambda group: [point])
+
+        monkeypatch.setattr(families, "_FAMILIES", dict(families._FAMILIES))
+        families._register_installed.cache_clear()
+        yield install
+        families._register_installed.cache_clear()
+
+    def test_are_found_by_name(self, installed, monkeypatch):
+        own = replace(family_of("direct"), name="strict")
+        monkeypatch.setattr(families, "STRICT", own, raising=False)
+        installed("judgesmith.programs.families:STRICT")
+        assert family_of("strict") is own
+
+    @pytest.mark.parametrize(
+        ("value", "said"),
+        [
+            ("no.such.module:FAMILY", "strict cannot be imported from no.such.module:FAMILY"),
+            ("judgesmith.programs.families:ACTIVE_CRITIC", "is to be a Family of judges"),
+        ],
+    )
+    def test_that_are_none_are_named(self, installed, value, said):
+        installed(value)
+        assert family_of("direct").name == "direct"
+        with pytest.raises(ValueError, match=said):
+            family_of("strict")
