@@ -20,10 +20,15 @@ from judgesmith.optimizers.discernment_objectives import (
     FalseAlarms,
     LowestDiscernment,
 )
+from judgesmith.optimizers.grammar import parse_objectives
+from judgesmith.optimizers.several_objectives import atoms_of
 from judgesmith.signatures.perturbation import Perturbation
 
 OVER_DAMAGE: tuple[CountedObjective, ...] = (LowestDiscernment(), AverageDiscernment())
 OVER_CONTROLS: tuple[CountedObjective, ...] = (FalseAlarms(),)
+
+UNNOTICED = 0.1
+"""A D of less is a p-value above .74: as good as nothing was noticed."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -158,6 +163,24 @@ def discernment_report(
         seen=seen,
         unseen=unseen,
     )
+
+
+def unnoticed_note(report: DiscernmentReport | None, objective: str) -> list[str]:
+    """Return which kinds hold the lowest D near 0, where that is what a judge was chosen by."""
+    aims = atoms_of(parse_objectives(objective))
+    if report is None or not any(isinstance(one, LowestDiscernment) for one in aims):
+        return []
+    found = report.selection.kinds
+    unnoticed = [
+        kind.name for kind in report.kinds if kind.lowers and found[kind.name].value < UNNOTICED
+    ]
+    if not unnoticed:
+        return []
+    return [
+        f"D is below {UNNOTICED:g} for {', '.join(unnoticed)} on the rows to choose by: where no "
+        "judge that is tried notices a kind of change, d_min tells none of them apart. Other kinds "
+        "(--kinds) or d_avg help."
+    ]
 
 
 def _comparison(

@@ -30,7 +30,11 @@ from judgesmith.experiments.compile_notes import (
     taught_note,
     versions_notes,
 )
-from judgesmith.experiments.compiled_discernment import DiscernmentReport, discernment_report
+from judgesmith.experiments.compiled_discernment import (
+    DiscernmentReport,
+    discernment_report,
+    unnoticed_note,
+)
 from judgesmith.experiments.dataset import DataSet, check_dataset
 from judgesmith.experiments.fronts import (
     check_searched,
@@ -294,6 +298,7 @@ def compile_judge(
     own_judgements = [*judged[: len(chosen_by)], *held_judgements]
     notes += criteria_notes(own_judgements, by_criterion.get("heldout"))
     notes += versions_notes(parts, rated=targets.is_rated)
+    notes += unnoticed_note(discernment, settings.objective)
     notes += taught_note(taught, parts.heldout)
     notes += known_note(parts)
     items = [item for part in parts.tuning for item in part.items]

@@ -1,5 +1,6 @@
 import json
 import math
+from dataclasses import replace
 
 import pytest
 
@@ -10,6 +11,7 @@ from judgesmith.experiments import (
     evaluate_judge,
     read_items,
 )
+from judgesmith.experiments.compiled_discernment import unnoticed_note
 from judgesmith.experiments.estimating import estimate_run
 from judgesmith.experiments.unlabelled import settings_without_labels
 from judgesmith.programs import SavedJudge
@@ -71,6 +73,19 @@ class TestWithoutAnyRating:
         assert list(found["unseen"]["heldout"]["kinds"]) == ["truncation"]
         assert "truncation" not in found["seen"]["heldout"]["kinds"]
         assert "truncation" not in found["selection"]["kinds"]
+
+    def test_a_kind_that_nobody_notices_is_told_where_the_lowest_score_counts(self, compiled):
+        report = compiled.discernment
+        typos, padding = (
+            next(one for one in report.kinds if one.lowers is lowers) for lowers in (True, False)
+        )
+        nothing = replace(next(iter(report.selection.kinds.values())), value=0.0)
+        kinds = {**report.selection.kinds, typos.name: nothing, padding.name: nothing}
+        blind = replace(report, selection=replace(report.selection, kinds=kinds))
+        (said,) = unnoticed_note(blind, "q + .5*d_min")
+        assert said.startswith(f"D is below 0.1 for {typos.name} on the rows")
+        assert unnoticed_note(blind, "d_avg") == []
+        assert unnoticed_note(None, "d_min") == []
 
     def test_the_objective_is_that_of_the_kinds_it_was_chosen_by(self, compiled):
         reported = compiled.discernment.seen.heldout.estimates["d_avg"]
