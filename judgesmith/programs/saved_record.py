@@ -248,7 +248,11 @@ class SavedRecord(BaseModel):
             said = plain_faults(fault).rstrip(".")
             # Names in a tampered file may be as long as they like.
             said = said if len(said) <= _MOST_SAID else f"{said[:_MOST_SAID]}…"
-            raise SavedJudgeError(f"{path}: {said}. Compile the judge again.") from None
+            advice = "Compile the judge again."
+            if "no judge is called" in said:
+                said = said.partition("; did you mean")[0]
+                advice = "Install the package that brings this family of judges."
+            raise SavedJudgeError(f"{path}: {said}. {advice}") from None
         except (ValueError, RecursionError) as fault:
             raise SavedJudgeError(f"{path}: cannot be read as a judge: {fault}") from None
         return judge

@@ -178,3 +178,23 @@ class TestInstalledFamilies:
         assert family_of("direct").name == "direct"
         with pytest.raises(ValueError, match=said):
             family_of("strict")
+
+
+def test_a_saved_judge_of_a_family_that_is_not_there_says_what_is_lacking(tmp_path):
+    judge = family_of("direct").start()
+    saved = SavedJudge(
+        protocol=judge.protocol,
+        questions=judge.templates(),
+        model="offline",
+        target="overall",
+        human_scale="1..5",
+    )
+    saved.save(tmp_path / "judge")
+    place = tmp_path / "judge" / "judge.json"
+    plain = json.loads(place.read_text(encoding="utf-8"))
+    plain["protocol"]["judge"] = "strict"
+    outside = ("schema", "made_by", "content_hash")
+    plain["content_hash"] = content_hash({k: v for k, v in plain.items() if k not in outside})
+    place.write_text(json.dumps(plain), encoding="utf-8")
+    with pytest.raises(SavedJudgeError, match=r"auto-j\. Install the package that brings this"):
+        SavedJudge.load(tmp_path / "judge")
