@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from judgesmith.cli.faults import OptionError, blaming
+from judgesmith.cli.options import given_options
 from judgesmith.cli.progress import stage_progress
 from judgesmith.cli.role_options import RunModels, run_models
 
@@ -210,6 +211,15 @@ def _for_these(
         chosen_versions(dataset, settings.model_copy(update={"holdout_kinds": ()}))
     with blaming("--holdout-kinds"):
         chosen_versions(dataset, settings)
+    drawing = given_options("n_rounds", *(["n_demonstrations"] * bool(settings.n_demonstrations)))
+    if settings.optimizer == "random" != found.optimizer:
+        drawing = [*drawing, *given_options("optimizer")]
+    if drawing and is_unlabelled(dataset, found):
+        raise OptionError(
+            f"{drawing[0]} is about examples to show, which takes ratings, and {dataset.name} has "
+            "none; leave it out, and the protocol is searched, as by --optimizer protocol.",
+            option=drawing[0],
+        )
     if calibration.calibrate and is_unlabelled(dataset, found):
         raise OptionError(
             f"a calibration is learned from ratings, and {dataset.name} has none; leave "

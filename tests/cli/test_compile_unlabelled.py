@@ -48,6 +48,17 @@ def test_as_json(texts, capsys):
     assert list(found["objective"]["constraints"]) == ["false_alarms <= 1"]
 
 
+@pytest.mark.parametrize("option", ["--optimizer random", "--rounds 3", "--demonstrations 2"])
+def test_options_about_examples_are_refused_as_there_are_none(texts, capsys, option):
+    given = ("compile", texts, "-o", "judge", "--objective", "d_avg", *option.split())
+    assert main(given) == 2
+    name = option.split()[0]
+    said = f"{name} is about examples to show, which takes ratings, and texts has none"
+    assert said in capsys.readouterr().err
+    none = ("--demonstrations", "0", "--kinds", "truncation", "--dry-run")
+    assert main((*given[:6], *none)) == 0
+
+
 def test_the_same_run_again_asks_nothing(texts, capsys):
     told(capsys, "compile", texts, "-o", "judge", *OPTIONS)
     assert "nothing was asked" in told(capsys, "compile", texts, "-o", "judge", *OPTIONS)
