@@ -22,6 +22,7 @@ _OF_THE_JUDGE = (
 _OF_SEARCHES = {
     "n_trials": ("protocol", "reflective"),
     "n_draws": ("protocol",),
+    "screen": ("protocol",),
     "vary_samples": ("protocol",),
     "storage": ("protocol",),
     "models": ("protocol",),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import click
+from click.core import ParameterSource
 
 from judgesmith.cli.numbers import Number, WholeNumber
 from judgesmith.cli.options import Command, seed_option, together
@@ -45,6 +46,16 @@ def demonstration_options(command: Command) -> Command:
     )
 
 
+def _trials(context: click.Context, option: click.Parameter, value: int) -> int:
+    """Return how many are tried: more where it was not said and everybody is screened."""
+    said = context.get_parameter_source(option.name or "") is not ParameterSource.DEFAULT
+    if said or not context.params.get("screen"):
+        return value
+    from judgesmith.experiments.settings import SCREENED_TRIALS
+
+    return SCREENED_TRIALS
+
+
 def search_options(command: Command) -> Command:
     """Add the options of the search of the whole protocol."""
     return together(
@@ -54,9 +65,17 @@ def search_options(command: Command) -> Command:
             "n_trials",
             type=WholeNumber(1),
             default=30,
-            show_default=True,
+            show_default="30; 108 with --screen",
+            callback=_trials,
             help="Configurations that --optimizer protocol tries, with --demonstrations at most; "
             "or rewrites that --optimizer reflective asks for.",
+        ),
+        click.option(
+            "--screen",
+            is_flag=True,
+            is_eager=True,  # the default of --trials depends on it
+            help="Let --optimizer protocol judge all configurations on few rows first, learn from "
+            "all of them which options help, and judge only the best on all rows.",
         ),
         click.option(
             "--draws",

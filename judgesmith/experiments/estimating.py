@@ -23,6 +23,7 @@ from judgesmith.experiments.search_estimate import search_calls
 from judgesmith.experiments.settings import CompileSettings
 from judgesmith.experiments.text_estimate import text_search_calls
 from judgesmith.experiments.unlabelled import settings_without_labels
+from judgesmith.optimizers.rows import Rows
 from judgesmith.programs.effort import ATTEMPTS_TO_READ
 from judgesmith.programs.families import family_of
 from judgesmith.programs.judge import Judge
@@ -150,6 +151,7 @@ def estimate_run(
             n_heldout=n_held,
             competing=settings.rubrics_compete,
             sizes=sizes,
+            by_row=_by_row(parts.selection),
         )
     elif settings.optimizer in ("reflective", "balanced", "miprov2", "simba"):
         most = text_search_calls(
@@ -206,6 +208,13 @@ def estimate_run(
         expected_calls=usual if found is not None or usual < calls else None,
         calls_without_probabilities=unlisted if unlisted > calls else None,
     )
+
+
+def _by_row(rows: Rows) -> list[int]:
+    """Return how many texts each row has, changed versions of it counted."""
+    if not rows.versions:
+        return [1] * len(rows)
+    return [1 + sum(one is not None for one in several) for several in rows.versions]
 
 
 def _prepared(

@@ -40,11 +40,17 @@ def check_searched(settings: CompileSettings) -> None:
     ------
     ValueError
         If there are several objectives or models, or one objective minds dollars, and the protocol
-        is not searched; or an objective looks at changed versions and texts are rewritten.
+        is not searched; an objective looks at changed versions and texts are rewritten; or several
+        objectives are screened for.
     """
+    objective = parse_objectives(settings.objective)
+    if settings.screen and isinstance(objective, SeveralObjectives):
+        raise ValueError(
+            f"several objectives ({objective}) have a front, and a search that screens (--screen) "
+            "looks for the best by one; name one."
+        )
     if settings.optimizer == "protocol":
         return
-    objective = parse_objectives(settings.objective)
     if needs_versions(objective) and settings.optimizer not in ("random", "none"):
         raise ValueError(
             f"texts are learned from single rows, and {objective} looks at changed versions of "

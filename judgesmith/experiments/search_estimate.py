@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from judgesmith.experiments.judging_estimate import calls_per_text
+from judgesmith.experiments.screened_estimate import screened_texts
 from judgesmith.experiments.settings import CompileSettings
 from judgesmith.optimizers.demonstration_choices import CHOSEN, RUNS, N
 from judgesmith.optimizers.fixed_choices import without_fixed
@@ -52,6 +53,7 @@ def search_calls(
     n_heldout: int,
     competing: bool,
     sizes: Sequence[int] = (),
+    by_row: Sequence[int] = (),
 ) -> SearchCalls:
     """Return how many calls a search of the protocol takes, with the rest of the compilation.
 
@@ -66,6 +68,8 @@ def search_calls(
         Whether a second rubric competes.
     sizes : sequence of int
         How many responses each source has; empty takes what is usual.
+    by_row : sequence of int
+        Texts of each row to choose by: itself, and changed versions of it; empty for one each.
     """
     student = _student(settings)
     own = _space(settings, student, competing=competing)
@@ -83,6 +87,16 @@ def search_calls(
     # Each configuration may show runs of its own of every row of the pool; the fit of the
     # aggregation judges the pool by the judge that was found.
     most = first * reported + n_trials * dearest * (n_selection + n_pool)
+    expected = start * reported + n_trials * usual * (
+        RACED_SHARE * n_selection + _share_with_runs(space) * n_pool
+    )
+    if settings.screen:
+        # Few rows may be parts of sources, of which a text can take more calls.
+        parts = {1, max(sizes, default=1)}
+        by_part = {_dearest(settings, student, own, [size]) for size in parts}
+        tried = screened_texts(n_trials, by_row or [1] * n_selection, anew=len(by_part) > 1)
+        most += max(dearest, *by_part) * tried - n_trials * dearest * n_selection
+        expected += usual * tried - n_trials * usual * RACED_SHARE * n_selection
     most += dearest * (n_pool + n_heldout)
     # Each other judge on a front has its aggregation fitted, too.
     several = isinstance(parse_objectives(settings.objective), SeveralObjectives)
@@ -90,9 +104,6 @@ def search_calls(
     # Weights are learned for the judge as it was, too, to see whether the winner is still better.
     weighed = settings.learn_weights and not several
     most += weighed * first * n_pool
-    expected = start * reported + n_trials * usual * (
-        RACED_SHARE * n_selection + _share_with_runs(space) * n_pool
-    )
     expected += usual * (n_pool + n_heldout) + weighed * start * n_pool / 2
     expected += several * min(n_trials, USUAL_FRONT - 1) * usual * n_pool
     return SearchCalls(most=most, expected=min(expected, most))

@@ -16,6 +16,7 @@ from judgesmith.optimizers.confirming import Confirmation
 from judgesmith.optimizers.constrained import Constrained
 from judgesmith.optimizers.demonstration_choices import N
 from judgesmith.optimizers.racing_search import RacedTrial
+from judgesmith.optimizers.screening import Screen
 from judgesmith.optimizers.several_objectives import needs_versions, rated_terms
 from judgesmith.optimizers.studies import importances
 from judgesmith.programs import Judge
@@ -24,6 +25,8 @@ from judgesmith.signatures import Rubric
 INFERRED = "inferred"
 """The id of an inferred rubric among those that compete; ``own`` is the general one."""
 
+SCREENED_BATCH = 12
+"""How many are proposed at a time where everybody is judged on few rows first."""
 
 MOST_TOLD = 4
 """Of how many choices a note says how much they mattered."""
@@ -56,6 +59,9 @@ def protocol_search(
     """Return the search that these settings ask for, ready to compile."""
     started = [{"rubric": INFERRED, N: "0"}, {"rubric": INFERRED}] if rubrics else []
     others = [{MODEL: name} for name in settings.models]
+    screened: dict[str, Any] = {}
+    if settings.screen:
+        screened = {"screen": Screen(), "batch": SCREENED_BATCH}
     return ProtocolSearch(
         n_trials=settings.n_trials,
         n_draws=settings.n_draws,
@@ -66,6 +72,7 @@ def protocol_search(
         targets=targets,
         partial_demos=settings.partial_demos,
         percent_of_max=settings.percent_of_max,
+        **screened,
         **given,
     )
 

@@ -30,6 +30,9 @@ from judgesmith.programs.perturbing import TASKS
 from judgesmith.signatures import Protocol
 from judgesmith.signatures.default_rubric import DEFAULT_RUBRIC
 
+SCREENED_TRIALS = 108
+"""Configurations that are tried where everybody is judged on few rows first."""
+
 
 class CompileSettings(BaseModel):
     """Everything but data and model that decides what a compiled judge becomes.
@@ -73,6 +76,9 @@ class CompileSettings(BaseModel):
     n_trials, n_draws : int
         Of a search of the protocol: configurations that are tried, and sets of demonstrations of
         each kind that compete. Of a reflective one: rewrites that are tried.
+    screen : bool
+        Whether a search of the protocol judges everybody on few rows first, see ``Screen``; unless
+        ``n_trials`` is given, 108 are tried then.
     fixed : tuple of str
         Choices that a search of the protocol leaves as they are; see ``fixed_choices``. By
         default the number of samples: three or five answers to every question cost as many calls,
@@ -128,6 +134,7 @@ class CompileSettings(BaseModel):
     n_rounds: int = Field(default=11, ge=1)
     n_trials: int = Field(default=30, ge=1)
     n_draws: int = Field(default=3, ge=1)
+    screen: bool = False
     fixed: tuple[str, ...] = ("samples",)
     learn_weights: bool = True
     partial_demos: bool = False
@@ -164,6 +171,8 @@ class CompileSettings(BaseModel):
         if isinstance(name, str) and family_of(name).ranks:
             found["learn_weights"] = False  # ranks within a source become no points by weights
             found.setdefault("objective", RANKED_OBJECTIVE)
+        if found.get("screen"):
+            found.setdefault("n_trials", SCREENED_TRIALS)
         return found
 
     @field_validator("target", mode="before")
@@ -198,6 +207,11 @@ class CompileSettings(BaseModel):
             )
         if self.optimizer == "protocol":
             check_fixed(self.fixed, self.protocol)
+        elif self.screen:
+            raise ValueError(
+                f"a search of the protocol is screened (optimizer='protocol'), and this is "
+                f"{self.optimizer}; leave screen out."
+            )
         if self.task is not None and self.task not in TASKS:
             raise ValueError(f"task is one of {', '.join(TASKS)}; got {self.task!r}.")
         if len(set(self.target)) < len(self.target):
@@ -211,7 +225,7 @@ class CompileSettings(BaseModel):
         of_protocol = () if self.optimizer == "protocol" else ("n_draws", "fixed")
         tried = () if self.optimizer in ("protocol", "reflective") else ("n_trials",)
         unread = (*of_protocol, *tried)
-        unread += tuple(name for name in ("models", "roles") if not getattr(self, name))
+        unread += tuple(name for name in ("models", "roles", "screen") if not getattr(self, name))
         unread += () if self.minds_versions else ("task", "kinds", "holdout_kinds", "versions")
         return {name: value for name, value in found.items() if name not in unread}
 

@@ -2,6 +2,8 @@ import json
 
 import pytest
 
+from judgesmith.cli.compile import command
+
 QUICK = ["--optimizer", "protocol", "--trials", "5", "--criteria", "general"]
 
 
@@ -129,3 +131,30 @@ def test_a_study_may_be_kept_in_a_database(run, data, folder):
     compiled(run, data)
     judges = [(folder / out / "judge.json").read_bytes() for out in ("judge", "other")]
     assert judges[0] == judges[1]
+
+
+@pytest.mark.no_cover
+def test_screening_is_kept_in_the_settings_with_its_own_number_of_trials(run, data, folder):
+    compiled(run, data, "--screen", "--trials", "14")
+    settings = json.loads((folder / "judge" / "judge.json").read_text())["settings"]
+    assert (settings["screen"], settings["n_trials"]) == (True, 14)
+    tried = history(folder)
+    assert len(tried) == 15
+    assert sum(one["n_rows"] == tried[0]["n_rows"] for one in tried[1:]) == 2
+    before = (folder / "judge" / "judge.json").read_bytes()
+    assert compiled(run, data, "--screen", "--trials", "14", out="other").json["calls"] == 0
+    assert (folder / "other" / "judge.json").read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("said", "n"),
+    [
+        (["--screen"], 108),
+        (["--screen", "--trials", "20"], 20),
+        (["--trials", "20", "--screen"], 20),
+        ([], 30),
+    ],
+)
+def test_screening_has_a_number_of_trials_of_its_own_unless_one_is_said(said, n):
+    given = ["sample", "-o", "judge", "--optimizer", "protocol", *said]
+    assert command.make_context("compile", given).params["n_trials"] == n

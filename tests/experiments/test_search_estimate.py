@@ -30,12 +30,16 @@ def calls(**settings):
         {"target": ("fluency", "faithfulness")},
         {"protocol": Protocol(variant="vanilla"), "fixed": ("variant",)},
         {"criteria": "inferred"},
+        {"screen": True, "n_trials": 20},
+        {"screen": True, "n_trials": 20, "objective": "q + d_min", "criteria": "given"},
+        {"screen": True, "judge": "pairs", "criteria": "given"},
+        {"screen": True, "n_trials": 3, "fixed": (), "criteria": "given"},
     ],
     ids=str,
 )
 def test_no_run_makes_more_calls_than_estimated(data, settings, tmp_path):
     lm = model(ledger=tmp_path / "ledger.sqlite")
-    settings = CompileSettings(optimizer="protocol", n_trials=6, **settings)
+    settings = CompileSettings(**{"optimizer": "protocol", "n_trials": 6, **settings})
     bound = estimate_run(data, settings, lm)
     compile_judge(data, settings, lm=lm)
     made = stack_of(lm).usage.calls
@@ -68,6 +72,16 @@ def test_a_start_whose_criteria_are_inferred_may_have_as_many_as_are_inferred():
     most = CompileSettings().inference.most + 1
     assert found.most == most * (150 + 110 + 60 + 10)
     assert found.expected < found.most
+
+
+def test_most_that_are_screened_are_counted_on_few_rows_alone():
+    fixed = ("variant", "criteria_calls", "overall", "samples")
+    found = calls(fixed=fixed, n_demonstrations=0, screen=True, n_trials=40)
+    # 28 on 10 rows, 10 of the 12 others on 20, and 2 on all 100; all judge the rows to show.
+    tried = 28 * 10 + 10 * 20 + 2 * 100 + 40 * 10
+    assert found.most == 2 * 150 + 2 * tried + 2 * 60 + 2 * 10
+    whole = calls(fixed=fixed, n_demonstrations=0, n_trials=40)
+    assert found.expected < found.most < 0.3 * whole.most
 
 
 def test_no_more_configurations_are_counted_than_there_are():

@@ -120,3 +120,11 @@ def test_a_choice_that_no_search_has_cannot_be_fixed():
     with pytest.raises(ValueError, match="no 'sampels'; did you mean samples"):
         CompileSettings(optimizer="protocol", fixed=("sampels",))
     assert CompileSettings(optimizer="protocol", fixed=("demonstrations",)).fixed
+
+
+def test_screening_tries_more_and_is_unsaid_where_there_is_none():
+    assert CompileSettings(optimizer="protocol", screen=True).n_trials == 108
+    assert CompileSettings(optimizer="protocol", screen=True, n_trials=7).n_trials == 7
+    assert "screen" not in CompileSettings(optimizer="protocol").model_dump()
+    with pytest.raises(ValueError, match=r"optimizer='protocol'.*random; leave screen out"):
+        CompileSettings(screen=True)
