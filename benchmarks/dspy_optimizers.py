@@ -53,7 +53,7 @@ from judgesmith.optimizers import (
 )
 from judgesmith.optimizers.combined import WeightedSum
 from judgesmith.optimizers.demonstration_choices import CHOSEN, DRAW, ORDER, N
-from judgesmith.optimizers.rows import rows_of
+from judgesmith.optimizers.rated_examples import rows_of
 from judgesmith.optimizers.source_counts import numbered_sources
 from judgesmith.programs import ActiveCritic, Judge, judge_items
 from judgesmith.programs.models import ModelAnswer, Stack, model, stack_of

@@ -10,7 +10,7 @@ import hostile
 import numpy as np
 
 from judgesmith.optimizers.drawing import Pool, kept_runs
-from judgesmith.optimizers.rows import rated_example, rows_of
+from judgesmith.optimizers.rated_examples import rated_example, rows_of
 from judgesmith.programs import ActiveCritic, judge_items
 from judgesmith.programs.critic_questions import fixed_inputs
 from judgesmith.programs.inference import TaskInference

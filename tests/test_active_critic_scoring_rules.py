@@ -9,7 +9,7 @@ import pytest
 from judgesmith.experiments.ablating import without
 from judgesmith.experiments.settings import CompileSettings
 from judgesmith.optimizers.drawing import Pool
-from judgesmith.optimizers.rows import rows_of
+from judgesmith.optimizers.rated_examples import rows_of
 from judgesmith.programs import ActiveCritic
 from judgesmith.programs.answers import read_answer
 from judgesmith.programs.critic_questions import assessments_text

@@ -16,7 +16,7 @@ from judgesmith.optimizers import RandomDemonstrationSearch
 from judgesmith.optimizers.demonstrations import Trial
 from judgesmith.optimizers.drawing import Pool, demonstration_plan, kept_runs
 from judgesmith.optimizers.objectives import Agreement
-from judgesmith.optimizers.rows import rows_of
+from judgesmith.optimizers.rated_examples import rows_of
 from judgesmith.optimizers.splitting import pool_and_selection, split_by_source
 from judgesmith.optimizers.table import JudgedTable
 from judgesmith.programs import ActiveCritic

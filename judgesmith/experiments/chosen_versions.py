@@ -19,7 +19,8 @@ from judgesmith.experiments.settings import CompileSettings
 from judgesmith.experiments.version_choice import kinds_among
 from judgesmith.metrics.perturbations.wilcoxon import FEWEST_NONZERO
 from judgesmith.optimizers.grammar import parse_objectives
-from judgesmith.optimizers.rows import Rows, Versions
+from judgesmith.optimizers.rated_examples import Versions
+from judgesmith.optimizers.rows import Rows
 from judgesmith.optimizers.several_objectives import needs_controls, needs_versions
 from judgesmith.programs.perturbing import (
     CONTROLS,

@@ -24,7 +24,8 @@ from judgesmith.experiments.settings import CompileSettings
 from judgesmith.metrics.perturbations.wilcoxon import FEWEST_NONZERO
 from judgesmith.optimizers import Agreement, rated_example
 from judgesmith.optimizers.grammar import parse_objectives
-from judgesmith.optimizers.rows import Rows, Versions, rows_of
+from judgesmith.optimizers.rated_examples import Versions, rows_of
+from judgesmith.optimizers.rows import Rows
 from judgesmith.optimizers.several_objectives import (
     SeveralObjectives,
     needs_versions,

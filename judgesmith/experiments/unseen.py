@@ -9,7 +9,8 @@ import numpy as np
 from judgesmith.experiments.dataset import DataSet
 from judgesmith.experiments.targets import Targets
 from judgesmith.optimizers import rated_example
-from judgesmith.optimizers.rows import Rows, rows_of
+from judgesmith.optimizers.rated_examples import rows_of
+from judgesmith.optimizers.rows import Rows
 from judgesmith.optimizers.splitting import IntArray, split_by_source
 
 

@@ -11,8 +11,8 @@ from judgesmith.optimizers.grammar import parse_objective, parse_objectives
 from judgesmith.optimizers.objectives import Agreement, Objective
 from judgesmith.optimizers.panel_selection import PanelSelection
 from judgesmith.optimizers.protocol_search import ProtocolSearch
+from judgesmith.optimizers.rated_examples import rated_example
 from judgesmith.optimizers.reflective_search import ReflectiveSearch
-from judgesmith.optimizers.rows import rated_example
 from judgesmith.optimizers.screening import Screen
 from judgesmith.optimizers.table import JudgedTable
 

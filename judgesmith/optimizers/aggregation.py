@@ -16,7 +16,8 @@ from judgesmith.optimizers.drawing import shown_keys
 from judgesmith.optimizers.judge_optimizer import JudgeOptimizer
 from judgesmith.optimizers.judge_search import rows_for
 from judgesmith.optimizers.objectives import Objective, as_objective
-from judgesmith.optimizers.rows import Rows, rows_of
+from judgesmith.optimizers.rated_examples import rows_of
+from judgesmith.optimizers.rows import Rows
 from judgesmith.optimizers.ways import Way, WayName, ways_of
 from judgesmith.programs.judge import Judge, check_judge
 from judgesmith.programs.running import CONCURRENCY

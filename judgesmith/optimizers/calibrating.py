@@ -20,7 +20,8 @@ from judgesmith.metrics import (
 )
 from judgesmith.optimizers.drawing import shown_keys
 from judgesmith.optimizers.judge_optimizer import JudgeOptimizer
-from judgesmith.optimizers.rows import Rows, rows_of
+from judgesmith.optimizers.rated_examples import rows_of
+from judgesmith.optimizers.rows import Rows
 from judgesmith.optimizers.splitting import split_by_source
 from judgesmith.optimizers.table import FloatArray
 from judgesmith.programs.calibrated import Calibrated, calibrated, doubt_of

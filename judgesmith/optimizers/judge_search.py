@@ -10,7 +10,8 @@ import numpy as np
 
 from judgesmith.optimizers.drawing import shown_keys
 from judgesmith.optimizers.judge_optimizer import JudgeOptimizer
-from judgesmith.optimizers.rows import Rows, rows_of
+from judgesmith.optimizers.rated_examples import rows_of
+from judgesmith.optimizers.rows import Rows
 from judgesmith.optimizers.several_objectives import needs_versions, rated_terms
 from judgesmith.optimizers.splitting import pool_and_selection
 from judgesmith.optimizers.table import SCORE

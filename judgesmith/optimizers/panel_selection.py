@@ -15,7 +15,8 @@ from judgesmith.optimizers.drawing import shown_keys
 from judgesmith.optimizers.judge_optimizer import JudgeOptimizer
 from judgesmith.optimizers.objectives import Objective, as_objective
 from judgesmith.optimizers.panel_ways import PanelName, PanelWay, columns_of, unpredicted
-from judgesmith.optimizers.rows import Rows, rows_of
+from judgesmith.optimizers.rated_examples import rows_of
+from judgesmith.optimizers.rows import Rows
 from judgesmith.optimizers.several_objectives import atoms_of, is_effort, needs_versions
 from judgesmith.optimizers.table import FloatArray
 from judgesmith.programs.holding import leaves_of

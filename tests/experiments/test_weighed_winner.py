@@ -3,7 +3,7 @@ import pytest
 from judgesmith.experiments import CompileSettings, compile_judge, read_items, tuning
 from judgesmith.experiments.weighed_winner import Weighed, weighed
 from judgesmith.optimizers import FitAggregation
-from judgesmith.optimizers.rows import rows_of
+from judgesmith.optimizers.rated_examples import rows_of
 from judgesmith.programs import ActiveCritic
 from judgesmith.programs.models import model
 from tests.optimizing import LIKERT, examples, lm_of

@@ -10,7 +10,7 @@ from judgesmith.optimizers.aggregation import (
 )
 from judgesmith.optimizers.crossing import Halves
 from judgesmith.optimizers.objectives import Agreement
-from judgesmith.optimizers.rows import rows_of
+from judgesmith.optimizers.rated_examples import rows_of
 from judgesmith.optimizers.ways import ways_of
 from judgesmith.programs import ActiveCritic
 from judgesmith.programs.aggregating import aggregate

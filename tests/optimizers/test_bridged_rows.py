@@ -4,7 +4,7 @@ from optimizing import examples
 
 from judgesmith.optimizers import parse_objective
 from judgesmith.optimizers.bridged_rows import BridgedMetric, BridgedRows
-from judgesmith.optimizers.rows import rows_of
+from judgesmith.optimizers.rated_examples import rows_of
 from judgesmith.programs import ActiveCritic
 from judgesmith.signatures import Judgement
 

@@ -6,7 +6,7 @@ import pytest
 from optimizing import examples
 
 from judgesmith.optimizers.calibrating import Calibrator
-from judgesmith.optimizers.rows import rows_of
+from judgesmith.optimizers.rated_examples import rows_of
 from judgesmith.programs import ActiveCritic, judge_items
 from judgesmith.programs.calibrated import Calibrated, calibrated
 from judgesmith.programs.panel import Panel, PanelJudgement

@@ -5,7 +5,7 @@ from optimizing import OptimizerContract
 
 from judgesmith.optimizers import FitAggregation, ProtocolSearch, RandomDemonstrationSearch, Screen
 from judgesmith.optimizers.judge_search import pool_and_selection_rows
-from judgesmith.optimizers.rows import rows_of
+from judgesmith.optimizers.rated_examples import rows_of
 from judgesmith.programs.models import model
 
 pytestmark = pytest.mark.no_cover

@@ -13,7 +13,7 @@ from judgesmith.optimizers.demonstration_choices import (
     demonstration_choices,
 )
 from judgesmith.optimizers.drawing import Pool
-from judgesmith.optimizers.rows import rows_of
+from judgesmith.optimizers.rated_examples import rows_of
 from judgesmith.signatures import Judgement, Protocol
 from judgesmith.signatures.space import Space
 

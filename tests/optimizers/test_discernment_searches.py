@@ -15,7 +15,7 @@ from judgesmith.optimizers import (
     RandomDemonstrationSearch,
     ReflectiveSearch,
 )
-from judgesmith.optimizers.rows import rows_of
+from judgesmith.optimizers.rated_examples import rows_of
 from judgesmith.programs import ActiveCritic, judge_items
 from judgesmith.programs.models import Budget, Stack, stack_of
 from judgesmith.programs.models.dspy_lm import StackLM

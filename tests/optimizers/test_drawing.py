@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 
 from judgesmith.optimizers.drawing import FEWEST_KEPT, Pool, demonstration_plan, kept_runs
-from judgesmith.optimizers.rows import rows_of
+from judgesmith.optimizers.rated_examples import rows_of
 from judgesmith.programs import ActiveCritic
 from judgesmith.programs.adapter import PARTIAL
 from judgesmith.programs.templates import LEFT_OUT

@@ -6,7 +6,7 @@ from optimizing import examples, lm_of, number
 from judgesmith.metrics import q
 from judgesmith.optimizers.panel_selection import PanelSelection
 from judgesmith.optimizers.panel_ways import unpredicted
-from judgesmith.optimizers.rows import rows_of
+from judgesmith.optimizers.rated_examples import rows_of
 from judgesmith.programs import ActiveCritic, judge_items
 from judgesmith.programs.panel import Panel
 from judgesmith.signatures import Demonstration, Scale

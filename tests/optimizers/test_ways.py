@@ -2,8 +2,8 @@ import dspy
 import numpy as np
 import pytest
 
+from judgesmith.optimizers.rated_examples import rows_of
 from judgesmith.optimizers.ridge import LIMIT
-from judgesmith.optimizers.rows import rows_of
 from judgesmith.optimizers.ways import ways_of
 from judgesmith.programs.aggregating import aggregate
 from judgesmith.programs.features import FEATURE_NAMES

@@ -8,7 +8,7 @@ import hostile
 import pytest
 
 from judgesmith.optimizers.drawing import kept_runs
-from judgesmith.optimizers.rows import rated_example, rows_of
+from judgesmith.optimizers.rated_examples import rated_example, rows_of
 from judgesmith.programs import judge_items
 from judgesmith.programs.answers import is_cut_off, read_answer
 from judgesmith.programs.models import model
