@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from judgesmith.metrics import (
     average_discernment,
@@ -38,11 +39,14 @@ class DiscernmentObjective(CountedObjective):
     """A number made of the discernment scores of several kinds of change.
 
     Targets are what "Discernment" calls metrics: p-values of all targets are combined by their
-    normalised harmonic mean.
+    normalised harmonic mean. A kind that has versions of which the judge scored none on some target
+    counts as the worst there is, so that leaving versions without a score never makes a judge look
+    better; a kind without any version is left out.
     """
 
     bounds = (0.0, MOST)
     grows: bool = True  # with the number of rows
+    worst: float = 0.0  # the D of a kind that has versions and no scored pair
 
     @abstractmethod
     def wants(self, kind: Perturbation) -> bool:
@@ -53,7 +57,7 @@ class DiscernmentObjective(CountedObjective):
         """Return one number of the scores of kinds, shape (..., n_kinds), nan where undefined."""
 
     def value(self, table: JudgedTable) -> float:
-        """Return the number, nan where no kind has a scored pair.
+        """Return the number, nan where no kind has a version.
 
         Raises
         ------
@@ -61,35 +65,47 @@ class DiscernmentObjective(CountedObjective):
             If no changed versions of such kinds were judged.
         """
         own = self._own(table)
-        return float(self.summed_up(discernment_by_kind(own) * own.evidence, own.kinds))
+        scores = discernment_by_kind(own) * own.evidence
+        unscored = [_has_versions(part) & ~_has_pairs(part) for part in own.parts]
+        scores = np.where(np.any(unscored, axis=0), self.worst, scores)
+        return float(self.summed_up(scores, own.kinds))
 
     def paired(self, first: JudgedTable, second: JudgedTable) -> tuple[JudgedTable, JudgedTable]:
-        """Return both tables with only those pairs scored that both judges score."""
+        """Return both tables with only those pairs scored that both judges score.
+
+        Where one of them scored no pair of a kind at all, the other keeps its own.
+        """
         one, other = shared_rows(first, second)
         if one.damaged is None or other.damaged is None:
             return one, other
         unscored = np.isnan(one.damaged) | np.isnan(other.damaged)
+        both = _with_pairs(one) & _with_pairs(other)
         return (
-            replace(one, damaged=np.where(unscored, np.nan, one.damaged)),
-            replace(other, damaged=np.where(unscored, np.nan, other.damaged)),
+            replace(one, damaged=np.where(unscored & both, np.nan, one.damaged)),
+            replace(other, damaged=np.where(unscored & both, np.nan, other.damaged)),
         )
 
     def counted(self, table: JudgedTable, sources: IntArray, n_sources: int) -> Counted:
         """Return it as a function of counts."""
         numbered = self._own(replace(table, sources=sources))
         tests = [_tests(part, n_kinds=len(numbered.kinds)) for part in numbered.parts]
+        versions = [_versions_by_source(part, n_sources) for part in numbered.parts]
 
         def of_counts(counts: FloatArray) -> FloatArray:
             log_p = np.stack([[test(counts) for test in several] for several in tests], axis=-1)
             scores = discernment_score(harmonic_mean_log_p(log_p)) * numbered.evidence
+            drawn = np.stack([counts @ own > 0 for own in versions], axis=-1).swapaxes(0, 1)
+            unscored = np.any(np.isnan(log_p) & drawn, axis=-1)
+            scores = np.where(unscored, self.worst, scores)
             return np.asarray(self.summed_up(scores.T, numbered.kinds))
 
-        pairs = ~np.isnan(numbered.predicted)[:, None] & ~np.isnan(_damaged(numbered))
+        pairs = _pairs(numbered)
+        known = _has_pairs(numbered) | _has_versions(numbered)
         return Counted(
             value=self.value(table),
             of_counts=of_counts,
             n_units=len(np.unique(numbered.sources[pairs.any(axis=1)])),
-            n_undefined=int(np.count_nonzero(~pairs.any(axis=0))),
+            n_undefined=int(np.count_nonzero(~known)),
         )
 
     def centred(self, value: float, resampled: FloatArray) -> FloatArray:
@@ -185,12 +201,14 @@ class FalseAlarms(DiscernmentObjective):
     """The share of harmless kinds of change that a judge takes for damage. Better when lower.
 
     A control is a false alarm where originals score higher with a p-value of .05 or less. That the
-    share is 0 is no evidence that the judge minds no control.
+    share is 0 is no evidence that the judge minds no control. A control of which no version has a
+    score counts as an alarm.
     """
 
     lower_is_better = True
     bounds = (0.0, 1.0)
     grows = False
+    worst = math.inf
 
     def __str__(self) -> str:
         """Return the objective as it is read."""
@@ -251,6 +269,42 @@ def careful_p(value: float, resampled: FloatArray, n_units: int) -> float:
 def _damaged(table: JudgedTable) -> FloatArray:
     found = table.damaged
     assert found is not None
+    return found
+
+
+def _pairs(table: JudgedTable) -> NDArray[np.bool_]:
+    """Return which versions have a score, as has their original, shape (n, n_kinds)."""
+    return ~np.isnan(table.predicted)[:, None] & ~np.isnan(_damaged(table))
+
+
+def _has_pairs(table: JudgedTable) -> NDArray[np.bool_]:
+    """Return which kinds have a scored pair, shape (n_kinds,)."""
+    return np.asarray(_pairs(table).any(axis=0))
+
+
+def _has_versions(table: JudgedTable) -> NDArray[np.bool_]:
+    """Return which kinds are known to have a version, scored or not, shape (n_kinds,)."""
+    if table.versioned is None:
+        return np.zeros(len(table.kinds), dtype=bool)
+    return np.asarray(table.versioned.any(axis=0))
+
+
+def _with_pairs(table: JudgedTable) -> NDArray[np.bool_]:
+    """Return whether its kind has a scored pair on its target, shape (n, n_kinds)."""
+    pairs = _pairs(table)
+    targets = np.asarray(table.targets or ("",) * table.n)
+    found = np.zeros_like(pairs)
+    for name in dict.fromkeys(table.targets or ("",)):
+        own = targets == name
+        found[own] = pairs[own].any(axis=0)
+    return found
+
+
+def _versions_by_source(part: JudgedTable, n_sources: int) -> FloatArray:
+    """Return how many versions of each kind there are of each source, (n_sources, n_kinds)."""
+    found = np.zeros((n_sources, len(part.kinds)))
+    if part.versioned is not None:
+        np.add.at(found, part.sources.astype(np.int64), part.versioned.astype(float))
     return found
 
 

@@ -53,10 +53,38 @@ class TestByHand:
         mean = ((first + third) / 2 + none) / 2
         assert parse_objective("d_avg").value(table) == pytest.approx(mean)
 
-    def test_a_kind_without_a_scored_pair_is_left_out(self):
+    def test_a_kind_without_a_version_is_left_out(self):
         table = of_gaps([1, 2, 3, 4, 5], [np.nan] * 5)
         assert parse_objective("d_min").value(table) > 1
         assert math.isnan(parse_objective("d_min").value(of_gaps([np.nan] * 5)))
+
+    def test_a_kind_of_which_no_version_has_a_score_counts_as_the_worst(self):
+        table = of_gaps([1, 2, 3, 4, 5], [np.nan] * 5, [np.nan] * 5, kinds=(TYPOS, WORDS, PADDING))
+        table.versioned[:] = True
+        typos = discernment_by_kind(table)[0]
+        assert parse_objective("d_min").value(table) == 0
+        assert parse_objective("d_avg").value(table) == pytest.approx(typos / 2)
+        assert parse_objective("-false_alarms").value(table) == -1
+
+    def test_that_holds_for_one_target_of_several_unless_it_has_no_versions(self):
+        one, other = of_gaps([1, 2, 3, 4, 5]), of_gaps([np.nan] * 5)
+        assert math.isnan(
+            parse_objective("d_min").value(JudgedTable.of_parts({"score": one, "wit": other}))
+        )
+        other.versioned[:] = True
+        both = JudgedTable.of_parts({"score": one, "wit": other})
+        assert parse_objective("d_min").value(both) == 0
+
+    def test_who_scores_no_version_of_a_kind_never_gains_on_one_that_does(self):
+        whole = of_gaps([1, 2, 3, 4, 5, 6, 7, 8], [0, 0, 0, 0, 1, -1, 2, 0])
+        holes = replace(whole, damaged=whole.damaged.copy())
+        holes.damaged[:, 1] = np.nan
+        for name in ("d_min", "d_avg"):
+            objective = parse_objective(name)
+            gain = objective.gain(holes, whole, rng=np.random.default_rng(0))
+            back = objective.gain(whole, holes, rng=np.random.default_rng(0))
+            assert gain.value < 0 < back.value
+            assert (gain.first, gain.second) == (objective.value(holes), objective.value(whole))
 
     def test_controls_count_as_alarms_and_not_as_damage(self):
         kinds = (TYPOS, PADDING)
@@ -101,6 +129,19 @@ class TestEveryObjective:
         drawn = np.asarray([np.bincount(rng.integers(0, n, n), minlength=n) for _ in range(8)])
         expected = [objective.value(repeated(table, row)) for row in drawn]
         assert counted.of_counts(drawn.astype(float)) == pytest.approx(expected)
+        assert counted.of_counts(np.ones((1, n))) == pytest.approx([counted.value])
+
+    def test_so_it_is_where_no_version_of_a_kind_has_a_score(self, name):
+        table = changed(random_table(1), 2, 10, 5, 0)
+        table.damaged[:, 1:] = np.nan
+        table.damaged[1:, 0] = np.nan
+        codes, n = numbered_sources(table.sources)
+        objective = parse_objective(name)
+        counted = objective.counted(table, codes, n)
+        rng = np.random.default_rng(2)
+        drawn = np.asarray([np.bincount(rng.integers(0, n, n), minlength=n) for _ in range(8)])
+        expected = [objective.value(repeated(table, row)) for row in drawn]
+        assert counted.of_counts(drawn.astype(float)) == pytest.approx(expected, nan_ok=True)
         assert counted.of_counts(np.ones((1, n))) == pytest.approx([counted.value])
 
     def test_its_estimate_and_its_gain_are_of_its_value(self, name):
