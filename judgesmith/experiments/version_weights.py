@@ -6,13 +6,15 @@ Experts' shares are by kind of change, or by kind and degree, and by metric; see
 
 from __future__ import annotations
 
+import difflib
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from judgesmith.metrics import EXPERT_WEIGHTS
+from judgesmith.programs.perturbing import PERTURBATIONS
 from judgesmith.signatures.perturbation import Perturbation
 from judgesmith.signatures.plain_yaml import read_yaml
 from judgesmith.signatures.rubric import folded
@@ -127,7 +129,8 @@ def checked_weights(given: Mapping[str, Any], kinds: Sequence[Perturbation]) -> 
     Raises
     ------
     ValueError
-        If none is for a change of the set, or weights are negative or do not sum to 1.
+        If none is for a change of the set, a name is nearly that of a change, weights are negative
+        or do not sum to 1.
 
     Examples
     --------
@@ -145,6 +148,7 @@ def checked_weights(given: Mapping[str, Any], kinds: Sequence[Perturbation]) -> 
             f"none of the weights is for a change in this set; got {_cut(given)}, and changes are "
             f"{_cut(known)}."
         )
+    _check_names(checked, kinds)
     found = {}
     for one in kinds:
         own = checked.get(one.name) or checked.get(one.kind)
@@ -185,6 +189,28 @@ def fitted_weights(given: Shares, metrics: Sequence[str], *, said: str) -> Versi
             )
         found[name] = {metric: shares[folded(metric)] for metric in metrics}
     return VersionWeights(by_name=found, said=said)
+
+
+def _check_names(given: Iterable[str], kinds: Sequence[Perturbation]) -> None:
+    """Refuse names that are of no change, in the set or elsewhere, and much like one that is.
+
+    Others may be of kinds of one's own that the set has not.
+    """
+    own = {name for one in kinds for name in (one.kind, one.name)}
+    degrees = {one.degree for one in kinds if one.degree} | {"minor", "major"}
+    known = {
+        *own,
+        *PERTURBATIONS,
+        *(kind for weights in EXPERT_WEIGHTS.values() for kind in weights),
+    }
+    known |= {f"{kind}/{degree}" for kind in known if "/" not in kind for degree in degrees}
+    for name in given:
+        close = difflib.get_close_matches(str(name)[:80], [*sorted(own), *sorted(known)], n=1)
+        if name not in known and close:
+            raise ValueError(
+                f"weights are given for {str(name)[:80]!r}, which is no change; did you mean "
+                f"{close[0]}?"
+            )
 
 
 def _shares(name: str, given: Any) -> dict[str, float]:

@@ -116,3 +116,16 @@ def test_a_file_of_weights_is_read(tmp_path):
     place.write_text('{"reordering": {"A": 0.4, "b": 0.6}, "typos": {"x": 1}}')
     found = fitted_weights(read_weights(place, [ORDER]), ["a", "b"], said="x")
     assert found.by_name == {ORDER.name: {"a": 0.4, "b": 0.6}}
+
+
+@pytest.mark.parametrize("name", ["reodering", "reordering/minr", "paddin"])
+def test_a_misspelt_kind_is_refused_beside_one_that_matches(name):
+    given = {ORDER.name: {"a": 1}, name: {"a": 1}}
+    meant = "padding" if name == "paddin" else "reordering"
+    with pytest.raises(ValueError, match=f"'{name}', which is no change; did you mean {meant}"):
+        checked_weights(given, [ORDER])
+
+
+def test_kinds_that_are_not_in_the_set_may_have_weights():
+    given = {ORDER.name: {"a": 1}, "negation": {"a": 1}, "character_typos/major": {"a": 1}}
+    assert set(checked_weights(given, [ORDER])) == {ORDER.name}
