@@ -2,41 +2,25 @@
 
 from __future__ import annotations
 
-import asyncio
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
-from typing import Any, Self, TypeVar, get_args
+from typing import Any, Self
 
 import dspy
-from dspy.utils.exceptions import AdapterParseError, ContextWindowExceededError, LMError
 
-from judgesmith.programs.adapter import FencedAdapter
-from judgesmith.programs.asking import current_lm
-from judgesmith.programs.call_settings import call_config, probability_config
+from judgesmith.programs.asking_module import AskingModule
+from judgesmith.programs.demonstrated import demonstration_of, shown_example
 from judgesmith.programs.families import family_of
-from judgesmith.programs.judging import AnySteps, Ask, Reply, Steps
-from judgesmith.programs.models import ModelAnswer, ModelRequest, Stack, sampling, stack_of
-from judgesmith.programs.models.dspy_lm import hearing
-from judgesmith.programs.models.errors import unscoring
-from judgesmith.programs.nearest import Indexes, is_shown
-from judgesmith.programs.replies import all_or_fault, lacking, readable, too_long, unreadable
-from judgesmith.programs.reply_probabilities import answer_by_dspy, refusal_of
+from judgesmith.programs.judging import Steps
 from judgesmith.programs.running import CONCURRENCY
-from judgesmith.programs.templates import LEFT_OUT, Template
-from judgesmith.programs.templating import template_of
-from judgesmith.programs.text_likelihood import text_reply, text_reply_sync, text_request
 from judgesmith.signatures.aggregation import Aggregation
-from judgesmith.signatures.demonstration import Demonstration
 from judgesmith.signatures.judge_protocol import JudgeProtocol
 from judgesmith.signatures.judgement import Judgement
 from judgesmith.signatures.rubric import Rubric
 from judgesmith.signatures.space import Picked, Space
 
-Found = TypeVar("Found")
 
-
-class Judge(dspy.Module):
+class Judge(AskingModule):
     """A module that scores one response and says why.
 
     Subclasses name their predictors in ``__init__`` and say in ``steps`` what is asked in which
@@ -50,17 +34,11 @@ class Judge(dspy.Module):
     """
 
     def __init__(self, protocol: JudgeProtocol) -> None:
-        super().__init__()
-        self._settings = protocol.model_copy(update={"demonstrations": {}, "instructions": {}})
-        self._indexes = Indexes()
+        super().__init__(protocol.model_copy(update={"demonstrations": {}, "instructions": {}}))
 
     @abstractmethod
     def steps(self, *, source: str, response: str, context: str | None = None) -> Steps:
         """Return the judgement of one response, as a generator of questions."""
-
-    @abstractmethod
-    def fixed_inputs(self, predictor: str) -> Mapping[str, str]:
-        """Return the inputs of a predictor that are the same for every item, by field."""
 
     @property
     def protocol(self) -> JudgeProtocol:
@@ -68,7 +46,7 @@ class Judge(dspy.Module):
         demonstrations = {}
         instructions = {}
         for name, predictor in self.named_predictors():
-            shown = tuple(_demonstration(demo, predictor.signature) for demo in predictor.demos)
+            shown = tuple(demonstration_of(demo, predictor.signature) for demo in predictor.demos)
             if shown:
                 demonstrations[name] = shown
             text = predictor.signature.instructions
@@ -183,17 +161,6 @@ class Judge(dspy.Module):
         """Return the models that single predictors have, by predictor."""
         return {name: one.lm for name, one in self.named_predictors() if one.lm is not None}
 
-    def adapter(self) -> FencedAdapter:
-        """Return what lays out the questions for DSPy and reads the answers."""
-        return FencedAdapter()
-
-    def templates(self) -> dict[str, Template]:
-        """Return every question of the judge, by predictor, rendered up to the item."""
-        return {
-            name: template_of(name, predictor, self.fixed_inputs(name))
-            for name, predictor in self.named_predictors()
-        }
-
     def forward(
         self,
         *,
@@ -234,28 +201,7 @@ class Judge(dspy.Module):
     ) -> dspy.Prediction:
         """Judge one response without blocking; see ``forward``."""
         steps = self._begun(source, response, context, references)
-        with dspy.context(adapter=self.adapter(), lm=current_lm()):
-            try:
-                asked = next(steps)
-                while True:
-                    asked = steps.send(await self._areplies(asked))
-            except StopIteration as end:
-                return self._prediction(end.value)
-
-    def taken(self, steps: AnySteps[Found]) -> Found:
-        """Return what steps come to whose questions this judge asks, one after the other."""
-        with dspy.context(adapter=self.adapter(), lm=current_lm()):
-            try:
-                asked = next(steps)
-                while True:
-                    asked = steps.send(
-                        self._asked(asked)
-                        if isinstance(asked, Ask)
-                        else tuple(self._asked(one) for one in asked)
-                    )
-            except StopIteration as end:
-                found: Found = end.value
-                return found
+        return self._prediction(await self.ataken(steps))
 
     def _begun(
         self, source: str, response: str, context: str | None, references: Sequence[str]
@@ -315,102 +261,7 @@ class Judge(dspy.Module):
             named[name].signature = named[name].signature.with_instructions(text)
         for name, shown in protocol.demonstrations.items():
             signature = named[name].signature
-            named[name].demos = [_example(one, name, signature) for one in shown]
-
-    def _asked(self, ask: Ask) -> Reply:
-        if ask.continuation is not None:
-            return text_reply_sync(*self._likelihood(ask))
-        predictor = getattr(self, ask.predictor)
-        refused = self._refused(ask, predictor)
-        if refused is None:
-            try:
-                with sampling(sample=ask.sample), hearing() as heard:
-                    answer = predictor(
-                        **self._inputs(ask, predictor), config=self._config(ask, predictor)
-                    )
-            except ContextWindowExceededError as fault:
-                return too_long(fault)
-            except AdapterParseError as fault:
-                return unreadable(_reason(fault), **_behind(heard))
-            except LMError as fault:
-                refused = self._refused(ask, predictor, fault)
-                if refused is None:
-                    raise
-            else:
-                return _replied(answer, heard, ask)
-        return lacking(self._asked(replace(ask, probabilities=None)), ask, refused)
-
-    async def _areplies(self, asked: Ask | tuple[Ask, ...]) -> Reply | tuple[Reply, ...]:
-        """Return what comes back, all of several questions asked at once."""
-        if isinstance(asked, Ask):
-            return await self._aasked(asked)
-        said = await asyncio.gather(*map(self._aasked, asked), return_exceptions=True)
-        return all_or_fault(said)
-
-    async def _aasked(self, ask: Ask) -> Reply:
-        if ask.continuation is not None:
-            return await text_reply(*self._likelihood(ask))
-        predictor = getattr(self, ask.predictor)
-        refused = self._refused(ask, predictor)
-        if refused is None:
-            try:
-                with sampling(sample=ask.sample), hearing() as heard:
-                    answer = await predictor.acall(
-                        **self._inputs(ask, predictor), config=self._config(ask, predictor)
-                    )
-            except ContextWindowExceededError as fault:
-                return too_long(fault)
-            except AdapterParseError as fault:
-                return unreadable(_reason(fault), **_behind(heard))
-            except LMError as fault:
-                refused = self._refused(ask, predictor, fault)
-                if refused is None:
-                    raise
-            else:
-                return _replied(answer, heard, ask)
-        return lacking(await self._aasked(replace(ask, probabilities=None)), ask, refused)
-
-    def _likelihood(self, ask: Ask) -> tuple[Stack, ModelRequest]:
-        """Return what asks how likely a text is, and how: DSPy has no such call."""
-        lm = dspy.settings.lm
-        stack = stack_of(lm)
-        if stack is None:
-            raise unscoring(str(getattr(lm, "model", lm)), "it was not made by judgesmith.model")
-        return stack, text_request(str(lm.model), self.templates()[ask.predictor], ask)
-
-    def _refused(
-        self, ask: Ask, predictor: dspy.Predict, fault: LMError | None = None
-    ) -> str | None:
-        """Return why log-probabilities are not to be had, now or since an earlier question."""
-        if ask.probabilities is None:
-            return None
-        stack = stack_of(predictor.lm or dspy.settings.lm)
-        if fault is None:
-            return (stack.refused_logprobs or None) if stack is not None else None
-        refused = refusal_of(fault)
-        if stack is not None and refused is not None:
-            stack.refused_logprobs = refused
-        return refused
-
-    def _inputs(self, ask: Ask, predictor: dspy.Predict) -> dict[str, Any]:
-        """Return what a question says of an item, with its own demonstrations if it has some."""
-        given: dict[str, Any] = {**self.fixed_inputs(ask.predictor), **ask.inputs}
-        said = {name: v for name, v in given.items() if name in predictor.signature.input_fields}
-        if self._settings.nearest is not None and predictor.demos:
-            said["demos"] = self._nearest_demos(ask, predictor)
-        return said
-
-    def _nearest_demos(self, ask: Ask, predictor: dspy.Predict) -> list[Any]:
-        """Return the demonstrations of a predictor that are most like an item."""
-        names = predictor.signature.output_fields
-        demos = [one for one in predictor.demos if is_shown({k: one.get(k) for k in names})]
-        places = self._indexes.of(demos, self._settings.nearest or len(demos)).places(ask.inputs)
-        return [demos[place] for place in places]
-
-    def _config(self, ask: Ask, predictor: dspy.Predict) -> dict[str, Any]:
-        lm = predictor.lm or dspy.settings.lm
-        config = call_config(self._settings, lm, temperature=ask.temperature)
-        return {**config, **probability_config(ask.probabilities, lm)}
+            named[name].demos = [shown_example(one, name, signature) for one in shown]
 
     def _prediction(self, judgement: Judgement) -> dspy.Prediction:
         return dspy.Prediction(
@@ -424,75 +275,6 @@ class Judge(dspy.Module):
             calls=judgement.calls,
             protocol=self.protocol.fingerprint,
         )
-
-
-def _behind(heard: Sequence[tuple[str, ModelAnswer]]) -> dict[str, Any]:
-    """Return which call and answer are behind a reply; nothing for models that are not ours."""
-    return dict(zip(("call", "answer"), heard[-1], strict=True)) if heard else {}
-
-
-def _replied(answer: dspy.Prediction, heard: Sequence[tuple[str, ModelAnswer]], ask: Ask) -> Reply:
-    fields = dict(answer.items())
-    logprobs = fields.pop("logprobs", None)
-    behind = _behind(heard)
-    if ask.probabilities is not None and not behind:
-        behind = {"answer": answer_by_dspy(logprobs)}
-    return readable(fields, **behind, ask=ask)
-
-
-def _reason(fault: AdapterParseError) -> str:
-    return str(fault).split("\n")[0]
-
-
-def _demonstration(demo: Any, signature: type[dspy.Signature]) -> Demonstration:
-    plain = dict(demo)
-    inputs = {name: plain.get(name) for name in signature.input_fields if name in plain}
-    given = [name for name in signature.output_fields if plain.get(name) is not None]
-    return Demonstration(
-        inputs=inputs,
-        outputs={name: _plain(plain[name]) for name in given},
-        kind="bootstrapped" if plain.get("augmented") else "labelled",
-    )
-
-
-def _example(
-    demonstration: Demonstration, predictor: str, signature: type[dspy.Signature]
-) -> dspy.Example:
-    """Return a demonstration as a predictor shows it: the fields that are asked for alone."""
-    asked = signature.output_fields
-    outputs = {
-        name: _as_asked(value, asked[name].annotation)
-        for name, value in demonstration.outputs.items()
-        if name in asked
-    }
-    if demonstration.outputs and not outputs:
-        raise ValueError(
-            f"a demonstration for {predictor} answers {', '.join(demonstration.outputs)}; that "
-            f"question asks for {', '.join(asked)}."
-        )
-    fields = {**demonstration.inputs, **outputs}
-    if demonstration.kind == "bootstrapped":
-        fields["augmented"] = True
-    return dspy.Example(**fields).with_inputs(*demonstration.inputs)
-
-
-def _as_asked(value: Any, annotation: Any) -> Any:
-    """Return records with the keys that are asked for, in that order; other values as they are."""
-    kinds = [one for one in get_args(annotation) if hasattr(one, "model_fields")]
-    if not kinds or not isinstance(value, list | tuple):
-        return value
-    return [
-        {key: one.get(key, LEFT_OUT) for key in kinds[0].model_fields}
-        if isinstance(one, Mapping)
-        else one
-        for one in value
-    ]
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, list):
-        return [_plain(one) for one in value]
-    return value.model_dump(mode="json") if hasattr(value, "model_dump") else value
 
 
 def check_judge(student: object) -> None:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeVar
 
+from judgesmith.programs.answering import answered_at_once
 from judgesmith.programs.asking import Askable, Asker
 from judgesmith.programs.call_settings import CallSettings
 from judgesmith.programs.families import family_of
@@ -19,7 +19,7 @@ from judgesmith.programs.models import (
     stack_of,
 )
 from judgesmith.programs.nearest import nearest_prefixes
-from judgesmith.programs.replies import all_or_fault, lacking, readable, too_long, unreadable
+from judgesmith.programs.replies import lacking, readable, too_long, unreadable
 from judgesmith.programs.reply_probabilities import refusal_of
 from judgesmith.programs.text_likelihood import text_reply, text_request
 from judgesmith.signatures.judge_protocol import JudgeProtocol
@@ -88,17 +88,7 @@ class StackAsker(Asker):
 
     async def taken(self, steps: AnySteps[Found]) -> Found:
         """Return what steps come to; questions that do not wait for each other go out at once."""
-        try:
-            asked = next(steps)
-            while True:
-                replies = self._reply(asked) if isinstance(asked, Ask) else self._replies(asked)
-                asked = steps.send(await replies)
-        except StopIteration as end:
-            found: Found = end.value
-            return found
-
-    async def _replies(self, asks: Sequence[Ask]) -> tuple[Reply, ...]:
-        return all_or_fault(await asyncio.gather(*map(self._reply, asks), return_exceptions=True))
+        return await answered_at_once(steps, self._reply)
 
     async def _reply(self, ask: Ask) -> Reply:
         template, prefix = self._templates[ask.predictor]

@@ -1,14 +1,13 @@
 """A judge behaves as DSPy users expect of a module, and is one value all the same."""
 
-import asyncio
 import json
 
 import dspy
 import pytest
 from dspy.utils.callback import BaseCallback
 
-from judgesmith.programs import ActiveCritic, judge_items
-from judgesmith.programs.models import model, stack_of
+from judgesmith.programs import ActiveCritic
+from judgesmith.programs.models import model
 from judgesmith.signatures import Protocol, Rubric
 
 TASKLESS = Rubric(criteria={"brevity": "Is it short?"})
@@ -28,108 +27,15 @@ def judged(judge, texts, lm=None):
         return judge(**texts)
 
 
-class TestAsking:
+class TestJudging:
     def test_a_verdict_has_the_same_fields_whatever_comes(self, judge_of, scripted, good, texts):
         for script in (good, lambda request: "nothing"):
             lm, _ = scripted(script)
             assert set(judged(judge_of(), texts, lm).keys()) == FIELDS
 
-    def test_the_current_model_is_asked(self, judge_of, scripted, good, texts):
-        lm, engine = scripted(good)
-        found = judged(judge_of(), texts, lm)
-        assert (found.score, found.explanation, found.problem) == (70, "It is fine.", None)
-        assert [one.score for one in found.criteria.values()] == [60, 80]
-        assert len(engine.requests) == len(found.calls) == 2
-
-    def test_without_a_model_the_offline_model_answers(self, judge_of, texts):
-        found = judged(judge_of(), texts)
-        again = judged(judge_of(), texts, model("offline", ledger=None))
-        assert found.score is not None
-        assert (found.score, found.calls) == (again.score, again.calls)
-
-    @pytest.mark.parametrize("variant", ["vanilla", "coarse", "fine"])
-    def test_waiting_or_not_gives_the_same(self, variant, judge_of, scripted, good, texts):
-        judge = judge_of(variant, shown="a")
-        lm, _ = scripted(good)
-
-        async def ask():
-            with dspy.context(lm=lm):
-                return await judge.acall(**texts)
-
-        assert asyncio.run(ask()).toDict() == judged(judge, texts, lm).toDict()
-
-    def test_waiting_ends_unscored_with_the_same_reason(self, judge_of, scripted, texts):
-        judge = judge_of()
-        lm, _ = scripted(lambda request: "no fields")
-
-        async def ask():
-            with dspy.context(lm=lm):
-                return await judge.acall(**texts)
-
-        found = asyncio.run(ask())
-        assert found.problem == judged(judge, texts, lm).problem
-        assert found.problem.endswith("could not be read: the answer lacks the field assessments.")
-
-    def test_a_model_of_one_predictor_is_its_own(self, judge_of, scripted, good, texts, item):
-        judge = judge_of()
-        mine, my_engine = scripted(good)
-        other, other_engine = scripted(good)
-        judge.overall.lm = mine
-        judged(judge, texts, other)
-        assert (len(my_engine.requests), len(other_engine.requests)) == (1, 1)
-        judge_items(judge, [item], lm=other)
-        assert (len(my_engine.requests), len(other_engine.requests)) == (2, 2)
-
-    def test_settings_of_one_predictor_hold_on_both_ways(
-        self, judge_of, scripted, good, texts, item
-    ):
-        judge = judge_of("vanilla")
-        judge.grade.update_config(top_p=0.25)
-        lm, engine = scripted(good)
-        judged(judge, texts, lm)
-        judge_items(judge, [item], lm=lm)
-        assert [request.settings.top_p for request in engine.requests] == [0.25, 0.25]
-
-    def test_callbacks_see_the_module_its_predictors_and_the_model(
-        self, judge_of, scripted, good, texts
-    ):
-        seen = []
-
-        class Watch(BaseCallback):
-            def on_module_start(self, call_id, instance, inputs):
-                seen.append(type(instance).__name__)
-
-            def on_lm_start(self, call_id, instance, inputs):
-                seen.append("model")
-
-        lm, _ = scripted(good)
-        with dspy.context(callbacks=[Watch()]):
-            judged(judge_of(), texts, lm)
-        assert seen == ["ActiveCritic", "Predict", "model", "Predict", "model"]
-
-    def test_a_text_beyond_the_window_is_unscored_whoevers_model_it_is(self, judge_of, texts, item):
-        class Small:
-            def complete(self, request):
-                raise dspy.lm15.ContextLengthError("too many tokens")
-
-        lm = dspy.LM("foreign/small", engine=Small(), cache=False, num_retries=0)
-        found = judged(judge_of("vanilla"), texts, lm)
-        assert found.score is None
-        assert found.problem.startswith("the texts are longer than the model reads")
-        assert judge_items(judge_of("vanilla"), [item], lm=lm)[0].problem == found.problem
-
     def test_only_text_is_judged(self, judge_of):
         with pytest.raises(TypeError, match="response must be a text; got NoneType"):
             judge_of()(source="a", response=None)
-
-    def test_calls_are_what_the_ledger_knows(self, judge_of, texts, tmp_path):
-        lm = model("offline", ledger=tmp_path / "ledger.sqlite")
-        found = judged(judge_of(shown="a"), texts, lm)
-        ledger = stack_of(lm)._store
-        kept = [ledger.lookup(bytes.fromhex(call)) for call in found.calls]
-        assert len(kept) == 2
-        assert all(answer is not None for answer in kept)
-        ledger.close()
 
 
 class TestAsOneValue:
@@ -292,44 +198,3 @@ class TestAsAModule:
         with pytest.raises(ValueError, match=r"the state is of one that asks assess\. Load it"):
             judge.load_state(state)
         assert judge.protocol.overall == "asked"
-
-    def test_labelled_demonstrations_of_dspys_optimizer_are_shown(self, judge_of, scripted, good):
-        trainset = [
-            dspy.Example(source=f"s{n}", context=None, response=f"r{n}", score=10 * n).with_inputs(
-                "source", "context", "response"
-            )
-            for n in range(4)
-        ]
-        student = judge_of()
-        compiled = dspy.LabeledFewShot(k=2).compile(student, trainset=trainset)
-        assert student.protocol.demonstrations == {}
-        shown = compiled.protocol.demonstrations["overall"]
-        assert [set(one.outputs) for one in shown] == [{"score"}, {"score"}]
-        assert len(compiled.templates()["overall"].turns) == 5
-        # The criteria question was given examples without an answer to it: none is shown.
-        assert len(compiled.templates()["assess"].turns) == 1
-
-    def test_dspys_bootstrapping_shows_runs_that_the_metric_likes(self, judge_of, scripted, good):
-        lm, _ = scripted(good)
-        trainset = [
-            dspy.Example(source=f"s{n}", context=None, response="r").with_inputs(
-                "source", "context", "response"
-            )
-            for n in range(3)
-        ]
-        optimizer = dspy.BootstrapFewShot(
-            metric=lambda example, verdict, trace=None: verdict.score == 70,
-            max_bootstrapped_demos=2,
-            max_labeled_demos=0,
-        )
-        with dspy.context(lm=lm):
-            compiled = optimizer.compile(judge_of(), trainset=trainset)
-        shown = compiled.protocol.demonstrations
-        assert [one.kind for one in shown["overall"]] == ["bootstrapped"] * 2
-        assert dict(shown["overall"][0].outputs) == {"explanation": "It is fine.", "score": 70}
-        assert shown["assess"][0].outputs["assessments"][0]["score"] == 60
-        answer = compiled.templates()["assess"].turns[2].text
-        assert '"score": 60}' in answer
-        assert Protocol.model_validate_json(compiled.protocol.model_dump_json()) == (
-            compiled.protocol
-        )

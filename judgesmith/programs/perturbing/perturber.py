@@ -9,6 +9,7 @@ import dspy
 from dspy.utils.exceptions import AdapterParseError, ContextWindowExceededError
 
 from judgesmith.programs.adapter import FencedAdapter
+from judgesmith.programs.answering import answered
 from judgesmith.programs.asking import current_lm
 from judgesmith.programs.call_settings import call_config
 from judgesmith.programs.judging import AnySteps, Ask, Reply, Steps
@@ -99,17 +100,7 @@ class Perturber(dspy.Module):
     def taken(self, steps: AnySteps[Found]) -> Found:
         """Return what steps come to whose questions are asked here, one after the other."""
         with dspy.context(adapter=FencedAdapter(), lm=current_lm()):
-            try:
-                asked = next(steps)
-                while True:
-                    asked = steps.send(
-                        self._asked(asked)
-                        if isinstance(asked, Ask)
-                        else tuple(map(self._asked, asked))
-                    )
-            except StopIteration as end:
-                found: Found = end.value
-                return found
+            return answered(steps, self._asked)
 
     def _both(self, wanted: Wanted) -> AnySteps[Perturbed | Skipped]:
         if reason := wanted.no_use:

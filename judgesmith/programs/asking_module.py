@@ -1,0 +1,175 @@
+"""How a judge's questions are asked through DSPy, one after the other or without blocking."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, TypeVar
+
+import dspy
+from dspy.utils.exceptions import AdapterParseError, ContextWindowExceededError, LMError
+
+from judgesmith.programs.adapter import FencedAdapter
+from judgesmith.programs.answering import answered, answered_at_once
+from judgesmith.programs.asking import current_lm
+from judgesmith.programs.call_settings import call_config, probability_config
+from judgesmith.programs.judging import AnySteps, Ask, Reply
+from judgesmith.programs.models import ModelAnswer, ModelRequest, Stack, sampling, stack_of
+from judgesmith.programs.models.dspy_lm import hearing
+from judgesmith.programs.models.errors import unscoring
+from judgesmith.programs.nearest import Indexes, is_shown
+from judgesmith.programs.replies import lacking, readable, too_long, unreadable
+from judgesmith.programs.reply_probabilities import answer_by_dspy, refusal_of
+from judgesmith.programs.templates import Template
+from judgesmith.programs.templating import template_of
+from judgesmith.programs.text_likelihood import text_reply, text_reply_sync, text_request
+from judgesmith.signatures.judge_protocol import JudgeProtocol
+
+Found = TypeVar("Found")
+
+
+class AskingModule(dspy.Module):
+    """A module whose predictors answer the questions of steps.
+
+    Parameters
+    ----------
+    settings : JudgeProtocol
+        What the calls are made with, without what predictors keep themselves.
+    """
+
+    def __init__(self, settings: JudgeProtocol) -> None:
+        super().__init__()
+        self._settings = settings
+        self._indexes = Indexes()
+
+    @abstractmethod
+    def fixed_inputs(self, predictor: str) -> Mapping[str, str]:
+        """Return the inputs of a predictor that are the same for every item, by field."""
+
+    def adapter(self) -> FencedAdapter:
+        """Return what lays out the questions for DSPy and reads the answers."""
+        return FencedAdapter()
+
+    def templates(self) -> dict[str, Template]:
+        """Return every question of the judge, by predictor, rendered up to the item."""
+        return {
+            name: template_of(name, predictor, self.fixed_inputs(name))
+            for name, predictor in self.named_predictors()
+        }
+
+    def taken(self, steps: AnySteps[Found]) -> Found:
+        """Return what steps come to whose questions this judge asks, one after the other."""
+        with dspy.context(adapter=self.adapter(), lm=current_lm()):
+            return answered(steps, self._asked)
+
+    async def ataken(self, steps: AnySteps[Found]) -> Found:
+        """Return what steps come to without blocking; see ``taken``."""
+        with dspy.context(adapter=self.adapter(), lm=current_lm()):
+            return await answered_at_once(steps, self._aasked)
+
+    def _asked(self, ask: Ask) -> Reply:
+        if ask.continuation is not None:
+            return text_reply_sync(*self._likelihood(ask))
+        predictor = getattr(self, ask.predictor)
+        refused = self._refused(ask, predictor)
+        if refused is None:
+            try:
+                with sampling(sample=ask.sample), hearing() as heard:
+                    answer = predictor(
+                        **self._inputs(ask, predictor), config=self._config(ask, predictor)
+                    )
+            except ContextWindowExceededError as fault:
+                return too_long(fault)
+            except AdapterParseError as fault:
+                return unreadable(_reason(fault), **_behind(heard))
+            except LMError as fault:
+                refused = self._refused(ask, predictor, fault)
+                if refused is None:
+                    raise
+            else:
+                return _replied(answer, heard, ask)
+        return lacking(self._asked(replace(ask, probabilities=None)), ask, refused)
+
+    async def _aasked(self, ask: Ask) -> Reply:
+        if ask.continuation is not None:
+            return await text_reply(*self._likelihood(ask))
+        predictor = getattr(self, ask.predictor)
+        refused = self._refused(ask, predictor)
+        if refused is None:
+            try:
+                with sampling(sample=ask.sample), hearing() as heard:
+                    answer = await predictor.acall(
+                        **self._inputs(ask, predictor), config=self._config(ask, predictor)
+                    )
+            except ContextWindowExceededError as fault:
+                return too_long(fault)
+            except AdapterParseError as fault:
+                return unreadable(_reason(fault), **_behind(heard))
+            except LMError as fault:
+                refused = self._refused(ask, predictor, fault)
+                if refused is None:
+                    raise
+            else:
+                return _replied(answer, heard, ask)
+        return lacking(await self._aasked(replace(ask, probabilities=None)), ask, refused)
+
+    def _likelihood(self, ask: Ask) -> tuple[Stack, ModelRequest]:
+        """Return what asks how likely a text is, and how: DSPy has no such call."""
+        lm = dspy.settings.lm
+        stack = stack_of(lm)
+        if stack is None:
+            raise unscoring(str(getattr(lm, "model", lm)), "it was not made by judgesmith.model")
+        return stack, text_request(str(lm.model), self.templates()[ask.predictor], ask)
+
+    def _refused(
+        self, ask: Ask, predictor: dspy.Predict, fault: LMError | None = None
+    ) -> str | None:
+        """Return why log-probabilities are not to be had, now or since an earlier question."""
+        if ask.probabilities is None:
+            return None
+        stack = stack_of(predictor.lm or dspy.settings.lm)
+        if fault is None:
+            return (stack.refused_logprobs or None) if stack is not None else None
+        refused = refusal_of(fault)
+        if stack is not None and refused is not None:
+            stack.refused_logprobs = refused
+        return refused
+
+    def _inputs(self, ask: Ask, predictor: dspy.Predict) -> dict[str, Any]:
+        """Return what a question says of an item, with its own demonstrations if it has some."""
+        given: dict[str, Any] = {**self.fixed_inputs(ask.predictor), **ask.inputs}
+        said = {name: v for name, v in given.items() if name in predictor.signature.input_fields}
+        if self._settings.nearest is not None and predictor.demos:
+            said["demos"] = self._nearest_demos(ask, predictor)
+        return said
+
+    def _nearest_demos(self, ask: Ask, predictor: dspy.Predict) -> list[Any]:
+        """Return the demonstrations of a predictor that are most like an item."""
+        names = predictor.signature.output_fields
+        demos = [one for one in predictor.demos if is_shown({k: one.get(k) for k in names})]
+        places = self._indexes.of(demos, self._settings.nearest or len(demos)).places(ask.inputs)
+        return [demos[place] for place in places]
+
+    def _config(self, ask: Ask, predictor: dspy.Predict) -> dict[str, Any]:
+        lm = predictor.lm or dspy.settings.lm
+        config = call_config(self._settings, lm, temperature=ask.temperature)
+        return {**config, **probability_config(ask.probabilities, lm)}
+
+
+def _behind(heard: Sequence[tuple[str, ModelAnswer]]) -> dict[str, Any]:
+    """Return which call and answer are behind a reply; nothing for models that are not ours."""
+    return dict(zip(("call", "answer"), heard[-1], strict=True)) if heard else {}
+
+
+def _replied(answer: dspy.Prediction, heard: Sequence[tuple[str, ModelAnswer]], ask: Ask) -> Reply:
+    fields = dict(answer.items())
+    logprobs = fields.pop("logprobs", None)
+    behind = _behind(heard)
+    if ask.probabilities is not None and not behind:
+        behind = {"answer": answer_by_dspy(logprobs)}
+    return readable(fields, **behind, ask=ask)
+
+
+def _reason(fault: AdapterParseError) -> str:
+    return str(fault).split("\n")[0]
