@@ -192,6 +192,13 @@ class _Reader:
                     else f"subtracted, as in q - .1*{atom} or -{atom}"
                 )
                 raise self._fault(f"{atom} {how}, for it is better when lower", start)
+            if weight < 0 and isinstance(atom, DiscernmentObjective) and not atom.lower_is_better:
+                how = (
+                    f"bounded from below, as in {atom} >= 1"
+                    if in_constraint
+                    else f"added, as in q + .5*{atom} or {atom}"
+                )
+                raise self._fault(f"{atom} {how}, for it is better when higher", start)
         return WeightedSum(terms)
 
     def _terms(self) -> tuple[tuple[float, Atom], ...]:

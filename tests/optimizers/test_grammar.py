@@ -1,4 +1,5 @@
 import random
+import re
 
 import pytest
 from hypothesis import given
@@ -165,3 +166,19 @@ def test_any_text_is_read_or_refused():
         n_read += 1
         assert parse_objective(str(found)) == found
     assert n_read > 100
+
+
+@pytest.mark.parametrize(
+    ("written", "said"),
+    [
+        (
+            "-d_min",
+            "expected d_min added, as in q + .5*d_min or d_min, for it is better when higher",
+        ),
+        ("q - .1*d_avg", "d_avg added, as in q + .5*d_avg or d_avg, for it is better when higher"),
+        ("q; d_min <= 2", "d_min bounded from below, as in d_min >= 1, for it is better when"),
+    ],
+)
+def test_noticing_damage_is_no_fault(written, said):
+    with pytest.raises(ValueError, match=re.escape(said)):
+        parse_objective(written)
