@@ -75,6 +75,31 @@ def refuse_another_search(optimizer: str) -> None:
             )
 
 
+def searches_protocol(optimizer: str, objective: str) -> bool:
+    """Say whether options speak of a search of the protocol that texts without ratings will have.
+
+    Nobody named another optimizer, and the objective takes no ratings. Whether there are ratings
+    is seen later: see ``refuse_search_with_ratings``.
+    """
+    from judgesmith.optimizers.grammar import parse_objectives
+    from judgesmith.optimizers.several_objectives import needs_versions, rated_terms
+
+    own = [name for name, searches in _OF_SEARCHES.items() if "protocol" in searches]
+    if optimizer != "random" or given_options("optimizer") or not given_options(*own):
+        return False
+    try:
+        aims = parse_objectives(objective)
+    except ValueError:  # which is told where it is read
+        return False
+    return needs_versions(aims) and not rated_terms(aims)
+
+
+def refuse_search_with_ratings(settings: CompileSettings) -> None:
+    """Refuse options of a search of the protocol for rated rows, where nobody named it."""
+    if settings.optimizer == "protocol" and not given_options("optimizer"):
+        refuse_another_search("random")
+
+
 def refuse_without_wording(family: Family, optimizer: str) -> None:
     """Refuse a search of wordings for a judge that asks a model nothing."""
     if not family.asks and optimizer not in ("none", "protocol", "random"):

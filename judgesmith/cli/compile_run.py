@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from judgesmith.cli.compile_refusals import refuse_search_with_ratings
 from judgesmith.cli.faults import OptionError, blaming
 from judgesmith.cli.options import given_options
 from judgesmith.cli.progress import stage_progress
@@ -207,6 +208,8 @@ def _for_these(
         return settings
     with blaming("--criteria" if is_unlabelled(dataset, settings) else "--objective"):
         found = settings_without_labels(dataset, settings)
+    if not is_unlabelled(dataset, found):
+        refuse_search_with_ratings(settings)
     with blaming("--kinds" if settings.kinds else "--task" if settings.task else "--objective"):
         chosen_versions(dataset, settings.model_copy(update={"holdout_kinds": ()}))
     with blaming("--holdout-kinds"):

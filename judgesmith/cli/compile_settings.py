@@ -11,6 +11,7 @@ from judgesmith.cli.compile_refusals import (
     refuse_over_sources,
     refuse_unused_versions,
     refuse_without_wording,
+    searches_protocol,
 )
 from judgesmith.cli.faults import OptionError, blaming
 from judgesmith.cli.judge_options import (
@@ -89,7 +90,10 @@ def settings_of(
         "explain": explain,
     }
     start |= {"max_tokens": answer_tokens} if answer_tokens else {}
-    refuse_another_search(rest["optimizer"])
+    if searches_protocol(rest["optimizer"], rest["objective"]):
+        rest["optimizer"] = "protocol"
+    else:
+        refuse_another_search(rest["optimizer"])
     kind = family_named(family)
     own = kind if before is None else family_named(before.protocol.judge)
     refuse_without_wording(own, rest["optimizer"])

@@ -29,7 +29,7 @@ def model_options(command: Command) -> Command:
             "--model",
             "model_name",
             metavar="NAME",
-            help="provider/model, or offline [default: that of the judge given, else offline].",
+            help="provider/model, or offline [default: that of a judge, if given, else offline].",
         ),
         click.option("--api-base", metavar="URL", help="Address of an OpenAI-compatible server."),
         click.option("--max-calls", type=WholeNumber(0), help="Requests to send at most."),

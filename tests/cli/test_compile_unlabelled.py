@@ -85,6 +85,18 @@ def test_the_default_search_is_of_the_protocol(texts, capsys):
     assert "calls as a rule" in said
 
 
+@pytest.mark.parametrize("option", ["--trials 4", "--screen", "--vary-samples"])
+def test_options_of_the_search_of_the_protocol_need_not_name_it(texts, capsys, option):
+    given = ("-o", "judge", "--objective", "d_min", "--dry-run", *option.split())
+    few = ("--kinds", "punctuation_loss")
+    assert told(capsys, "compile", texts, *given, *few) == told(
+        capsys, "compile", texts, *given, *few, "--optimizer", "protocol"
+    )
+    assert main(("compile", "sample", *given)) == 2
+    said = f"{option.split()[0]} belongs to --optimizer protocol"
+    assert said in capsys.readouterr().err
+
+
 def test_without_rows_held_out(texts, capsys):
     said = told(capsys, "compile", texts, "-o", "judge", *OPTIONS, "--holdout", "0")
     assert "Discernment on the rows it was chosen by" in said
