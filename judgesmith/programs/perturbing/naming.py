@@ -17,6 +17,18 @@ from judgesmith.signatures.perturbation import Perturbation
 GROUPS = ("task", "additions", "controls", "all")
 """Names of several perturbations: those of the task, further ones, controls, whatever there is."""
 
+_WITHOUT_AMOUNT = frozenset(
+    {
+        *("case_loss", "punctuation_loss", "number_swap", "random_ending", "wrong_ending"),
+        *("random_answer", "key_sentence_omission", "unsupported_addition", "repetition"),
+        *("truncation", "padding"),
+    }
+)
+"""Kinds that change a text in one way only."""
+
+_LEAST = {"reordering": 2}
+"""Places below which a kind changes nothing; 1 for others."""
+
 
 def perturbations_named(names: Sequence[str], task: str | None = None) -> tuple[Perturbation, ...]:
     """Return the perturbations that are meant, each once, in the order of their names.
@@ -91,7 +103,7 @@ def named_amounts(given: Sequence[str], task: str | None = None) -> dict[str, Am
     Raises
     ------
     ValueError
-        If one cannot be read, or two are of the same change.
+        If one cannot be read, two are of the same change, or a change is made in one way only.
 
     Examples
     --------
@@ -108,5 +120,9 @@ def named_amounts(given: Sequence[str], task: str | None = None) -> dict[str, Am
         for way in perturbations_named([name.strip()], task):
             if way.name in found:
                 raise ValueError(f"the amount of {way.name} is given twice; keep one of the two.")
+            if way.kind in _WITHOUT_AMOUNT:
+                raise ValueError(f"{way.kind} is made in one way only; leave its amount out.")
+            if int(number) < (least := _LEAST.get(way.kind, 1)):
+                raise ValueError(f"the amount of {way.name} is {least} or more; got {number}.")
             found[way.name] = int(number)
     return found

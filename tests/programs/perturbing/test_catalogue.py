@@ -1,13 +1,16 @@
 import pytest
 
+from judgesmith.experiments import read_items
 from judgesmith.metrics import EXPERT_WEIGHTS
 from judgesmith.programs.perturbing import (
     ADDITIONS,
     CONTROLS,
     PERTURBATIONS,
     TASKS,
+    Donors,
     Every,
     amount_of,
+    perturb,
     perturbations_for,
 )
 from judgesmith.programs.perturbing.naming import named_amounts, perturbations_named
@@ -101,3 +104,31 @@ def test_amounts_are_read_by_name():
             named_amounts(given)
     with pytest.raises(ValueError, match="given twice"):
         named_amounts(["negation=1", "negation=2"])
+
+
+def test_amounts_that_would_change_nothing_are_refused():
+    with pytest.raises(ValueError, match="case_loss is made in one way only; leave its amount"):
+        named_amounts(["case_loss=5"])
+    with pytest.raises(ValueError, match="the amount of reordering/minor is 2 or more; got 1"):
+        named_amounts(["reordering/minor=1"])
+    assert named_amounts(["reordering/minor=2"]) == {"reordering/minor": 2}
+
+
+@pytest.mark.parametrize("way", PERTURBATIONS.values(), ids=lambda way: way.name)
+def test_whoever_takes_an_amount_heeds_it(way):
+    items = read_items("sample").subset(range(12)).items
+    text = " ".join(item.response for item in items)
+    longer = [
+        item.model_copy(update={"response": f"{text} It was {place} in 1999, 2004 and 2010."})
+        for place, item in enumerate(items)
+    ]
+    made = [
+        [perturb(one, way, amount=amount, donors=Donors(longer), seed=0) for one in longer]
+        for amount in (2, 4)
+    ]
+    try:
+        named_amounts([f"{way.name}=2"])
+    except ValueError:
+        assert made[0] == made[1]
+    else:
+        assert made[0] != made[1]
