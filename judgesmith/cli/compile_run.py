@@ -163,11 +163,13 @@ def prepared_run(
     from judgesmith.experiments.fronts import check_searched, endpoints_of
     from judgesmith.experiments.parts import parts_of
     from judgesmith.experiments.role_models import check_role_models
+    from judgesmith.experiments.unlabelled import without_equal_ratings
     from judgesmith.optimizers.competing_models import check_models
     from judgesmith.optimizers.grammar import parse_objectives
 
     with blaming("--objective"):
         objective = parse_objectives(settings.objective)
+    dataset = without_equal_ratings(dataset, settings)
     settings = _for_these(dataset, settings, calibration)
     with blaming("--target" if settings.target else data):
         targets = chosen_targets(dataset, settings)

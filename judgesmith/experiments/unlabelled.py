@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from judgesmith.experiments.dataset import DataSet
@@ -22,6 +23,41 @@ def is_unlabelled(dataset: DataSet, settings: CompileSettings) -> bool:
     if dataset.criteria or not settings.minds_versions:
         return False
     return not rated_terms(parse_objectives(settings.objective))
+
+
+def without_equal_ratings(dataset: DataSet, settings: CompileSettings) -> DataSet:
+    """Return rows as unrated ones, where all ratings are equal and the objective takes none.
+
+    Rows come back as they are where ratings differ, or a target, people's criteria or those
+    inferred from ratings are asked for: then equal ratings are a fault that is told.
+
+    Examples
+    --------
+    >>> from judgesmith.signatures import RatedItem, Scale
+    >>> one = RatedItem(response="a", human={"wit": (3,)}, scale={"wit": Scale(low=1, high=5)})
+    >>> rated = DataSet(name="toy", items=(one, one))
+    >>> without_equal_ratings(rated, CompileSettings(objective="d_min")).criteria
+    ()
+    >>> without_equal_ratings(rated, CompileSettings()).criteria
+    ('wit',)
+    """
+    asked = bool(settings.target) or settings.criteria in ("inferred", "human")
+    if asked or not settings.minds_versions or not dataset.criteria:
+        return dataset
+    if rated_terms(parse_objectives(settings.objective)):
+        return dataset
+    ratings: dict[str, set[float]] = {}
+    for item in dataset:
+        for name, given in item.human.items():
+            ratings.setdefault(name, set()).update(given)
+    if any(len(values) > 1 for values in ratings.values()):
+        return dataset
+    note = (
+        f"all ratings in {dataset.name} are equal, and {settings.objective} takes none: they were "
+        "left out, and a judge is made as of texts that nobody rated."
+    )
+    items = tuple(one.model_copy(update={"human": {}, "scale": {}}) for one in dataset)
+    return replace(dataset, items=items, notes=(*dataset.notes, note))
 
 
 def settings_without_labels(dataset: DataSet, settings: CompileSettings) -> CompileSettings:

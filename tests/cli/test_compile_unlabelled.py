@@ -1,4 +1,5 @@
 import json
+from pathlib import Path
 
 import pytest
 
@@ -95,6 +96,22 @@ def test_options_of_the_search_of_the_protocol_need_not_name_it(texts, capsys, o
     assert main(("compile", "sample", *given)) == 2
     said = f"{option.split()[0]} belongs to --optimizer protocol"
     assert said in capsys.readouterr().err
+
+
+def test_equal_ratings_are_none_to_an_objective_that_takes_none(texts, capsys, tmp_path):
+    rated = tmp_path / "rated.jsonl"
+    with Path(texts).open(encoding="utf-8") as lines, rated.open("w", encoding="utf-8") as file:
+        for line in lines:
+            file.write(json.dumps({**json.loads(line), "score": 3}) + "\n")
+    given = ("compile", str(rated), "-o", "judge", "--scale", "1..5", *OPTIONS)
+    assert main(given) == 0
+    said = capsys.readouterr()
+    told_once = (said.out + said.err).count("all ratings in rated are equal, and d_avg;")
+    assert told_once == 1
+    assert json.loads(told(capsys, "show", "judge", "--json"))["target"] == "auto"
+    agreeing = ("compile", str(rated), "-o", "judge", "--scale", "1..5", "--force")
+    assert main(agreeing) == 2
+    assert "have the same value on overall" in capsys.readouterr().err
 
 
 def test_without_rows_held_out(texts, capsys):
