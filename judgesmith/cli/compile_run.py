@@ -171,6 +171,13 @@ def prepared_run(
         objective = parse_objectives(settings.objective)
     dataset = without_equal_ratings(dataset, settings)
     settings = _for_these(dataset, settings, calibration)
+    if not dataset.criteria and not settings.minds_versions:
+        raise OptionError(
+            f"{dataset.name} has no ratings to agree with; its {len(dataset)} items are unrated "
+            "(say --map score=COLUMN if a column holds ratings, or --objective d_avg, which takes "
+            "none).",
+            option=data,
+        )
     with blaming("--target" if settings.target else data):
         targets = chosen_targets(dataset, settings)
     with blaming(data):
