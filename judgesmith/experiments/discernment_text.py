@@ -87,7 +87,8 @@ def matrix_rows(found: Discerned) -> list[list[str]]:
     overall = [f"{share:4.0%}" if share == share else "undefined" for share in found.lower.values()]
     rows = [["all damage", *overall]] if found.damaging else []
     return rows + [
-        [one.kind.name, *(_cell(one, name) for name in found.metrics)] for one in found.kinds
+        [one.kind.name, *(_cell(one, name) for name in found.metrics)]
+        for one in (*found.damaging, *found.controls)
     ]
 
 

@@ -29,7 +29,7 @@ def discernment_lines(found: Mapping[str, Any]) -> Iterator[str]:
     <BLANKLINE>
     | changes | D | chosen by |
     | --- | --- | --- |
-    | chosen by | d_min | 1.25 [0.50, 2.50] |
+    | kinds it was chosen by | d_min | 1.25 [0.50, 2.50] |
     <BLANKLINE>
     """
     if not found:
@@ -47,10 +47,10 @@ def discernment_lines(found: Mapping[str, Any]) -> Iterator[str]:
         columns |= {name: seen.get(name) for name in ("uncompiled", "heldout", "gain")}
     yield f"| changes | D | {' | '.join(columns)} |"
     yield f"| --- | --- | {' | '.join('---' for _ in columns)} |"
-    yield from _rows("chosen by", columns)
+    yield from _rows("kinds it was chosen by", columns)
     if unseen:
         others = {name: unseen.get(name) for name in columns}
-        yield from _rows("kept for the report", others)
+        yield from _rows("kinds it never saw", others)
     yield ""
 
 

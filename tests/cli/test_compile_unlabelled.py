@@ -37,6 +37,8 @@ def test_a_judge_is_made_and_says_of_what(texts, capsys):
     shown = told(capsys, "show", "judge")
     assert "Made from texts that nobody rated" in shown
     assert "Kept for the report: repetition." in shown
+    assert "| kinds it was chosen by | d_min |" in shown
+    assert "| kinds it never saw | d_min |" in shown
 
 
 def test_as_json(texts, capsys):
