@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 
 from judgesmith.optimizers import JudgedTable
+from judgesmith.optimizers.source_counts import numbered_sources
 from judgesmith.signatures import Scale
 
 LIKERT = Scale(low=1, high=5)
@@ -49,3 +50,15 @@ def repeated(table, counts):
             rows.append(own)
             names += [f"{label} {copy}"] * len(own)
     return replace(table.take(np.concatenate(rows)), sources=np.asarray(names))
+
+
+def resampled(objective, table, n_resamples=8):
+    """Return an objective counted by source, draws of the sources, and what each draw is worth.
+
+    The draws are of shape (resamples, sources); their worth is that of their repeated rows.
+    """
+    codes, n = numbered_sources(table.sources)
+    rng = np.random.default_rng(2)
+    drawn = [np.bincount(rng.integers(0, n, n), minlength=n) for _ in range(n_resamples)]
+    worth = [objective.value(repeated(table, row)) for row in drawn]
+    return objective.counted(table, codes, n), np.asarray(drawn, dtype=float), worth

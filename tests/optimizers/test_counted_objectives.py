@@ -2,11 +2,10 @@ import math
 
 import numpy as np
 import pytest
-from tables import judged, random_table, repeated
+from tables import judged, random_table, resampled
 
 from judgesmith.optimizers import JudgedTable, parse_objective
 from judgesmith.optimizers.combined import WeightedSum
-from judgesmith.optimizers.source_counts import numbered_sources
 
 NAMES = (
     *("q", "pearson", "spearman@sample", "kendall", "q@sample", "pearson@system"),
@@ -23,14 +22,9 @@ def as_sum(text):
 @pytest.mark.parametrize("name", NAMES)
 def test_a_resample_is_worth_what_its_repeated_rows_are_worth(name):
     table = random_table(1)
-    codes, n = numbered_sources(table.sources)
-    objective = as_sum(name)
-    counted = objective.counted(table, codes, n)
-    rng = np.random.default_rng(2)
-    drawn = np.asarray([np.bincount(rng.integers(0, n, n), minlength=n) for _ in range(8)])
-    expected = [objective.value(repeated(table, row)) for row in drawn]
-    assert counted.of_counts(drawn.astype(float)) == pytest.approx(expected, nan_ok=True)
-    assert counted.of_counts(np.ones((1, n))) == pytest.approx([counted.value])
+    counted, drawn, expected = resampled(as_sum(name), table)
+    assert counted.of_counts(drawn) == pytest.approx(expected, nan_ok=True)
+    assert counted.of_counts(np.ones_like(drawn[:1])) == pytest.approx([counted.value])
 
 
 @pytest.mark.parametrize("name", [*NAMES, "ties"])

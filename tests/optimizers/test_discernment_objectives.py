@@ -3,12 +3,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from tables import judged, random_table, repeated
+from tables import judged, random_table, resampled
 
 from judgesmith.metrics import discernment
 from judgesmith.optimizers import JudgedTable, parse_objective, parse_objectives
 from judgesmith.optimizers.discernment_objectives import discernment_by_kind
-from judgesmith.optimizers.source_counts import numbered_sources
 from judgesmith.signatures.perturbation import Perturbation
 
 TYPOS = Perturbation(kind="typos", level="character", degree="minor")
@@ -122,27 +121,17 @@ def test_it_is_the_metric_of_the_same_scores():
 class TestEveryObjective:
     def test_a_resample_is_worth_what_its_repeated_rows_are_worth(self, name):
         table = changed(random_table(1), 2, 10, 5, 0)
-        codes, n = numbered_sources(table.sources)
-        objective = parse_objective(name)
-        counted = objective.counted(table, codes, n)
-        rng = np.random.default_rng(2)
-        drawn = np.asarray([np.bincount(rng.integers(0, n, n), minlength=n) for _ in range(8)])
-        expected = [objective.value(repeated(table, row)) for row in drawn]
-        assert counted.of_counts(drawn.astype(float)) == pytest.approx(expected)
-        assert counted.of_counts(np.ones((1, n))) == pytest.approx([counted.value])
+        counted, drawn, expected = resampled(parse_objective(name), table)
+        assert counted.of_counts(drawn) == pytest.approx(expected)
+        assert counted.of_counts(np.ones_like(drawn[:1])) == pytest.approx([counted.value])
 
     def test_so_it_is_where_no_version_of_a_kind_has_a_score(self, name):
         table = changed(random_table(1), 2, 10, 5, 0)
         table.damaged[:, 1:] = np.nan
         table.damaged[1:, 0] = np.nan
-        codes, n = numbered_sources(table.sources)
-        objective = parse_objective(name)
-        counted = objective.counted(table, codes, n)
-        rng = np.random.default_rng(2)
-        drawn = np.asarray([np.bincount(rng.integers(0, n, n), minlength=n) for _ in range(8)])
-        expected = [objective.value(repeated(table, row)) for row in drawn]
-        assert counted.of_counts(drawn.astype(float)) == pytest.approx(expected, nan_ok=True)
-        assert counted.of_counts(np.ones((1, n))) == pytest.approx([counted.value])
+        counted, drawn, expected = resampled(parse_objective(name), table)
+        assert counted.of_counts(drawn) == pytest.approx(expected, nan_ok=True)
+        assert counted.of_counts(np.ones_like(drawn[:1])) == pytest.approx([counted.value])
 
     def test_its_estimate_and_its_gain_are_of_its_value(self, name):
         first = changed(random_table(3, unscored=0), 4, 10, 8, 0)
