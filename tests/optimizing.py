@@ -33,6 +33,22 @@ def examples(sources, *, per_source=2):
     ]
 
 
+def example(n, **fields):
+    """Return one short rated text, other than those of other numbers, with fields as given."""
+    given = {"source": f"s{n}", "response": f"r{n}", "score": 1.0 + n % 5, "scale": LIKERT}
+    return dspy.Example(**{**given, **fields}).with_inputs("source", "response")
+
+
+def examples_with_criteria():
+    """Return texts with scores of criteria, whose names are written differently; some lack them."""
+    return [
+        example(0, criteria={"Fact_Check": 0, "joy": 50}),
+        example(1),
+        example(2, criteria={"**fact check**": 100.0, "joy": None}),
+        example(3, criteria={"fact check": 25, "joy": float("nan")}),
+    ]
+
+
 class Engine:
     """Answers a vanilla judge by a rule over (question, examples shown, instruction)."""
 

@@ -1,16 +1,9 @@
-import dspy
 import numpy as np
 import pytest
+from optimizing import LIKERT, example, examples_with_criteria
 
 from judgesmith.optimizers.rated_examples import rated_example, rows_of
 from judgesmith.signatures import RatedItem, Scale
-
-LIKERT = Scale(low=1, high=5)
-
-
-def example(n, **fields):
-    given = {"source": f"s{n}", "response": f"r{n}", "score": 1.0 + n % 5, "scale": LIKERT}
-    return dspy.Example(**{**given, **fields}).with_inputs("source", "response")
 
 
 def test_an_item_comes_back_from_its_example_with_its_texts_and_its_group():
@@ -57,14 +50,7 @@ class TestCriteria:
 
     @pytest.fixture
     def rows(self):
-        return rows_of(
-            [
-                example(0, criteria={"Fact_Check": 0, "joy": 50}),
-                example(1),
-                example(2, criteria={"**fact check**": 100.0, "joy": None}),
-                example(3, criteria={"fact check": 25, "joy": float("nan")}),
-            ]
-        )
+        return rows_of(examples_with_criteria())
 
     def test_names_are_recognised_however_they_are_written(self, rows):
         assert list(rows.criteria) == ["fact check", "joy"]

@@ -1,16 +1,9 @@
-import dspy
 import numpy as np
 import pytest
+from optimizing import example, examples_with_criteria
 
 from judgesmith.optimizers.rated_examples import rows_of
 from judgesmith.signatures import Judgement, Scale
-
-LIKERT = Scale(low=1, high=5)
-
-
-def example(n, **fields):
-    given = {"source": f"s{n}", "response": f"r{n}", "score": 1.0 + n % 5, "scale": LIKERT}
-    return dspy.Example(**{**given, **fields}).with_inputs("source", "response")
 
 
 def test_scores_are_shown_between_the_ends_of_their_scale():
@@ -40,14 +33,7 @@ class TestCriteria:
 
     @pytest.fixture
     def rows(self):
-        return rows_of(
-            [
-                example(0, criteria={"Fact_Check": 0, "joy": 50}),
-                example(1),
-                example(2, criteria={"**fact check**": 100.0, "joy": None}),
-                example(3, criteria={"fact check": 25, "joy": float("nan")}),
-            ]
-        )
+        return rows_of(examples_with_criteria())
 
     def test_they_stay_beside_their_rows(self, rows):
         assert rows.take([3, 0]).said("fact check").tolist() == [25, 0]
