@@ -5,7 +5,8 @@ from judgesmith.programs.adapter import FencedAdapter
 from judgesmith.programs.calibrated import Calibrated
 from judgesmith.programs.direct import Direct
 from judgesmith.programs.exemplar import ExemplarJudge
-from judgesmith.programs.families import Family, family_of, known_families, register_family
+from judgesmith.programs.families import family_of, known_families, register_family
+from judgesmith.programs.family import Family
 from judgesmith.programs.judge import Judge
 from judgesmith.programs.pairs import Pairs, PreferenceJudge
 from judgesmith.programs.panel import Panel

@@ -6,7 +6,7 @@ import difflib
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, TypeVar
 
-from judgesmith.programs.families import Family
+from judgesmith.programs.family import Family
 
 if TYPE_CHECKING:
     import dspy

@@ -9,11 +9,11 @@ import pytest
 
 from judgesmith.programs import Direct, families
 from judgesmith.programs.families import (
-    Family,
     family_of,
     known_families,
     register_family,
 )
+from judgesmith.programs.family import Family
 from judgesmith.programs.saved import SavedJudge, SavedJudgeError, content_hash
 from judgesmith.signatures import Rubric
 
