@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import ClassVar, Unpack
 
@@ -14,7 +15,7 @@ from judgesmith.optimizers.several_objectives import needs_versions
 from judgesmith.programs.judge import Judge, check_judge
 
 
-class TextSearch(JudgeSearch):
+class TextSearch(JudgeSearch, ABC):
     """Learn texts from some rows, and keep the judge that is best on others.
 
     A kind of it says in ``_found`` how, in ``n_demonstrations`` how large a part of the rows is
@@ -46,9 +47,9 @@ class TextSearch(JudgeSearch):
             )
 
     @property
+    @abstractmethod
     def n_demonstrations(self) -> int:
         """How many demonstrations would want as many rows to draw from as are learned from."""
-        raise NotImplementedError
 
     def compile(
         self,
@@ -84,6 +85,6 @@ class TextSearch(JudgeSearch):
         best = self._found(student, *parts)
         return best.with_protocol(best.protocol)
 
+    @abstractmethod
     def _found(self, student: Judge, pool: Rows, selection: Rows) -> Judge:
         """Return the best judge, learned from ``pool`` and chosen by ``selection``."""
-        raise NotImplementedError
