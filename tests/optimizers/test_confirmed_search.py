@@ -1,11 +1,12 @@
 import numpy as np
 import pytest
+from tables import Told
 
-from judgesmith.optimizers import Agreement, JudgedTable, KeepAll
+from judgesmith.optimizers import Agreement, KeepAll
 from judgesmith.optimizers.confirmed_search import ConfirmedSearch
 from judgesmith.optimizers.confirming import Confirm
 from judgesmith.optimizers.proposing import Proposer, tpe
-from judgesmith.optimizers.racing_search import OutOfBudget, stratified_order
+from judgesmith.optimizers.racing_search import stratified_order
 from judgesmith.optimizers.studies import study_of
 from judgesmith.signatures.space import Choice, Option, Space
 
@@ -15,27 +16,12 @@ NOISE = (3.0, 2.5, 2.0, 1.5, 1.0, 0.5)
 RULE = Confirm()
 
 
-class Simulated:
+class Simulated(Told):
     """Says what people said, with noise; may be told how many rows are left for all."""
 
     def __init__(self, noise, seed, rows_left):
         own = np.random.default_rng(seed).normal(size=N)
-        self.said = HUMAN + noise * own
-        self.rows_left = rows_left
-        self.asked = set()
-
-    def table(self, rows):
-        new = set(rows) - self.asked
-        if len(new) > self.rows_left[0]:
-            raise OutOfBudget
-        self.rows_left[0] -= len(new)
-        self.asked |= new
-        return JudgedTable(
-            predicted=self.said[rows],
-            human=HUMAN[rows],
-            sources=np.asarray(rows),
-            systems=np.array(["a"] * len(rows)),
-        )
+        super().__init__(HUMAN + noise * own, HUMAN, rows_left)
 
 
 class Searching:

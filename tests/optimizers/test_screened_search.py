@@ -2,11 +2,12 @@ import itertools
 
 import numpy as np
 import pytest
+from tables import Told
 
-from judgesmith.optimizers import Agreement, JudgedTable, Race, Screen
+from judgesmith.optimizers import Agreement, Race, Screen
 from judgesmith.optimizers.confirming import Confirm
 from judgesmith.optimizers.proposing import Proposer, configuration_id, tpe
-from judgesmith.optimizers.racing_search import OutOfBudget, stratified_order
+from judgesmith.optimizers.racing_search import stratified_order
 from judgesmith.optimizers.screened_search import ScreenedSearch
 from judgesmith.optimizers.studies import study_of
 from judgesmith.signatures.space import Choice, Option, Space
@@ -19,7 +20,7 @@ SPACE = Space(
 BEST = dict.fromkeys("abcd", "2")
 
 
-class Simulated:
+class Simulated(Told):
     """Says what people said, with noise that options add to; may leave rows without a score."""
 
     def __init__(self, picked, rows_left, *, refusing=()):
@@ -27,24 +28,10 @@ class Simulated:
         wrong = sum(option != "2" for option in whole.values())
         own = int.from_bytes("".join(whole.values()).encode())
         noise = np.random.default_rng(own).normal(size=N)
-        self.said = HUMAN + (0.2 + 0.5 * wrong) * noise
+        said = HUMAN + (0.2 + 0.5 * wrong) * noise
         if whole["a"] in refusing:
-            self.said[::2] = np.nan
-        self.rows_left = rows_left
-        self.asked = set()
-
-    def table(self, rows):
-        new = set(rows) - self.asked
-        if len(new) > self.rows_left[0]:
-            raise OutOfBudget
-        self.rows_left[0] -= len(new)
-        self.asked |= new
-        return JudgedTable(
-            predicted=self.said[rows],
-            human=HUMAN[rows],
-            sources=np.asarray(rows),
-            systems=np.array(["a"] * len(rows)),
-        )
+            said[::2] = np.nan
+        super().__init__(said, HUMAN, rows_left)
 
 
 class Searching:
