@@ -35,6 +35,14 @@ def data_folder() -> Path:
     pytest.skip(message)
 
 
+@pytest.fixture
+def server(running_server: Any, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Return the model server of the module or folder, its ``running_server``, as new."""
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
+    running_server.reset()
+    return running_server
+
+
 def pytest_configure(config: pytest.Config) -> None:
     """Know the marker of pytest-cov where pytest-cov is not there."""
     config.addinivalue_line("markers", "no_cover: leave this test out of coverage")

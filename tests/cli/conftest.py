@@ -112,16 +112,9 @@ def write_rows(path, rows):
 
 @pytest.fixture(scope="session")
 def running_server():
+    """A local model server that counts and grades everything 70; ``server`` is it, as new."""
     with loopback.serving(answer=GRADE) as server:
         yield server
-
-
-@pytest.fixture
-def server(running_server, monkeypatch):
-    """A local model server that counts, as new, and grades everything 70."""
-    monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
-    running_server.reset()
-    return running_server
 
 
 @pytest.fixture

@@ -23,13 +23,6 @@ def running_server():
         yield server
 
 
-@pytest.fixture
-def server(running_server, monkeypatch):
-    monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
-    running_server.reset()
-    return running_server
-
-
 def one_item_per_fault(server):
     """Return an item for each kind of fault, and one without."""
     for fault in KINDS[:-1]:

@@ -32,13 +32,6 @@ def running_server():
         yield server
 
 
-@pytest.fixture
-def server(running_server, monkeypatch):
-    monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
-    running_server.reset()
-    return running_server
-
-
 def labels(n):
     return [f"house-{k:03}" for k in range(n)]
 
