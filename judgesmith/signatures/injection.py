@@ -1,0 +1,165 @@
+"""A text made worse on purpose, error by error: what each error is and where it stands."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from judgesmith.signatures.perturbation import Edit, Perturbed, edited
+
+Span = tuple[int, int]
+"""Start and end in characters of a text, end excluded; equal where something was left out."""
+
+
+class SubAspect(BaseModel):
+    """One side of a criterion, to which a single error can be put down.
+
+    Parameters
+    ----------
+    criterion : str
+        Whose side it is.
+    name : str
+        What it is called, in a few words.
+    definition : str
+        What a good text does in this respect, in one sentence.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    criterion: str = Field(min_length=1)
+    name: str = Field(min_length=1)
+    definition: str = ""
+
+
+class InjectedError(BaseModel):
+    """One error that was put into a text.
+
+    Parameters
+    ----------
+    sub_aspect : str
+        Name of the sub-aspect that it is bound to.
+    kind : str
+        The rule that made it, or ``model``.
+    spans : tuple of (int, int)
+        Where it stands in the text it is in now; several where a sentence was moved.
+    removed : tuple of str
+        What stood at each span before.
+    explanation : str
+        What is wrong there, in the words of whoever made it; may be empty.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    sub_aspect: str
+    kind: str
+    spans: tuple[Span, ...] = Field(min_length=1)
+    removed: tuple[str, ...]
+    explanation: str = ""
+
+
+class Target(BaseModel):
+    """A text with the errors that were put into it, in the order in which they were.
+
+    Parameters
+    ----------
+    text : str
+        The text as it is now.
+    errors : tuple of InjectedError
+        None where it is the reference itself.
+
+    Examples
+    --------
+    >>> Target(text="It rained.").n_errors
+    0
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    text: str
+    errors: tuple[InjectedError, ...] = ()
+
+    @property
+    def n_errors(self) -> int:
+        """How many errors it has."""
+        return len(self.errors)
+
+
+EARLIER_TOUCHED = "an earlier error was touched"
+"""The fault of a change that reaches into the place of an error made before it."""
+
+
+def with_error(
+    target: Target,
+    edits: Sequence[Edit],
+    *,
+    sub_aspect: str,
+    kind: str,
+    explanation: str = "",
+) -> Target | str:
+    """Return a target with one more error, or why the change may not be made.
+
+    Parameters
+    ----------
+    target : Target
+        What is changed.
+    edits : sequence of Edit
+        The one error, in characters of ``target.text``, in order and apart.
+    sub_aspect, kind, explanation : str
+        See ``InjectedError``.
+
+    Returns
+    -------
+    Target or str
+        The text with this error last, all earlier ones kept and their places moved along; or
+        ``EARLIER_TOUCHED``, or ``unchanged`` where the edits change nothing.
+
+    Raises
+    ------
+    ValueError
+        If edits overlap, are out of order or reach beyond the text.
+
+    Examples
+    --------
+    >>> first = with_error(
+    ...     Target(text="Ann met Bob."), [Edit(start=8, end=11, text="Carla")],
+    ...     sub_aspect="names", kind="fictional_entities",
+    ... )
+    >>> both = with_error(
+    ...     first, [Edit(start=0, end=3, text="Daphne")], sub_aspect="names", kind="model"
+    ... )
+    >>> both.text, [one.spans for one in both.errors]
+    ('Daphne met Carla.', [((11, 16),), ((0, 6),)])
+    >>> with_error(both, [Edit(start=7, end=12, text="saw")], sub_aspect="verbs", kind="model")
+    'an earlier error was touched'
+    """
+    changed = edited(target.text, edits)
+    if not edits or changed == target.text:
+        return "unchanged"
+    if any(_touches(edit, span) for edit in edits for one in target.errors for span in one.spans):
+        return EARLIER_TOUCHED
+    new = InjectedError(
+        sub_aspect=sub_aspect,
+        kind=kind,
+        spans=Perturbed(text=changed, edits=tuple(edits)).spans,
+        removed=tuple(target.text[edit.start : edit.end] for edit in edits),
+        explanation=explanation,
+    )
+    kept = tuple(
+        one.model_copy(update={"spans": tuple(_moved(span, edits) for span in one.spans)})
+        for one in target.errors
+    )
+    return Target(text=changed, errors=(*kept, new))
+
+
+def _touches(edit: Edit, span: Span) -> bool:
+    """Say whether an edit reaches into a span, or where one of them is empty, meets it."""
+    start, end = span
+    if edit.start == edit.end or start == end:
+        return edit.start <= end and start <= edit.end
+    return edit.start < end and start < edit.end
+
+
+def _moved(span: Span, edits: Sequence[Edit]) -> Span:
+    by = sum(len(edit.text) - (edit.end - edit.start) for edit in edits if edit.end <= span[0])
+    return span[0] + by, span[1] + by
