@@ -1,0 +1,1 @@
+"""What a benchmark is built with: sub-aspects, references, errors put in and comparisons."""
