@@ -155,7 +155,7 @@ def score_row(item: RatedItem, judgement: Judgement) -> dict[str, Any]:
     ('a', 3.5, None)
     """
     fields = {"score", "explanation", "criteria", "errors", "problem"}
-    fields |= {"weighting"} if judgement.weighting else set()
+    fields |= {name for name in ("weighting", "notes") if getattr(judgement, name)}
     # What its kind of judgement adds: the members of a panel, the interval of a calibrated judge.
     fields |= set(type(judgement).model_fields) - set(Judgement.model_fields)
     plain = judgement.model_dump(mode="json", include=fields)

@@ -185,8 +185,8 @@ class Judge(AskingModule):
         dspy.Prediction
             ``score`` (a float on the judge's scale, or None), ``explanation``, ``criteria``
             (name to CriterionScore), ``errors``, ``problem`` (None, or why there is no score),
-            ``raw``, ``weighting``, ``calls`` and ``protocol`` (the fingerprint of what produced
-            it).
+            ``raw``, ``weighting``, ``notes``, ``calls`` and ``protocol`` (the fingerprint of what
+            produced it).
         """
         steps = self._begun(source, response, context, references)
         return self._prediction(self.taken(steps))
@@ -272,6 +272,7 @@ class Judge(AskingModule):
             problem=judgement.problem,
             raw=judgement.raw,
             weighting=dict(judgement.weighting),
+            notes=judgement.notes,
             calls=judgement.calls,
             protocol=self.protocol.fingerprint,
         )

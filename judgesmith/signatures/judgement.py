@@ -108,6 +108,15 @@ def assessment_on(kind: type[BaseModel], scale: Scale) -> type[BaseModel]:
     return form
 
 
+Located = Literal["exact", "normalised", "fuzzy", "missing", "unresolved"]
+"""How the place of an error was found, or why it has none; see ``ErrorSpan``."""
+
+
+def _said(found: dict[str, Any], unsaid: Mapping[str, Any]) -> dict[str, Any]:
+    """Return plain data without the fields that say nothing, which have these values."""
+    return {k: v for k, v in found.items() if k not in unsaid or v != unsaid[k]}
+
+
 class ErrorSpan(BaseModel):
     """A stretch of the response that the judge calls wrong.
 
@@ -118,9 +127,23 @@ class ErrorSpan(BaseModel):
     start, end : int or None
         Character offsets in the response, end excluded; None where it could not be located.
     severity : float or None
-        Points that the error costs, as the judge states them.
+        How bad it is, as the judge states it: 1 to 5 where errors are graded, 5 the worst.
     explanation : str
         Why it is wrong.
+    located : str or None
+        How the offsets were found: ``exact`` where the response has the stretch as it is quoted,
+        ``normalised`` where space, case and quotation marks differ, ``fuzzy`` where letters do;
+        ``missing`` where the error is that something is not there, ``unresolved`` where a stretch
+        is quoted that the response does not have. None from judges that do not say.
+    ambiguous : bool
+        Whether the stretch is there more than once, and the place is one of several.
+    criterion : str
+        The criterion that it offends; empty where the judge looks at the whole.
+
+    Examples
+    --------
+    >>> ErrorSpan(text="1998", start=8, end=12).model_dump(mode="json", exclude={"explanation"})
+    {'text': '1998', 'start': 8, 'end': 12, 'severity': None}
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -130,6 +153,35 @@ class ErrorSpan(BaseModel):
     end: int | None = None
     severity: float | None = None
     explanation: str = ""
+    located: Located | None = None
+    ambiguous: bool = False
+    criterion: str = ""
+
+    @model_serializer(mode="wrap")
+    def _what_is_said(self, plain: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Leave out what only some judges say, where it is not said."""
+        return _said(plain(self), {"located": None, "ambiguous": False, "criterion": ""})
+
+
+class Note(BaseModel):
+    """What to know of a judgement although it has a score.
+
+    Parameters
+    ----------
+    kind : {"contradiction", "left out", "unread"}
+        That a score contradicts its list of errors; that errors were left out of the list; that
+        part of the answer could not be read.
+    about : str
+        ``overall``, or ``criterion:NAME``; in a panel after ``MEMBER/``.
+    text : str
+        One sentence for people.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    kind: Literal["contradiction", "left out", "unread"]
+    about: str
+    text: str
 
 
 class Weighting(BaseModel):
@@ -164,9 +216,7 @@ class Weighting(BaseModel):
     @model_serializer(mode="wrap")
     def _what_there_is(self, plain: SerializerFunctionWrapHandler) -> dict[str, Any]:
         """Leave out samples and a sum where there are none."""
-        found: dict[str, Any] = plain(self)
-        unsaid = {"n": 0, "sum": None}
-        return {k: v for k, v in found.items() if k not in unsaid or v != unsaid[k]}
+        return _said(plain(self), {"n": 0, "sum": None})
 
 
 class Judgement(BaseModel):
@@ -191,6 +241,8 @@ class Judgement(BaseModel):
     weighting : dict of str to Weighting
         How each score came about where probabilities were to weigh it, by ``overall`` and
         ``criterion:NAME``, in a panel after ``MEMBER/``. Empty where none were asked for.
+    notes : tuple of Note
+        What to know of it although it has a score, such as that a score contradicts its errors.
 
     Raises
     ------
@@ -213,6 +265,7 @@ class Judgement(BaseModel):
     calls: tuple[str, ...] = ()
     raw: FiniteFloat | None = None
     weighting: Mapping[str, Weighting] = Field(default_factory=dict)
+    notes: tuple[Note, ...] = ()
 
     @model_validator(mode="after")
     def _a_score_or_a_reason(self) -> Self:

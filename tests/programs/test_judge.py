@@ -13,7 +13,7 @@ from judgesmith.signatures import Protocol, Rubric
 TASKLESS = Rubric(criteria={"brevity": "Is it short?"})
 FIELDS = {
     *("score", "explanation", "criteria", "errors", "problem", "raw", "weighting", "calls"),
-    "protocol",
+    *("notes", "protocol"),
 }
 
 

@@ -5,7 +5,7 @@ import math
 
 import pytest
 
-from judgesmith.signatures import CriterionScore, Judgement
+from judgesmith.signatures import CriterionScore, ErrorSpan, Judgement
 from judgesmith.signatures.judgement import Assessment
 
 
@@ -44,6 +44,15 @@ def test_a_judgement_comes_back_from_json():
     again = Judgement.model_validate_json(found.model_dump_json())
     assert again == found
     assert list(again.criteria) == ["b", "a"]
+
+
+def test_an_error_says_how_it_was_located_only_where_a_judge_does():
+    plain = {"text": "x", "start": 0, "end": 1, "severity": 2.0, "explanation": "why"}
+    assert ErrorSpan(**plain).model_dump(mode="json") == plain
+    more = {"located": "fuzzy", "ambiguous": True, "criterion": "fluency"}
+    assert ErrorSpan(**plain, **more).model_dump(mode="json") == plain | more
+    with pytest.raises(ValueError, match="exact"):
+        ErrorSpan(text="x", located="somewhere")
 
 
 class TestAssessment:
