@@ -2,27 +2,28 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from judgesmith.experiments.columns import OVERALL
 from judgesmith.experiments.dataset import DataSet
-from judgesmith.experiments.formats import open_rows
 from judgesmith.experiments.problems import DataError, Problem, shown
 from judgesmith.experiments.recorded_pairs import PairedAnswers, paired_answers, with_twin
+from judgesmith.experiments.score_matching import (
+    keys_of,
+    matched,
+    nothing_in_common,
+    placed_rows,
+)
 from judgesmith.experiments.score_rows import (
     Criteria,
     Given,
-    Key,
     Placed,
     given_in,
     key_of,
-    named_key,
     names_in,
     only_one,
     pair_in,
@@ -54,6 +55,9 @@ class Scores:
         Each row's scores on criteria, where ``score`` wrote them; empty where there are none.
     target : str or None
         What their judge was compiled for, where the file says so.
+    samples : tuple of tuple of float
+        Every answer behind each score, nan where one could not be read; none where the file has
+        no row.
     """
 
     values: FloatArray
@@ -63,6 +67,7 @@ class Scores:
     n_unused: int
     criteria: tuple[Criteria, ...] = ()
     target: str | None = None
+    samples: tuple[Samples, ...] = ()
 
 
 def read_scores(
@@ -137,14 +142,8 @@ def read_recorded(
     FileNotFoundError
         If there is no such file.
     """
-    raw = open_rows(path)
-    rows: list[Placed] = [(raw.where(number), row) for number, row in raw.rows]
-    problems = raw.problems
-    if not rows and not problems:
-        problems = [Problem(where=raw.name, field="file", expected="at least one row", came="none")]
-    if problems:
-        raise DataError(problems)
-    wanted = frozenset(_keys(dataset))
+    name, rows = placed_rows(path)
+    wanted = frozenset(keys_of(dataset))
     # A file may hold scores for other sets too; their judges and criteria are none of ours.
     ours: list[Placed] = []
     others: list[Placed] = []
@@ -152,63 +151,29 @@ def read_recorded(
         is_ours = key_of(placed[1]) in wanted or pair_in(placed[1], wanted) is not None
         (ours if is_ours else others).append(placed)
     if not ours:
-        raise DataError([_nothing_in_common(raw.name, others, _keys(dataset), dataset.name)])
+        raise DataError([nothing_in_common(name, others, dataset)])
     judge, swapped = with_twin(ours, judge, wanted)
-    ours = only_one(ours, "judge", judge, where=raw.name, hint=f"{path}:NAME")
+    ours = only_one(ours, "judge", judge, where=name, hint=f"{path}:NAME")
     criteria = names_in(ours, "criterion")
     if criterion is None and len(criteria) > 1 and target in criteria:
         criterion = target
-    ours = only_one(ours, "criterion", criterion, where=raw.name, hint="--criterion NAME")
+    ours = only_one(ours, "criterion", criterion, where=name, hint="--criterion NAME")
     n_unused = sum(same_kind(row, ours[0][1]) for _, row in others)
     pairs = [placed for placed in ours if key_of(placed[1]) not in wanted]
     if not pairs:
-        return _scores(ours, dataset, label=judge or raw.name, n_unused=n_unused)
+        return _scores(ours, dataset, label=judge or name, n_unused=n_unused)
     if len(pairs) < len(ours):
-        raise DataError([_both_kinds(raw.name, ours, pairs)])
+        raise DataError([_both_kinds(name, ours, pairs)])
     return paired_answers(
-        pairs, swapped, dataset, file=raw.name, label=judge or raw.name, n_unused=n_unused
+        pairs, swapped, dataset, file=name, label=judge or name, n_unused=n_unused
     )
 
 
 def _scores(rows: Sequence[Placed], dataset: DataSet, *, label: str, n_unused: int) -> Scores:
     """Return the score of every row of the set."""
-    wanted = _keys(dataset)
-    n_wanted = Counter(wanted)
-    problems: list[Problem] = []
-    texts: dict[Key, list[str]] = defaultdict(list)
-    for item, key in zip(dataset, wanted, strict=True):
-        texts[key].append(item.key)
-    found: dict[Key, list[Given]] = defaultdict(list)
-    for where, row in rows:
-        key = key_of(row)
-        given = given_in(where, row)
-        if isinstance(given, Problem):
-            problems.append(given)
-            continue
-        if row.get("pair") and given in found[key]:
-            continue  # one side of several pairs, said again with each of them
-        found[key].append(given)
-        if len(found[key]) > n_wanted[key]:
-            n = f"{n_wanted[key]} scores" if n_wanted[key] > 1 else "one score"
-            problems.append(
-                Problem(
-                    where=where,
-                    field="source_id, system_id",
-                    expected=f"{n} for {named_key(key)}",
-                    came="one more",
-                )
-            )
-        elif _of_other_texts(row, texts[key][len(found[key]) - 1]):
-            expected = f"a score of the texts that {named_key(key)} has in {dataset.name}"
-            came = "a score of other texts (score these, or name the set that was scored)"
-            problems.append(Problem(where=where, field="key", expected=expected, came=came))
-    if problems:
-        raise DataError(problems)
-    in_order = {key: iter(given) for key, given in found.items()}
     nothing: Given = (np.nan, NO_ROW, {})
-    values, reasons, criteria_of = zip(
-        *(next(in_order.get(key, iter(())), nothing) for key in wanted), strict=True
-    )
+    found = [nothing if one is None else one for one in matched(rows, dataset, given_in)]
+    values, reasons, criteria_of = zip(*found, strict=True)
     return Scores(
         values=np.asarray(values, dtype=float),
         problems=reasons,
@@ -217,11 +182,8 @@ def _scores(rows: Sequence[Placed], dataset: DataSet, *, label: str, n_unused: i
         n_unused=n_unused,
         criteria=criteria_of if any(criteria_of) else (),
         target=target_in(rows),
+        samples=samples,
     )
-
-
-def _keys(dataset: DataSet) -> list[Key]:
-    return [(item.source_id, item.system_id) for item in dataset]
 
 
 def _both_kinds(name: str, rows: Sequence[Placed], pairs: Sequence[Placed]) -> Problem:
@@ -233,30 +195,4 @@ def _both_kinds(name: str, rows: Sequence[Placed], pairs: Sequence[Placed]) -> P
         expected="scores of single rows, or comparisons of two, and not both (put them into two "
         "files, or give each a judge's name)",
         came=f"{shown(key_of(single)[1])} and {shown(key_of(pairs[0][1])[1])}",
-    )
-
-
-def _of_other_texts(row: Mapping[str, Any], key: str) -> bool:
-    """Say whether ``score`` gave this row to other texts; rows from elsewhere do not tell."""
-    return bool(row.get("run") and row.get("key")) and row["key"] != key
-
-
-def _nothing_in_common(
-    name: str, rows: Sequence[Placed], wanted: Sequence[Key], dataset: str
-) -> Problem:
-    """Return why no score belongs to any row of the set."""
-    sources = {source for source, _ in wanted if source}
-    same = next((key for _, row in rows if (key := key_of(row))[0] in sources), None)
-    if same is None:
-        expected = f"ids that occur in {dataset} (score the same file that you evaluate on)"
-        came = f"none that does, the first {named_key(key_of(rows[0][1]))}"
-        return Problem(where=name, field="source_id, system_id", expected=expected, came=came)
-    systems = sorted({system for source, system in wanted if source == same[0]})
-    theirs = shown(", ".join(filter(None, systems))) if any(systems) else "none"
-    return Problem(
-        where=name,
-        field="system_id",
-        expected=f"systems that occur in {dataset}, where {shown(same[0])} has {theirs} "
-        "(source ids match, systems do not: give score and evaluate the same --map)",
-        came=shown(same[1] or None),
     )
