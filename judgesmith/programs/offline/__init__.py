@@ -2,6 +2,7 @@
 
 import judgesmith.programs.offline.checking
 import judgesmith.programs.offline.comparing
+import judgesmith.programs.offline.comparing_across
 import judgesmith.programs.offline.exemplars
 import judgesmith.programs.offline.inferring
 import judgesmith.programs.offline.judging
