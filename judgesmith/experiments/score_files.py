@@ -22,6 +22,7 @@ from judgesmith.experiments.score_rows import (
     Criteria,
     Given,
     Placed,
+    Samples,
     given_in,
     key_of,
     names_in,
@@ -171,9 +172,9 @@ def read_recorded(
 
 def _scores(rows: Sequence[Placed], dataset: DataSet, *, label: str, n_unused: int) -> Scores:
     """Return the score of every row of the set."""
-    nothing: Given = (np.nan, NO_ROW, {})
+    nothing: Given = (np.nan, NO_ROW, {}, ())
     found = [nothing if one is None else one for one in matched(rows, dataset, given_in)]
-    values, reasons, criteria_of = zip(*found, strict=True)
+    values, reasons, criteria_of, samples = zip(*found, strict=True)
     return Scores(
         values=np.asarray(values, dtype=float),
         problems=reasons,

@@ -19,8 +19,11 @@ Placed = tuple[str, Mapping[str, Any]]
 
 Criteria = Mapping[str, CriterionScore]
 
-Given = tuple[float, str | None, Criteria]
-"""A row's score, or why there is none, and its scores on criteria."""
+Samples = tuple[float, ...]
+"""Every answer behind a score, in order; nan where one could not be read."""
+
+Given = tuple[float, str | None, Criteria, Samples]
+"""A row's score, or why there is none, its scores on criteria, and the answers behind the score."""
 
 BETWEEN = "|"
 """What stands between the systems of a comparison."""
@@ -94,11 +97,12 @@ def given_in(where: str, row: Mapping[str, Any]) -> Given | Problem:
     """Return what a row gives, or what is wrong with it."""
     try:
         value, problem = value_in(row)
+        samples = samples_in(row)
     except ValueError as fault:
         expected = "a number, or null with a problem"
         return Problem(where=where, field="score", expected=expected, came=str(fault))
     try:
-        return value, problem, criteria_in(row)
+        return value, problem, criteria_in(row), samples
     except ValueError as fault:
         expected = "a score for each criterion, a number or null"
         return Problem(where=where, field="criteria", expected=expected, came=str(fault))
@@ -119,6 +123,19 @@ def value_in(row: Mapping[str, Any]) -> tuple[float, str | None]:
     if row["score"] is None or row["score"] == "":
         return math.nan, str(row.get("problem") or "unscored, without a reason")
     return number_in(row["score"]), None
+
+
+def samples_in(row: Mapping[str, Any]) -> Samples:
+    """Return the answers that a row lists, or its score as the only one.
+
+    Examples
+    --------
+    >>> samples_in({"scores": [4, None, 5]}), samples_in({"score": 3}), samples_in({"score": None})
+    ((4.0, nan, 5.0), (3.0,), (nan,))
+    """
+    if "scores" not in row:
+        return (value_in(row)[0],)
+    return tuple(math.nan if one is None else number_in(one) for one in row["scores"])
 
 
 def criteria_in(row: Mapping[str, Any]) -> Criteria:

@@ -233,3 +233,8 @@ def test_scores_on_criteria_that_are_none_are_named(data, write, one, came):
     path = write(written("a", "x", {}), written("a", "y", {"clear": one}))
     with pytest.raises(DataError, match=rf"scores.jsonl:2: criteria: expected a score .*{came}"):
         read_scores(path, data)
+
+
+def test_every_answer_behind_a_score_is_kept_in_order(data, write):
+    path = write(row("a", "x", scores=[1, None, 2]), row("a", "y", score=4))
+    np.testing.assert_equal(read_scores(path, data).samples, ((1, np.nan, 2), (4,), (), ()))
