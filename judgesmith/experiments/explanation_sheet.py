@@ -5,9 +5,7 @@ One row per explanation, of texts drawn so that low, middle and high scores all 
 
 from __future__ import annotations
 
-import csv
 import hashlib
-import io
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -27,7 +25,12 @@ from judgesmith.experiments.explanation_form import (
 )
 from judgesmith.experiments.problems import DataError, Problem, shown
 from judgesmith.experiments.reading import ColumnsGiven, stream_items
-from judgesmith.experiments.spreadsheet_cells import cell_of, is_cut, number_cell
+from judgesmith.experiments.spreadsheet_cells import (
+    cell_of,
+    is_cut,
+    number_cell,
+    sheet_bytes,
+)
 from judgesmith.signatures.scale import PERCENT
 
 if TYPE_CHECKING:
@@ -195,11 +198,7 @@ def _digest(whole: object) -> str:
 
 def _write(output: Path, lines: Iterable[Sequence[str]], *, overwrite: bool) -> None:
     """Write the sheet beside its place, then put it there; leave the same sheet as it is."""
-    text = io.StringIO(newline="")
-    # Every cell is quoted, and a mark at the start says UTF-8, or Excel would guess.
-    table = csv.writer(text, quoting=csv.QUOTE_ALL, lineterminator="\r\n")
-    table.writerows([COLUMNS, *lines])
-    whole = text.getvalue().encode("utf-8-sig")
+    whole = sheet_bytes([COLUMNS, *lines])
     if output.exists() and not overwrite:
         if output.read_bytes() == whole:
             return
