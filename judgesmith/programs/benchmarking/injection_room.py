@@ -1,0 +1,135 @@
+"""The text that an error is to be put into, and which of its places are still free."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from functools import cached_property
+from random import Random
+
+from judgesmith.programs.perturbing.case import Case, Change, drawn_order
+from judgesmith.programs.perturbing.donors import Donors
+from judgesmith.programs.perturbing.passage import Passage, Span
+from judgesmith.signatures.injection import Target
+from judgesmith.signatures.rated import RatedItem
+
+
+class Room:
+    """A text with errors in it, and the places where there are none yet.
+
+    Parameters
+    ----------
+    target : Target
+        The text and its errors.
+    source : str
+        What the text answers; empty where nothing is known.
+    context : str or None
+        What else was given with the source.
+    rng : Random
+        All draws come from it.
+    donors : Donors or None
+        Texts of other sources.
+
+    Attributes
+    ----------
+    case : Case
+        The text as the rules of ``judgesmith.programs.perturbing`` are given it, for one change.
+
+    Notes
+    -----
+    A word that an error stands in or next to is taken as a whole: two slips in one word would be
+    one error to whoever reads it.
+
+    Examples
+    --------
+    >>> from judgesmith.signatures.injection import InjectedError
+    >>> error = InjectedError(sub_aspect="names", kind="model", spans=((4, 5),), removed=("n",))
+    >>> room = Room(Target(text="Ann met Bob.", errors=(error,)), rng=Random(0))
+    >>> [room.shown(word) for word in room.words]
+    ['Ann', 'Bob']
+    """
+
+    def __init__(
+        self,
+        target: Target,
+        *,
+        source: str = "",
+        context: str | None = None,
+        rng: Random,
+        donors: Donors | None = None,
+        source_id: str = "",
+    ) -> None:
+        item = RatedItem(source_id=source_id, source=source, context=context, response=target.text)
+        self.case = Case(item=item, passage=Passage(target.text), amount=1, rng=rng, donors=donors)
+        self._spans = [span for one in target.errors for span in one.spans]
+
+    @property
+    def text(self) -> str:
+        """The text as it is now."""
+        return self.case.passage.text
+
+    @property
+    def passage(self) -> Passage:
+        """The text and where its parts are."""
+        return self.case.passage
+
+    @property
+    def rng(self) -> Random:
+        """What all draws come from."""
+        return self.case.rng
+
+    @cached_property
+    def taken(self) -> tuple[Span, ...]:
+        """Where errors stand, with the words that they stand in or next to."""
+        return tuple(self._widened(span) for span in self._spans)
+
+    @cached_property
+    def words(self) -> list[Span]:
+        """The words that no error touches, in order."""
+        return [word for word in self.passage.words if self.is_free(*word)]
+
+    @cached_property
+    def whole_sentences(self) -> list[Span]:
+        """The sentences in which there is no error, in order."""
+        return [sentence for sentence in self.passage.sentences if self.is_free(*sentence)]
+
+    def shown(self, span: Span) -> str:
+        """Return what stands at a span."""
+        return self.passage.shown(span)
+
+    def is_free(self, start: int, end: int) -> bool:
+        """Say whether a place is apart from all errors; where something is put in, not beside."""
+        return not any(_meets(start, end, *span) for span in self.taken)
+
+    def holds(self, changes: Iterable[Change]) -> bool:
+        """Say whether all changes keep to free places."""
+        return all(self.is_free(start, end) for start, end, _ in changes)
+
+    def runs(self, n: int) -> Iterator[tuple[Span, ...]]:
+        """Yield ``n`` free words that follow each other in one sentence, in random order."""
+        words, ends = self.passage.words, self._ends_of_sentences
+        for first in drawn_order(max(0, len(words) - n + 1), self.rng):
+            start, end = words[first][0], words[first + n - 1][1]
+            if self.is_free(start, end) and not any(start < one < end for one in ends):
+                yield tuple(words[first : first + n])
+
+    def drawn_words(self) -> Iterator[Span]:
+        """Yield the free words in random order."""
+        yield from (self.words[place] for place in drawn_order(len(self.words), self.rng))
+
+    @cached_property
+    def _ends_of_sentences(self) -> list[int]:
+        return [end for _, end in self.passage.sentences]
+
+    def _widened(self, span: Span) -> Span:
+        start, end = span
+        touched = [word for word in self.passage.words if word[0] <= end and start <= word[1]]
+        return (
+            min([start, *(first for first, _ in touched)]),
+            max([end, *(last for _, last in touched)]),
+        )
+
+
+def _meets(start: int, end: int, first: int, last: int) -> bool:
+    if start == end or first == last:
+        return start <= last and first <= end
+    return start < last and first < end
