@@ -1,0 +1,1 @@
+"""Benchmarks built from rated data by putting errors into good texts."""

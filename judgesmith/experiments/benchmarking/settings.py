@@ -1,0 +1,137 @@
+"""What decides, besides data and models, what a benchmark becomes."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Mapping, Sequence
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, field_validator
+
+if TYPE_CHECKING:
+    from judgesmith.signatures.injection import SubAspect
+
+Perspective = Literal["global", "local"]
+
+ROLES = ("writer", "injector", "rater", "comparator")
+"""Who works on a benchmark: writes references, puts errors in, rates, compares."""
+
+
+class BenchmarkSettings(BaseModel):
+    """Everything but data and models that decides what a benchmark becomes.
+
+    Parameters
+    ----------
+    perspective : {"global", "local"}
+        Texts with a rating on the scale of the data, or sequences of which every text has one
+        error more than the one before.
+    criteria : tuple of str or None
+        Which criteria of the data; None takes all but ``overall``.
+    n_sources : int or None
+        Sources to draw; None takes all.
+    n_references : int
+        Good texts per source to start from, at most. Local sequences start from one each.
+    n_candidates : int
+        Texts per source that the writer writes, among which references are chosen, too.
+    steps : int
+        Local: errors put into a reference one after another, at most.
+    per_rating : int
+        Global: texts wanted per source, criterion and rating.
+    spare : float
+        Global: how many more are made than wanted, as a share.
+    n_anchors : int
+        Global: texts per criterion and rating that candidates are compared with.
+    n_samples : int
+        Global: ratings that the rater gives to each text that may become an anchor.
+    pilot : float
+        Global: share of the sources with which it is found how many errors make which rating.
+    n_spot_checks : int
+        Texts, or neighbours of a sequence, on the sheet for people.
+    seed : int
+        Of everything that is drawn.
+
+    Examples
+    --------
+    >>> settings = BenchmarkSettings(perspective="global", per_rating=3)
+    >>> settings.n_made
+    4
+    >>> BenchmarkSettings(perspective="local", steps=0)
+    Traceback (most recent call last):
+    ...
+    pydantic_core._pydantic_core.ValidationError: 1 validation error for BenchmarkSettings
+    steps
+      Input should be greater than or equal to 1 ...
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    perspective: Perspective
+    criteria: tuple[str, ...] | None = None
+    n_sources: int | None = Field(default=None, ge=1)
+    n_references: int = Field(default=5, ge=1)
+    n_candidates: int = Field(default=0, ge=0)
+    steps: int = Field(default=15, ge=1)
+    per_rating: int = Field(default=3, ge=1)
+    spare: float = Field(default=1 / 3, ge=0)
+    n_anchors: int = Field(default=5, ge=1)
+    n_samples: int = Field(default=10, ge=1)
+    pilot: float = Field(default=0.1, gt=0, le=1)
+    n_spot_checks: int = Field(default=100, ge=0)
+    seed: int = Field(default=0, ge=0)
+
+    @field_validator("criteria")
+    @classmethod
+    def _some_criteria(cls, given: tuple[str, ...] | None) -> tuple[str, ...] | None:
+        if given == ():
+            raise ValueError("name one criterion at least, or leave the choice out for all.")
+        return given
+
+    @property
+    def n_made(self) -> int:
+        """Global: candidates made per source, criterion and rating."""
+        # A third more than 3 is 4, whatever 1 / 3 is in binary.
+        return math.ceil(round(self.per_rating * (1 + self.spare), 9))
+
+    def n_pilot(self, n_sources: int) -> int:
+        """Return how many of so many sources the pilot takes, one at least.
+
+        Examples
+        --------
+        >>> BenchmarkSettings(perspective="global").n_pilot(100)
+        10
+        """
+        return min(n_sources, max(1, round(self.pilot * n_sources)))
+
+    def fingerprint(
+        self,
+        data: str,
+        models: Mapping[str, str],
+        sub_aspects: Sequence[SubAspect] | None = None,
+        rubric: str = "",
+    ) -> str:
+        """Return twelve hex digits that change with anything that can change the result.
+
+        Parameters
+        ----------
+        data : str
+            Digest of the rated data.
+        models : dict of str to str
+            Model and endpoint by role.
+        sub_aspects : sequence of SubAspect or None
+            Where somebody gave them.
+        rubric : str
+            What the criteria were said to mean, where somebody did.
+        """
+        said = None if sub_aspects is None else [one.model_dump() for one in sub_aspects]
+        whole = [
+            self.model_dump(mode="json"),
+            data,
+            dict(sorted(models.items())),
+            said,
+            rubric,
+            version("judgesmith"),
+        ]
+        return hashlib.sha256(json.dumps(whole, sort_keys=True).encode()).hexdigest()[:12]
