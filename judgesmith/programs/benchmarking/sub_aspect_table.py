@@ -29,8 +29,7 @@ class KnownSubAspect:
     definition : str
         What a good text does in this respect.
     kinds : tuple of str
-        Rules of ``judgesmith.programs.perturbing``, the most telling first. One that changes a
-        whole text (``case_loss``, ``punctuation_loss``) stands for one of its places.
+        Of ``judgesmith.programs.benchmarking.injection_rules.RULES``, the most telling first.
     """
 
     name: str
@@ -46,7 +45,7 @@ _PARTICULARS = KnownSubAspect(
 _STATEMENTS = KnownSubAspect(
     "direction of statements",
     "What is affirmed is so, and what is denied is not.",
-    ("negation",),
+    ("negation", "opposite_words", "overstatement", "contradiction"),
 )
 _NOTHING_ADDED = KnownSubAspect(
     "nothing added",
@@ -56,27 +55,32 @@ _NOTHING_ADDED = KnownSubAspect(
 _MAIN_POINTS = KnownSubAspect(
     "main points",
     "What matters most is said.",
-    ("key_sentence_omission", "truncation"),
+    ("key_sentence_omission", "sentence_omission"),
 )
 _DETAILS = KnownSubAspect(
     "needed details",
     "No word is missing that the meaning depends on.",
-    ("word_deletions",),
+    ("phrase_omission", "vague_mentions", "word_deletions"),
 )
 _ONE_SUBJECT = KnownSubAspect(
     "one subject",
     "No sentence leads away to another subject.",
-    ("unsupported_addition",),
+    ("off_topic_sentence",),
 )
 _NOTHING_TWICE = KnownSubAspect(
     "nothing said twice",
     "No sentence says again what was said before.",
-    ("repetition", "rewriting"),
+    ("repetition", "phrase_repetition", "rewriting"),
+)
+_NO_EMPTY_WORDS = KnownSubAspect(
+    "no empty words",
+    "Every sentence and phrase says something.",
+    ("wordy_phrases", "empty_talk"),
 )
 _ORDER = KnownSubAspect(
     "order of sentences",
     "Each sentence stands where it follows from those before it.",
-    ("reordering",),
+    ("sentence_moved", "reordering", "wrong_connective"),
 )
 _WHOLE_SENTENCES = KnownSubAspect(
     "whole sentences",
@@ -86,7 +90,7 @@ _WHOLE_SENTENCES = KnownSubAspect(
 _GRAMMAR = KnownSubAspect(
     "grammar",
     "Forms of words and their order follow the rules of the language.",
-    ("grammatical_errors",),
+    ("grammatical_errors", "phrase_moved", "word_repetition"),
 )
 _SPELLING = KnownSubAspect(
     "spelling",
@@ -105,8 +109,8 @@ SUB_ASPECTS: Final[Mapping[str, tuple[KnownSubAspect, ...]]] = MappingProxyType(
         "simplicity": (_WHOLE_SENTENCES, _GRAMMAR, _SPELLING, _NOTHING_TWICE),
         "faithfulness": (_PARTICULARS, _STATEMENTS, _NOTHING_ADDED),
         "coherence": (_ORDER, _ONE_SUBJECT, _NOTHING_TWICE, _WHOLE_SENTENCES),
-        "conciseness": (_NOTHING_TWICE, _ONE_SUBJECT),
-        "specificity": (_PARTICULARS, _DETAILS, _NOTHING_TWICE),
+        "conciseness": (_NOTHING_TWICE, _NO_EMPTY_WORDS, _ONE_SUBJECT),
+        "specificity": (_PARTICULARS, _DETAILS, _NO_EMPTY_WORDS),
         "relevance": (_MAIN_POINTS, _ONE_SUBJECT, _NOTHING_TWICE, _DETAILS),
         "clarity": (_WHOLE_SENTENCES, _GRAMMAR, _SPELLING, _ORDER),
         "fluency": (_GRAMMAR, _SPELLING, _WHOLE_SENTENCES, _MARKS),
@@ -132,9 +136,14 @@ _CLUES: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
         "reordering": ("order", "sequenc", "structur", "organi", "transition", "flow", "logic"),
         "repetition": ("repet", "redundan", "twice", "concis", "brev", "verbos"),
         "unsupported_addition": (
-            *("add", "invent", "hallucin", "unsupport", "ground", "digress", "focus", "subject"),
-            *("topic", "irrelevan", "extran", "fabricat"),
+            *("add", "invent", "hallucin", "unsupport", "ground", "fabricat"),
         ),
+        "off_topic_sentence": ("digress", "focus", "subject", "topic", "irrelevan", "extran"),
+        "wordy_phrases": ("wordi", "filler", "empty", "padding"),
+        "vague_mentions": ("specific", "vague", "concrete", "precis"),
+        "unclear_reference": ("referen", "anaphor", "antecedent"),
+        "register_break": ("tone", "style", "register", "formal", "natural", "voice"),
+        "rude_remark": ("polite", "respect", "toxic", "harm", "offen", "insult", "courte"),
         "key_sentence_omission": (
             *("main", "key", "cover", "complet", "omi", "miss", "important", "salien", "central"),
         ),
@@ -183,16 +192,16 @@ def rule_kinds(sub_aspect: SubAspect, definition: str = "") -> tuple[str, ...]:
     Returns
     -------
     tuple of str
-        Kinds of ``judgesmith.programs.perturbing``, at least one, the most telling first.
+        Kinds of ``injection_rules.RULES``, at least one, the most telling first.
 
     Examples
     --------
     >>> rule_kinds(SubAspect(criterion="fluency", name="grammar"))
-    ('grammatical_errors',)
+    ('grammatical_errors', 'phrase_moved', 'word_repetition')
     >>> rule_kinds(SubAspect(criterion="coherence", name="logical order of the events"))
     ('reordering',)
-    >>> rule_kinds(SubAspect(criterion="conciseness", name="je ne sais quoi"))
-    ('repetition', 'rewriting', 'unsupported_addition')
+    >>> rule_kinds(SubAspect(criterion="conciseness", name="je ne sais quoi"))[:3]
+    ('repetition', 'phrase_repetition', 'rewriting')
     """
     known = _KINDS.get(folded(sub_aspect.name))
     if known is not None:

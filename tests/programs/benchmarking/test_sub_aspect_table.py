@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
+from judgesmith.programs.benchmarking.injection_rules import RULES
 from judgesmith.programs.benchmarking.sub_aspect_table import (
     SUB_ASPECTS,
     known_sub_aspects,
     rule_kinds,
 )
 from judgesmith.programs.offline.families import FAMILIES, GENERAL
-from judgesmith.programs.perturbing.perturbing import RULES
 from judgesmith.signatures.injection import SubAspect
 from judgesmith.signatures.rubric import folded
 
@@ -44,7 +44,7 @@ def test_what_the_table_names_has_the_rules_of_the_table(criterion):
 
 
 def test_a_name_is_found_however_it_is_written():
-    assert rule_kinds(SubAspect(criterion="c", name="Order_of  Sentences")) == ("reordering",)
+    assert rule_kinds(SubAspect(criterion="c", name="Order_of  Sentences"))[1] == "reordering"
 
 
 @pytest.mark.parametrize(
