@@ -73,20 +73,33 @@ def criterion_of(name: str, text: str, *, where: str) -> Criterion:
     ValueError
         If the definition cannot stand in a question; ``where`` is named.
     """
-    odd = unprintable(text)
-    if len(text) > LONGEST:
-        fault = f"it has {len(text):,} characters, and {LONGEST:,} are the most."
-    elif odd:
-        fault = f"it holds {odd!r}, which cannot be printed."
-    else:
-        try:
-            return Criterion(name=name, definition=text)
-        except ValidationError as error:
-            fault = error.errors()[0]["msg"].removeprefix("Value error, ")
+    fault = definition_fault(name, text)
+    if not fault:
+        return Criterion(name=name, definition=text)
     raise ValueError(
         f"{where}: the definition of {shown(name)} would be part of every question, but {fault} "
         f"Change it under {DEFINITIONS!r}, or define the criterion in a rubric (--rubric)."
     )
+
+
+def definition_fault(name: str, text: str) -> str:
+    """Return in a sentence why a text cannot stand in a question as what a name means; or "".
+
+    Examples
+    --------
+    >>> definition_fault("fluency", "Is it well written?"), definition_fault("fluency", "x" * 1001)
+    ('', 'it has 1,001 characters, and 1,000 are the most.')
+    """
+    odd = unprintable(text)
+    if len(text) > LONGEST:
+        return f"it has {len(text):,} characters, and {LONGEST:,} are the most."
+    if odd:
+        return f"it holds {odd!r}, which cannot be printed."
+    try:
+        Criterion(name=name, definition=text)
+    except ValidationError as error:
+        return error.errors()[0]["msg"].removeprefix("Value error, ")
+    return ""
 
 
 def unprintable(text: str) -> str:

@@ -146,7 +146,7 @@ def _refuse_names(names: Sequence[str]) -> None:
     """Refuse names that a rubric cannot hold as they are; they stand in every question."""
     by_folded: dict[str, str] = {}
     for name in names:
-        fault = _fault_of(name)
+        fault = name_fault(name)
         if folded(name) in by_folded:
             fault = f"it is the same as {by_folded[folded(name)]!r} in all but case, '_' and blanks"
         if fault:
@@ -157,7 +157,14 @@ def _refuse_names(names: Sequence[str]) -> None:
         by_folded[folded(name)] = name
 
 
-def _fault_of(name: str) -> str:
+def name_fault(name: str) -> str:
+    """Return why a name cannot stand in a question as it is, without a full stop; or "".
+
+    Examples
+    --------
+    >>> name_fault("fluency"), name_fault(" fluency")
+    ('', 'it begins or ends with a blank')
+    """
     if len(name) > LONGEST_NAME:
         return f"it has {len(name):,} characters, and {LONGEST_NAME} are the most"
     if unprintable(name):
