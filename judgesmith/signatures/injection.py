@@ -136,7 +136,7 @@ def with_error(
     changed = edited(target.text, edits)
     if not edits or changed == target.text:
         return "unchanged"
-    if any(_touches(edit, span) for edit in edits for one in target.errors for span in one.spans):
+    if any(touches(edit, span) for edit in edits for one in target.errors for span in one.spans):
         return EARLIER_TOUCHED
     new = InjectedError(
         sub_aspect=sub_aspect,
@@ -152,9 +152,21 @@ def with_error(
     return Target(text=changed, errors=(*kept, new))
 
 
-def _touches(edit: Edit, span: Span) -> bool:
-    """Say whether an edit reaches into a span, or where one of them is empty, meets it."""
+def touches(edit: Edit, span: Span) -> bool:
+    """Say whether an edit reaches into a span, or where one of them is empty, meets it.
+
+    What is put in right beside a span, and apart from it by a blank, does not touch it.
+
+    Examples
+    --------
+    >>> [touches(Edit(start=9, end=9, text=put), (3, 9)) for put in ("s", " So.")]
+    [True, False]
+    """
     start, end = span
+    if edit.start == edit.end and start < end:
+        after = edit.start == end and edit.text[0].isspace()
+        before = edit.start == start and edit.text[-1].isspace()
+        return start <= edit.start <= end and not (after or before)
     if edit.start == edit.end or start == end:
         return edit.start <= end and start <= edit.end
     return edit.start < end and start < edit.end

@@ -9,7 +9,8 @@ from random import Random
 from judgesmith.programs.perturbing.case import Case, Change, drawn_order
 from judgesmith.programs.perturbing.donors import Donors
 from judgesmith.programs.perturbing.passage import Passage, Span
-from judgesmith.signatures.injection import Target
+from judgesmith.signatures.injection import Target, touches
+from judgesmith.signatures.perturbation import Edit
 from judgesmith.signatures.rated import RatedItem
 
 
@@ -97,12 +98,18 @@ class Room:
         return self.passage.shown(span)
 
     def is_free(self, start: int, end: int) -> bool:
-        """Say whether a place is apart from all errors; where something is put in, not beside."""
+        """Say whether a place is apart from all errors; an empty one, not beside any either."""
         return not any(_meets(start, end, *span) for span in self.taken)
 
     def holds(self, changes: Iterable[Change]) -> bool:
-        """Say whether all changes keep to free places."""
-        return all(self.is_free(start, end) for start, end, _ in changes)
+        """Say whether all changes keep apart from all errors."""
+        edits = [Edit(start=start, end=end, text=put) for start, end, put in changes]
+        return not any(touches(edit, span) for edit in edits for span in self.taken)
+
+    def n_words_taken(self, changes: Iterable[Change]) -> int:
+        """Return how many free words changes take away or put elsewhere."""
+        spans = [(start, end) for start, end, _ in changes if start < end]
+        return sum(any(_meets(*word, *span) for span in spans) for word in self.words)
 
     def runs(self, n: int) -> Iterator[tuple[Span, ...]]:
         """Yield ``n`` free words that follow each other in one sentence, in random order."""
