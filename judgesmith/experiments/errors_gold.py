@@ -1,0 +1,224 @@
+"""Errors that are known to be in texts: what was changed in them, or what people marked."""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_left, bisect_right
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from judgesmith.experiments.dataset import DataSet
+from judgesmith.experiments.errors_severity import severity_points
+from judgesmith.experiments.perturbed_rows import edits_of, is_perturbed, versions_of
+from judgesmith.experiments.problems import DataError, Problem, shown
+from judgesmith.programs.perturbing.passage import Passage
+from judgesmith.signatures.perturbation import Perturbation, Perturbed, edited
+from judgesmith.signatures.rated import RatedItem
+
+GoldKind = Literal["edits", "errors"]
+
+_NO_EDITS = "the row does not say where it was changed"
+_OTHER_EDITS = "the edits do not make this text of its original"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GoldError:
+    """An error that people marked.
+
+    Attributes
+    ----------
+    start, end : int or None
+        Offsets in the response, end excluded; None where nobody said where it is.
+    severity : float or None
+        From 1 to 5.
+    """
+
+    start: int | None = None
+    end: int | None = None
+    severity: float | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ChangedText:
+    """A version of a text, and where it was changed.
+
+    Attributes
+    ----------
+    original, version : RatedItem
+        Before and after.
+    made : Perturbed
+        The text and its edits.
+    places : tuple of (int, int)
+        Where it is wrong now: what was put in, or, of changes to characters, the words that hold
+        them. Where words or sentences were only taken out, a place is empty.
+    """
+
+    original: RatedItem
+    version: RatedItem
+    made: Perturbed
+    places: tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ChangedKind:
+    """All versions that one kind of change made.
+
+    Attributes
+    ----------
+    kind : Perturbation
+        The change.
+    texts : tuple of ChangedText
+        Its versions.
+    left_out : dict of str to int
+        Reasons why others are not here, with how many.
+    """
+
+    kind: Perturbation
+    texts: tuple[ChangedText, ...]
+    left_out: Mapping[str, int] = field(default_factory=dict)
+
+
+def gold_kind(dataset: DataSet) -> GoldKind | None:
+    """Return which errors the rows of a set state: edits first; None where they state none.
+
+    Examples
+    --------
+    >>> row = RatedItem(response="a", extra={"errors": [{"severity": "Minor"}]})
+    >>> gold_kind(DataSet(name="toy", items=(row,)))
+    'errors'
+    """
+    if is_perturbed(dataset) and any(edits_of(item) for item in dataset):
+        return "edits"
+    return "errors" if any(_stated(item) is not None for item in dataset) else None
+
+
+def changed_texts(dataset: DataSet) -> tuple[tuple[ChangedKind, ...], tuple[str, ...]]:
+    """Return the versions in a set by kind of change, and notes on what was left out.
+
+    Raises
+    ------
+    ValueError
+        As for ``versions_of``.
+    """
+    perturbed = versions_of(dataset)
+    kinds = []
+    for kind, row in zip(perturbed.kinds, perturbed.versions, strict=True):
+        texts, left_out = [], Counter[str]()
+        for original, version in zip(perturbed.originals, row, strict=True):
+            if version is None:
+                continue
+            edits = edits_of(version)
+            reason = _unplaced(original, version)
+            if reason:
+                left_out[reason] += 1
+            else:
+                made = Perturbed(text=version.response, edits=edits)
+                places = made.spans
+                if kind.level == "character":
+                    places = whole_words(made.text, places)
+                texts.append(
+                    ChangedText(original=original, version=version, made=made, places=places)
+                )
+        kinds.append(ChangedKind(kind=kind, texts=tuple(texts), left_out=dict(left_out)))
+    return tuple(kinds), perturbed.notes
+
+
+def whole_words(text: str, places: Sequence[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
+    """Return the words that places touch, each once; a place that touches none stays as it is.
+
+    Nobody marks a letter, or what is no longer there: a reader marks the word.
+
+    Examples
+    --------
+    >>> whole_words("a lng day - ", [(3, 3), (4, 5), (9, 9), (12, 12)])
+    ((2, 5), (6, 9), (12, 12))
+    """
+    words = Passage(text).words
+    starts, ends = [start for start, _ in words], [end for _, end in words]
+    found: dict[tuple[int, int], None] = {}
+    for start, end in places:
+        touched = words[bisect_left(ends, start) : bisect_right(starts, end)]
+        found.update(dict.fromkeys(touched or [(start, end)]))
+    return tuple(found)
+
+
+def _unplaced(original: RatedItem, version: RatedItem) -> str | None:
+    """Return why nobody knows where a version was changed."""
+    edits = edits_of(version)
+    if not edits:
+        return _NO_EDITS
+    try:
+        return None if edited(original.response, edits) == version.response else _OTHER_EDITS
+    except ValueError:
+        return _OTHER_EDITS
+
+
+def marked_errors(dataset: DataSet) -> list[tuple[GoldError, ...] | None]:
+    """Return the errors that people marked in each text, None for a text that nobody looked at.
+
+    Rows state them in a field ``errors``: a list of objects with ``severity``, a number from 1 to 5
+    or a word of MQM, and where it is known ``start`` and ``end``. An empty list is a text without
+    errors.
+
+    Raises
+    ------
+    DataError
+        With every error that cannot be read.
+
+    Examples
+    --------
+    >>> row = RatedItem(response="a b", extra={"errors": [{"severity": "Major", "start": 0,
+    ... "end": 1}]})
+    >>> marked_errors(DataSet(name="toy", items=(row, RatedItem(response="c"))))
+    [(GoldError(start=0, end=1, severity=4.0),), None]
+    """
+    problems: list[Problem] = []
+    found: list[tuple[GoldError, ...] | None] = []
+    for number, item in enumerate(dataset, start=1):
+        stated = _stated(item)
+        if stated is None:
+            found.append(None)
+            continue
+        errors = []
+        for place, one in enumerate(stated):
+            try:
+                errors.append(_marked(one, len(item.response)))
+            except ValueError as fault:
+                problems.append(
+                    Problem(
+                        where=f"{dataset.name}, row {number}",
+                        field=f"errors[{place}]",
+                        expected=str(fault),
+                        came=shown(one),
+                    )
+                )
+        found.append(tuple(errors))
+    if problems:
+        raise DataError(problems)
+    return found
+
+
+def _stated(item: RatedItem) -> Sequence[Any] | None:
+    given = item.extra.get("errors")
+    return given if isinstance(given, list) else None
+
+
+def _marked(given: object, length: int) -> GoldError:
+    if not isinstance(given, Mapping):
+        raise ValueError("an object with severity, and start and end where they are known")
+    try:
+        severity = severity_points(given.get("severity"))
+    except ValueError:
+        raise ValueError("a severity from 1 to 5, or a word from neutral to critical") from None
+    start, end = (_offset(given.get(name)) for name in ("start", "end"))
+    if (start is None) != (end is None) or not 0 <= (start or 0) <= (end or 0) <= length:
+        raise ValueError(f"0 <= start <= end <= {length}, the characters of the response, or none")
+    return GoldError(start=start, end=end, severity=severity)
+
+
+def _offset(given: object) -> int | None:
+    if given is None or (isinstance(given, float) and math.isnan(given)):
+        return None
+    return given if isinstance(given, int) and not isinstance(given, bool) else -1

@@ -1,0 +1,372 @@
+"""Whether the errors that a judge marks are those that are there, by place, number and severity."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from judgesmith.experiments.dataset import DataSet
+from judgesmith.experiments.errors_counts import ErrorCounts, agreement_dict, error_counts
+from judgesmith.experiments.errors_gold import (
+    ChangedKind,
+    GoldError,
+    GoldKind,
+    changed_texts,
+    gold_kind,
+    marked_errors,
+)
+from judgesmith.experiments.errors_inherited import new_errors
+from judgesmith.experiments.errors_reading import FoundErrors, TextErrors
+from judgesmith.experiments.errors_severity import MAJOR, is_major
+from judgesmith.metrics import (
+    Span,
+    SpanAgreement,
+    matched_span_agreement,
+    span_character_agreement,
+)
+from judgesmith.signatures.judgement import ErrorSpan
+from judgesmith.signatures.perturbation import Perturbation
+
+_OVERLAP = 0.5
+_HALF = 0.5
+
+Spans = list[Span]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlaceAgreement:
+    """How well marked places agree with known ones.
+
+    Attributes
+    ----------
+    characters : SpanAgreement
+        Of characters: which share of the marked ones is wrong, and which of the wrong ones is
+        marked.
+    pairs : SpanAgreement
+        Of errors, one to one.
+    """
+
+    characters: SpanAgreement
+    pairs: SpanAgreement
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything by name, ready for JSON: undefined is None."""
+        return {
+            "characters": agreement_dict(self.characters),
+            "pairs": agreement_dict(self.pairs),
+        }
+
+
+@dataclass(frozen=True, kw_only=True)
+class KindAgreement:
+    """What was found of one kind of change.
+
+    Attributes
+    ----------
+    kind : Perturbation
+        The change. Of a control, which makes no text worse, nothing should be marked: its
+        ``recall`` is the share of harmless changes that are.
+    places : PlaceAgreement
+        All that is marked in its versions beside what was changed in them.
+    new : PlaceAgreement
+        The same without what is marked in the original, too.
+    left_out : dict of str to int
+        Reasons why versions are not counted, with how many.
+    """
+
+    kind: Perturbation
+    places: PlaceAgreement
+    new: PlaceAgreement
+    left_out: Mapping[str, int]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything by name, ready for JSON: undefined is None."""
+        return {
+            "name": self.kind.name,
+            "lowers": self.kind.lowers,
+            "all": self.places.to_dict(),
+            "new": self.new.to_dict(),
+            "left_out": dict(self.left_out),
+        }
+
+
+@dataclass(frozen=True, kw_only=True)
+class SpanEvaluation:
+    """How the errors that a judge marks compare with errors that are known.
+
+    Attributes
+    ----------
+    gold : {"edits", "errors"}
+        What they are held against: where texts were changed, or what people marked.
+    places : PlaceAgreement or None
+        By place; None where nobody said where the errors are. Of edits: over all kinds of damage.
+    new : PlaceAgreement or None
+        The same without what is marked in the original, too; None where people marked errors.
+    severities : PlaceAgreement or None
+        By place, with half the credit where one side calls an error major and the other does not;
+        None where the known errors have no severity.
+    counts : ErrorCounts or None
+        By number and severity, whatever the place; None for edits.
+    kinds : tuple of KindAgreement
+        By kind of change; empty for errors that people marked.
+    n_unmarked : int
+        Texts that nobody looked at, and which are left out.
+    notes : tuple of str
+        What was left out or assumed, in sentences for people.
+    """
+
+    gold: GoldKind
+    places: PlaceAgreement | None
+    new: PlaceAgreement | None = None
+    severities: PlaceAgreement | None = None
+    counts: ErrorCounts | None = None
+    kinds: tuple[KindAgreement, ...] = ()
+    n_unmarked: int = 0
+    notes: tuple[str, ...] = field(default=())
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything by name, ready for JSON: undefined is None."""
+        parts = {
+            name: None if part is None else part.to_dict()
+            for name, part in (
+                ("all", self.places),
+                ("new", self.new),
+                ("severities", self.severities),
+                ("counts", self.counts),
+            )
+        }
+        kinds = [kind.to_dict() for kind in self.kinds]
+        return {"gold": self.gold, **parts, "kinds": kinds, "unmarked": self.n_unmarked}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SpanSettings:
+    """How places and severities are compared.
+
+    Parameters
+    ----------
+    overlap : float, from 0 to 1
+        Least share of their characters that two errors must have in common to be one.
+    major : float
+        Points from which an error is a major one.
+    n_resamples : int
+        For the intervals.
+    """
+
+    overlap: float = _OVERLAP
+    major: float = MAJOR
+    n_resamples: int = 1000
+
+
+def evaluate_spans(
+    found: FoundErrors,
+    dataset: DataSet,
+    *,
+    gold: GoldKind | None = None,
+    settings: SpanSettings | None = None,
+    rng: np.random.Generator,
+) -> SpanEvaluation:
+    """Return how the errors that a judge marks compare with those that are known.
+
+    Parameters
+    ----------
+    found : FoundErrors
+        From :func:`~judgesmith.experiments.errors_reading.read_errors`, of the same set.
+    dataset : DataSet
+        Texts that say where they were changed (``edits``, as ``judgesmith perturb`` writes them)
+        or which errors people marked in them (``errors``).
+    gold : {"edits", "errors"} or None
+        What the errors are held against; None takes edits where there are any.
+    settings : SpanSettings or None
+        How they are compared.
+    rng : Generator
+        Draws sources for the intervals.
+
+    Raises
+    ------
+    ValueError
+        If the set says nothing of the kind.
+    DataError
+        If marked errors cannot be read.
+    """
+    settings = settings or SpanSettings()
+    known = gold or gold_kind(dataset)
+    if known == "edits":
+        return _against_edits(found, dataset, settings, rng)
+    if known == "errors":
+        return _against_people(found, dataset, settings, rng)
+    raise ValueError(
+        f"no row of {dataset.name} says where it was changed (edits) or what is wrong with it "
+        "(errors); give texts that judgesmith perturb changed, or that people marked."
+    )
+
+
+def _against_people(
+    found: FoundErrors, dataset: DataSet, settings: SpanSettings, rng: np.random.Generator
+) -> SpanEvaluation:
+    marked = marked_errors(dataset)
+    pairs = [
+        (text, known) for text, known in zip(found.texts, marked, strict=True) if known is not None
+    ]
+    if not pairs:
+        raise ValueError(
+            f"no row of {dataset.name} says what is wrong with it; give rows with a field "
+            "'errors', a list."
+        )
+    texts = [text for text, _ in pairs]
+    known = [errors for _, errors in pairs]
+    placed = any(error.start is not None for errors in known for error in errors)
+    graded = any(error.severity is not None for errors in known for error in errors)
+    spans = [_gold_spans(errors, settings) for errors in known]
+    return SpanEvaluation(
+        gold="errors",
+        places=_agreement(texts, spans, settings, rng) if placed else None,
+        severities=_agreement(texts, spans, settings, rng, credit=_HALF)
+        if placed and graded
+        else None,
+        counts=error_counts(
+            texts,
+            [[error.severity for error in errors] for errors in known],
+            major=settings.major,
+            rng=rng,
+            n_resamples=settings.n_resamples,
+        ),
+        n_unmarked=len(marked) - len(pairs),
+        notes=()
+        if placed
+        else (
+            "people did not say where the errors are; their number and severity are compared, and "
+            "not their places.",
+        ),
+    )
+
+
+def _against_edits(
+    found: FoundErrors, dataset: DataSet, settings: SpanSettings, rng: np.random.Generator
+) -> SpanEvaluation:
+    kinds, notes = changed_texts(dataset)
+    by_text = {_id(text): text for text in found.texts}
+    laid = [_Laid.of(kind, by_text, settings) for kind in kinds]
+    if not any(one.texts for one in laid):
+        raise ValueError(
+            f"no version in {dataset.name} says where it was changed; give rows with edits, as "
+            "judgesmith perturb writes them."
+        )
+    damage = [one for one in laid if one.kind.lowers]
+    whole = _Laid.together(damage)
+    return SpanEvaluation(
+        gold="edits",
+        places=None if whole is None else _agreement(whole.texts, whole.gold, settings, rng),
+        new=None if whole is None else _agreement(whole.new, whole.gold, settings, rng),
+        kinds=tuple(
+            KindAgreement(
+                kind=one.kind,
+                places=_agreement(one.texts, one.gold, settings, rng),
+                new=_agreement(one.new, one.gold, settings, rng),
+                left_out=one.left_out,
+            )
+            for one in laid
+            if one.texts
+        ),
+        notes=(*notes, *_left_out(kinds)),
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Laid:
+    """Versions of one kind: what is marked in them, what of it is new, and what was changed."""
+
+    kind: Perturbation
+    texts: list[TextErrors]
+    new: list[TextErrors]
+    gold: list[Spans]
+    left_out: Mapping[str, int]
+
+    @classmethod
+    def of(
+        cls,
+        kind: ChangedKind,
+        by_text: Mapping[tuple[str, str, str], TextErrors],
+        settings: SpanSettings,
+    ) -> _Laid:
+        texts, new, gold = [], [], []
+        for one in kind.texts:
+            version = by_text[_id_of(one.version)]
+            before = by_text[_id_of(one.original)]
+            texts.append(version)
+            new.append(new_errors(version, before, one.made, overlap=settings.overlap))
+            gold.append([Span(start, end) for start, end in one.places])
+        return cls(kind=kind.kind, texts=texts, new=new, gold=gold, left_out=kind.left_out)
+
+    @classmethod
+    def together(cls, several: Sequence[_Laid]) -> _Laid | None:
+        if not any(one.texts for one in several):
+            return None
+        return cls(
+            kind=several[0].kind,
+            texts=[text for one in several for text in one.texts],
+            new=[text for one in several for text in one.new],
+            gold=[spans for one in several for spans in one.gold],
+            left_out={},
+        )
+
+
+def _id(text: TextErrors) -> tuple[str, str, str]:
+    return _id_of(text.item)
+
+
+def _id_of(item: Any) -> tuple[str, str, str]:
+    return item.source_id, item.system_id, item.key
+
+
+def _left_out(kinds: Iterable[ChangedKind]) -> Iterable[str]:
+    for kind in kinds:
+        for reason, n in kind.left_out.items():
+            yield f"{n} of {kind.kind.name} left out: {reason}."
+
+
+def _agreement(
+    texts: Sequence[TextErrors],
+    gold: Sequence[Spans],
+    settings: SpanSettings,
+    rng: np.random.Generator,
+    *,
+    credit: float = 1.0,
+) -> PlaceAgreement:
+    predicted = [
+        None if text.errors is None else [_span(error, settings) for error in text.errors]
+        for text in texts
+    ]
+    sources = [text.source for text in texts]
+    return PlaceAgreement(
+        characters=span_character_agreement(
+            predicted,
+            gold,
+            sources=sources,
+            severity_credit=credit,
+            rng=rng,
+            n_resamples=settings.n_resamples,
+        ),
+        pairs=matched_span_agreement(
+            predicted,
+            gold,
+            sources=sources,
+            iou_threshold=settings.overlap,
+            severity_credit=credit,
+            rng=rng,
+            n_resamples=settings.n_resamples,
+        ),
+    )
+
+
+def _gold_spans(errors: Sequence[GoldError], settings: SpanSettings) -> Spans:
+    return [_span(error, settings) for error in errors]
+
+
+def _span(error: ErrorSpan | GoldError, settings: SpanSettings) -> Span:
+    """Return the place of an error; severities are compared in two classes alone."""
+    major = is_major(error.severity, major=settings.major)
+    return Span(error.start, error.end, severity=2.0 if major else 1.0)
