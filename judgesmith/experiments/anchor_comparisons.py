@@ -16,6 +16,7 @@ from judgesmith.experiments.neighbour_probabilities import anchor_pairs
 from judgesmith.metrics.record import Record, plain
 from judgesmith.programs.benchmarking.comparator import Comparator
 from judgesmith.programs.benchmarking.comparing_steps import AcrossPair, Compared
+from judgesmith.programs.running import NOT_ASKED
 from judgesmith.signatures.rated import RatedItem
 
 Told = Callable[[int], None]
@@ -37,7 +38,8 @@ class Tally:
     n_unanswered : int
         Pairs without an answer.
     problem : str
-        Why the first of those has none; empty where all have one.
+        Why the first of those has none, or where the budget ended, that it did; empty where all
+        have one.
     """
 
     n: int = 0
@@ -52,7 +54,8 @@ class Tally:
         sign = found.sign
         if sign is None:
             self.n_unanswered += 1
-            self.problem = self.problem or str(found.problem)
+            if not self.problem or str(found.problem).startswith(NOT_ASKED):
+                self.problem = str(found.problem)
             return float("nan")
         self.n_similar += sign == 0
         self.n_disagree += bool(found.disagree)
