@@ -8,7 +8,8 @@ import judgesmith.programs.offline.inferring
 import judgesmith.programs.offline.judging
 import judgesmith.programs.offline.perturbing
 import judgesmith.programs.offline.planning
-import judgesmith.programs.offline.sub_aspects  # noqa: F401 - they register their answers
+import judgesmith.programs.offline.sub_aspects
+import judgesmith.programs.offline.writing  # noqa: F401 - they register their answers
 from judgesmith.programs.offline.answering import (
     Score,
     UnknownSignature,
