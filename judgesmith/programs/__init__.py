@@ -10,6 +10,7 @@ from judgesmith.programs.family import Family
 from judgesmith.programs.judge import Judge
 from judgesmith.programs.pairs import Pairs, PreferenceJudge
 from judgesmith.programs.panel import Panel
+from judgesmith.programs.panel_judge import PanelJudge
 from judgesmith.programs.preference import Preference
 from judgesmith.programs.preferring import ResponsePair, prefer_each
 from judgesmith.programs.reference import Reference
@@ -17,6 +18,7 @@ from judgesmith.programs.roles import with_roles
 from judgesmith.programs.running import judge_each, judge_items
 from judgesmith.programs.saved import SavedJudge, SavedJudgeError, load_judge
 from judgesmith.programs.saved_kinds import SavedCalibrated, SavedPanel, load_saved
+from judgesmith.programs.supervisor import Supervisor
 from judgesmith.programs.templates import Template
 
 __all__ = [
@@ -29,6 +31,7 @@ __all__ = [
     "Judge",
     "Pairs",
     "Panel",
+    "PanelJudge",
     "Preference",
     "PreferenceJudge",
     "Reference",
@@ -37,6 +40,7 @@ __all__ = [
     "SavedJudge",
     "SavedJudgeError",
     "SavedPanel",
+    "Supervisor",
     "Template",
     "family_of",
     "judge_each",

@@ -68,6 +68,14 @@ class JudgeOfJudges(dspy.Module):
     def combined(self, judgements: Mapping[str, Judgement]) -> Judgement:
         """Return the judgement that the asked members' judgements make."""
 
+    def concluded(self, judgements: Mapping[str, Judgement], response: str) -> Judgement:
+        """Return what the members' judgements of a response make, asking a model if need be."""
+        return self.combined(judgements)
+
+    async def aconcluded(self, judgements: Mapping[str, Judgement], response: str) -> Judgement:
+        """Return the same as ``concluded`` without blocking."""
+        return self.combined(judgements)
+
     @abstractmethod
     def settings(self) -> dict[str, Any]:
         """Return what was learned, as plain data."""
@@ -106,7 +114,7 @@ class JudgeOfJudges(dspy.Module):
         texts: dict[str, Any] = {"source": source, "response": response, "context": context}
         texts |= {"references": references} if references else {}
         found = {name: judgement_of(self.members[name](**texts)) for name in self.asked}
-        return self._prediction(self.combined(found))
+        return self._prediction(self.concluded(found, response))
 
     async def aforward(
         self,
@@ -120,8 +128,8 @@ class JudgeOfJudges(dspy.Module):
         texts: dict[str, Any] = {"source": source, "response": response, "context": context}
         texts |= {"references": references} if references else {}
         said = await asyncio.gather(*(self.members[name].acall(**texts) for name in self.asked))
-        judgements = map(judgement_of, said)
-        return self._prediction(self.combined(dict(zip(self.asked, judgements, strict=True))))
+        found = dict(zip(self.asked, map(judgement_of, said), strict=True))
+        return self._prediction(await self.aconcluded(found, response))
 
     def dump_state(self, json_mode: bool = True) -> dict[str, Any]:
         """Return the members' states, and what was learned beside them."""
@@ -228,6 +236,16 @@ class MembersAsker(Asker):
 
     async def judge(self, item: RatedItem) -> Judgement:
         """Return the judgement of one item; none where no member can be asked."""
+        return self._combined(await self.judgements(item))
+
+    async def judgements(self, item: RatedItem) -> dict[str, Judgement]:
+        """Return what every member says of one item.
+
+        Raises
+        ------
+        ModelError
+            If no member can be asked, or one says that the set-up is wrong.
+        """
         said = await asyncio.gather(
             *(asker.judge(item) for asker in self._askers.values()), return_exceptions=True
         )
@@ -243,7 +261,7 @@ class MembersAsker(Asker):
             found[name] = Judgement.unscored(f"the model could not be asked: {one}")
         if len(faults) == len(said):
             raise faults[0]
-        return self._combined(found)
+        return found
 
     async def aclose(self) -> None:
         """Let go of what the members hold."""

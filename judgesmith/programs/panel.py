@@ -130,11 +130,16 @@ def panel_judgement(judgements: Mapping[str, Judgement], weights: PanelWeights) 
         for name in weights.asked
         for term, one in judgements[name].weighting.items()
     }
+    notes = tuple(
+        note.model_copy(update={"about": f"{name}/{note.about}"})
+        for name in weights.asked
+        for note in judgements[name].notes
+    )
     score = weights.apply(scores)
     if score is None:
         reasons = "; ".join(f"{name}: {judgements[name].problem}" for name in weights.asked)
         problem = f"no member of the panel gave a score: {reasons}"
-        return PanelJudgement(score=None, problem=problem, calls=calls, members=scores)
+        return PanelJudgement(score=None, problem=problem, calls=calls, members=scores, notes=notes)
     voice = next(name for name in weights.asked if scores[name] is not None)
     return PanelJudgement(
         score=score,
@@ -146,4 +151,5 @@ def panel_judgement(judgements: Mapping[str, Judgement], weights: PanelWeights) 
         voice=voice,
         disagreement=weights.disagreement(scores),
         weighting=how,
+        notes=notes,
     )

@@ -3,20 +3,31 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from typing import Self
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    FiniteFloat,
+    SerializerFunctionWrapHandler,
+    model_serializer,
+    model_validator,
+)
 
 from judgesmith.signatures.scale import PERCENT, Scale
 
+Middle = Literal["mean", "median"]
+"""What of several scores the score of a panel is."""
+
 
 class PanelWeights(BaseModel):
-    """A weighted mean of standardised scores, put back on a scale.
+    """A weighted mean, or median, of standardised scores, put back on a scale.
 
     The score of every member minus its center, over its spread, is a step; the panel's score is
-    ``intercept + slope * mean``, where the mean of the steps is weighed. Members without a score
-    leave the mean, and the weights of the others count as much more.
+    ``intercept + slope * middle``, where the mean or median of the steps is weighed. Members
+    without a score leave it, and the weights of the others count as much more.
 
     Parameters
     ----------
@@ -32,6 +43,8 @@ class PanelWeights(BaseModel):
         What one step is worth, above 0, and what a text with none gets.
     scale : Scale
         What the panel's score is measured in; scores outside are limited to its ends.
+    middle : {"mean", "median"}
+        What is taken of the steps.
 
     Raises
     ------
@@ -60,6 +73,14 @@ class PanelWeights(BaseModel):
     slope: FiniteFloat = Field(gt=0.0)
     intercept: FiniteFloat
     scale: Scale
+    middle: Middle = "mean"
+
+    @model_serializer(mode="wrap")
+    def _without_what_is_usual(self, plain: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        found: dict[str, Any] = plain(self)
+        if self.middle == "mean":
+            del found["middle"]
+        return found
 
     @model_validator(mode="after")
     def _one_number_per_member(self) -> Self:
@@ -82,13 +103,15 @@ class PanelWeights(BaseModel):
         return self
 
     @classmethod
-    def equal(cls, scales: Mapping[str, Scale]) -> Self:
-        """Return the mean of all members' shares of their scales, from 0 to 100.
+    def equal(cls, scales: Mapping[str, Scale], middle: Middle = "mean") -> Self:
+        """Return the mean of all members' shares of their scales, from 0 to 100; or the median.
 
         Parameters
         ----------
         scales : dict of str to Scale
             What each member's score is measured in, more being better.
+        middle : {"mean", "median"}
+            What is taken of the shares.
 
         Examples
         --------
@@ -105,6 +128,7 @@ class PanelWeights(BaseModel):
             slope=PERCENT.high,
             intercept=PERCENT.low,
             scale=PERCENT,
+            middle=middle,
         )
 
     @property
@@ -116,11 +140,9 @@ class PanelWeights(BaseModel):
     def apply(self, scores: Mapping[str, float | None]) -> float | None:
         """Return the panel's score of one text, None where no member that counts has one."""
         steps = self._steps(scores)
-        total = sum(weight for _, weight in steps)
-        if not total:
+        if not steps:
             return None
-        mean = sum(step * weight for step, weight in steps) / total
-        points = self.intercept + self.slope * mean
+        points = self.intercept + self.slope * self._middle_of(list(steps.values()))
         return min(max(points, self.scale.low), self.scale.high)
 
     def disagreement(self, scores: Mapping[str, float | None]) -> float | None:
@@ -134,7 +156,7 @@ class PanelWeights(BaseModel):
         >>> round(weights.disagreement({"a": 40, "b": 60}), 6)
         10.0
         """
-        steps = self._steps(scores)
+        steps = list(self._steps(scores).values())
         if len(steps) < 2:
             return None
         total = sum(weight for _, weight in steps)
@@ -142,13 +164,76 @@ class PanelWeights(BaseModel):
         variance = sum(weight * (step - mean) ** 2 for step, weight in steps) / total
         return self.slope * math.sqrt(variance)
 
-    def _steps(self, scores: Mapping[str, float | None]) -> list[tuple[float, float]]:
+    def on_percent(self) -> PanelWeights:
+        """Return the same weights, of scores that are all on 0 to 100 already."""
+        n = len(self.members)
+        return PanelWeights(
+            members=self.members,
+            centers=(0.0,) * n,
+            spreads=(1.0,) * n,
+            weights=self.weights,
+            slope=1.0,
+            intercept=0.0,
+            scale=PERCENT,
+            middle=self.middle,
+        )
+
+    def nearest(self, scores: Mapping[str, float | None]) -> str | None:
+        """Return the member whose step is nearest to the panel's, the first of several.
+
+        None where no member that counts has a score.
+
+        Examples
+        --------
+        >>> weights = PanelWeights.equal({"a": PERCENT, "b": PERCENT, "c": PERCENT})
+        >>> weights.nearest({"a": 90, "b": 60, "c": 40})
+        'b'
+        """
+        steps = self._steps(scores)
+        if not steps:
+            return None
+        middle = self._middle_of(list(steps.values()))
+        # Rounded, as members at equal distances are to be a tie.
+        return min(steps, key=lambda name: round(abs(steps[name][0] - middle), 9))
+
+    def _middle_of(self, steps: Sequence[tuple[float, float]]) -> float:
+        if self.middle == "median":
+            return weighted_median(steps)
+        total = sum(weight for _, weight in steps)
+        return sum(step * weight for step, weight in steps) / total
+
+    def _steps(self, scores: Mapping[str, float | None]) -> dict[str, tuple[float, float]]:
         """Return step and weight of every member that counts and has a score."""
         most = math.inf if self.limit is None else self.limit
-        found = []
+        found = {}
         numbers = zip(self.members, self.centers, self.spreads, self.weights, strict=True)
         for name, center, spread, weight in numbers:
             score = scores.get(name)
             if weight > 0 and score is not None:
-                found.append((min(max((score - center) / spread, -most), most), weight))
+                found[name] = min(max((score - center) / spread, -most), most), weight
         return found
+
+
+def weighted_median(pairs: Sequence[tuple[float, float]]) -> float:
+    """Return the median of numbers with weights above 0: half of the weight lies on either side.
+
+    Where a number ends just at half of the weight it is the mean of that and the next one, so
+    that equal weights give the plain median.
+
+    Examples
+    --------
+    >>> weighted_median([(3, 1), (1, 1), (2, 1)]), weighted_median([(1, 1), (2, 1)])
+    (2, 1.5)
+    >>> weighted_median([(1, 1), (5, 3)])
+    5
+    """
+    ordered = sorted(pairs)
+    half = math.fsum(weight for _, weight in ordered) / 2
+    below = 0.0
+    for place, (number, weight) in enumerate(ordered):
+        below += weight
+        if math.isclose(below, half, rel_tol=1e-9):
+            return (number + ordered[place + 1][0]) / 2
+        if below > half:
+            return number
+    raise AssertionError("weights are above zero")  # then one number reaches half

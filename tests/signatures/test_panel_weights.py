@@ -84,3 +84,22 @@ def test_it_is_the_same_after_a_way_through_json():
 def test_refuses_numbers_that_make_no_panel(changes, message):
     with pytest.raises(ValueError, match=message):
         PanelWeights(**{**WEIGHTS, **changes})
+
+
+def test_the_median_of_equal_weights_is_the_plain_one_and_is_written_only_where_it_is_meant():
+    scales = dict.fromkeys("abcd", PERCENT)
+    weights = PanelWeights.equal(scales, "median")
+    scores = {"a": 10, "b": 90, "c": 30, "d": None}
+    assert weights.apply(scores) == pytest.approx(30)
+    assert weights.apply(scores | {"d": 40}) == pytest.approx(35)
+    assert weights.model_dump()["middle"] == "median"
+    assert "middle" not in PanelWeights.equal(scales).model_dump(mode="json")
+    assert PanelWeights.model_validate(weights.model_dump(mode="json")) == weights
+
+
+def test_who_is_nearest_is_the_first_of_several_and_nobody_where_there_is_no_score():
+    weights = PanelWeights.equal(dict.fromkeys("abc", PERCENT))
+    assert weights.nearest({"a": None, "b": 70, "c": 10}) == "b"
+    assert weights.nearest({"a": 30, "b": 40, "c": 50}) == "b"
+    assert weights.nearest({"c": 1}) == "c"
+    assert weights.nearest({}) is None

@@ -5,10 +5,12 @@ import judgesmith.programs.offline.comparing
 import judgesmith.programs.offline.comparing_across
 import judgesmith.programs.offline.exemplars
 import judgesmith.programs.offline.inferring
+import judgesmith.programs.offline.injecting
 import judgesmith.programs.offline.judging
 import judgesmith.programs.offline.perturbing
 import judgesmith.programs.offline.planning
 import judgesmith.programs.offline.sub_aspects
+import judgesmith.programs.offline.supervising
 import judgesmith.programs.offline.writing  # noqa: F401 - they register their answers
 from judgesmith.programs.offline.answering import (
     Score,
