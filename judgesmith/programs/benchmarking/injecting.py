@@ -20,8 +20,7 @@ from judgesmith.signatures.perturbation import Skipped
 if TYPE_CHECKING:
     import dspy
 
-RULES_ALONE = "Errors are put in by rule; the model is not asked for them."
-"""What is told where a language model was given."""
+    from judgesmith.programs.benchmarking.injector import ModelInjector
 
 __all__ = ["Counts", "Job", "drawn_sub_aspects", "inject_each", "sequences"]
 
@@ -84,8 +83,9 @@ def inject_each(
     ['spelling', 'grammar']
     """
     counted = Counts() if counts is None else counts
-    if not changes_by_rule(lm) and told is not None:
-        told(RULES_ALONE)
+    if lm is not None and not changes_by_rule(lm):
+        yield from _by_model(lm, counted, concurrency, told).each(jobs)
+        return
     for job in jobs:
         rng = job.generator(seed)
         made = list(sequence_by_rule(job, job.sub_aspects, rng=rng, donors=donors))
@@ -140,8 +140,9 @@ def sequences(
     if steps < 1:
         raise ValueError(f"a sequence has 1 step or more; got {steps}.")
     counted = Counts() if counts is None else counts
-    if not changes_by_rule(lm) and told is not None:
-        told(RULES_ALONE)
+    if lm is not None and not changes_by_rule(lm):
+        yield from _by_model(lm, counted, concurrency, told).sequences(jobs, steps, seed=seed)
+        return
     for job in jobs:
         rng = job.generator(seed)
         drawn = drawn_sub_aspects(job.sub_aspects, steps, rng)
@@ -152,3 +153,11 @@ def sequences(
             counted.outcome(NO_ROOM)
         counted.sequence(len(found), steps + 1)
         yield job, found
+
+
+def _by_model(
+    lm: dspy.LM, counts: Counts, concurrency: int, told: Callable[[str], None] | None
+) -> ModelInjector:
+    from judgesmith.programs.benchmarking.injector import ModelInjector
+
+    return ModelInjector(lm, counts, concurrency=concurrency, told=told)

@@ -132,14 +132,14 @@ def differences(original: Sequence[Token], other: Sequence[Token], text: str) ->
         Difference(
             removed=(removed := range(first + i, first + i_end)),
             added=(added := range(first + j, first + j_end)),
-            edit=_edit(original, other, removed, added, text),
+            edit=edit_of(original, other, removed, added, text),
         )
         for tag, i, i_end, j, j_end in matcher.get_opcodes()
         if tag != "equal"
     ]
 
 
-def _edit(
+def edit_of(
     original: Sequence[Token], other: Sequence[Token], removed: range, added: range, text: str
 ) -> Edit:
     """Return a difference in characters; one of the blanks beside it comes or goes with it."""

@@ -95,24 +95,24 @@ class ModelPerturber:
             may_begin=beginning(1, self._lm),
         )
         for n, problem in work.faults.values():
-            self._told(_fault_in_words(n, problem))
+            self._told(fault_in_words(n, problem))
 
 
-def _fault_in_words(n: int, problem: str) -> str:
-    """Return what is told of versions that the model could not be asked for.
+def fault_in_words(n: int, problem: str, what: str = "version") -> str:
+    """Return what is told of versions, or what else, that the model could not be asked for.
 
     Examples
     --------
-    >>> _fault_in_words(2, "not asked: max_calls=3 is reached")
+    >>> fault_in_words(2, "not asked: max_calls=3 is reached")
     '2 versions were not asked for: max_calls=3 is reached. The same again with more goes on there.'
-    >>> _fault_in_words(1, "the model could not be reached: no route")
+    >>> fault_in_words(1, "the model could not be reached: no route")
     '1 version was skipped: the model could not be reached, for example: no route.'
     """
-    were = f"{n} version{'s were' if n > 1 else ' was'}"
-    what, _, why = problem.rstrip(".").partition(": ")
+    were = f"{n} {what}{'s were' if n > 1 else ' was'}"
+    happened, _, why = problem.rstrip(".").partition(": ")
     if problem.startswith(NOT_ASKED):
         return f"{were} not asked for: {why}. The same again with more goes on there."
-    return f"{were} skipped: {what}, for example: {why}."
+    return f"{were} skipped: {happened}, for example: {why}."
 
 
 class _Planning(Work[str, "tuple[str, ...] | str"]):

@@ -112,10 +112,10 @@ def verified(
     except Incomparable as fault_:
         return str(fault_)
     edits = [one.edit for one in found]
-    if fault := _added_fault(edits, text, original):
+    if fault := added_fault(edits, text, original):
         return fault
     fault = _REPLACING[perturbation.kind](tokens, other, found, original, amount)
-    return fault or _made(original, edits, other)
+    return fault or remade(original, edits, other)
 
 
 def _with_insertions(
@@ -130,11 +130,12 @@ def _with_insertions(
     if isinstance(found, str):
         return found
     edits = [one.edit for one in found]
-    fault = _added_fault(edits, text, original) or _INSERTING[kind](original, found, amount)
-    return fault or _made(original, edits, other)
+    fault = added_fault(edits, text, original) or _INSERTING[kind](original, found, amount)
+    return fault or remade(original, edits, other)
 
 
-def _made(original: str, edits: Sequence[Edit], other: Sequence[Token]) -> Perturbed | str:
+def remade(original: str, edits: Sequence[Edit], other: Sequence[Token]) -> Perturbed | str:
+    """Return what edits make of a text, or why it is not the other one, word by word."""
     passage = Passage(original)
     if not all(passage.is_between(one.start) and passage.is_between(one.end) for one in edits):
         return "a character cut apart"
@@ -151,7 +152,7 @@ def _length_fault(text: str, original: str, kind: str) -> str:
     return "too short" if len(text) < bounds.least * n - _SLACK else ""
 
 
-def _added_fault(edits: Sequence[Edit], text: str, original: str) -> str:
+def added_fault(edits: Sequence[Edit], text: str, original: str) -> str:
     """Return what is wrong with what was added, whatever was asked for."""
     added = " ".join(one.text for one in edits)
     if is_foreign(added, original):
