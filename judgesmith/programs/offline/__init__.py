@@ -5,6 +5,7 @@ import judgesmith.programs.offline.comparing
 import judgesmith.programs.offline.comparing_across
 import judgesmith.programs.offline.exemplars
 import judgesmith.programs.offline.inferring
+import judgesmith.programs.offline.injecting
 import judgesmith.programs.offline.judging
 import judgesmith.programs.offline.perturbing
 import judgesmith.programs.offline.planning
