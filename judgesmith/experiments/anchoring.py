@@ -85,45 +85,6 @@ def anchor_values(
     return found
 
 
-def worth_rating(human: Sequence[ArrayLike], levels: ArrayLike, *, most: int) -> list[int]:
-    """Return the texts that people put nearest to each rating: what a model had better rate.
-
-    A model's ratings can only add to the value of a text, so texts far from a rating by people's
-    word seldom anchor it. Leaving them out saves most of a model's calls; it may, where the model
-    disagrees with people about all that are left, cost the best anchor.
-
-    Parameters
-    ----------
-    human : sequence of array-like, one per text, in points of the scale
-        What people gave it.
-    levels : array-like, shape (n_levels,)
-        The ratings of the scale, rising.
-    most : int
-        Texts for each rating, 1 or more; earlier ones first where people say the same.
-
-    Returns
-    -------
-    list of int
-        Places of the texts, rising.
-
-    Examples
-    --------
-    >>> worth_rating([[1], [2], [1, 2], [2]], [1, 2], most=1)
-    [0, 1]
-    """
-    ratings = _levels(levels)
-    if most < 1:
-        raise ValueError(f"a rating needs 1 text or more to choose from; got {most}.")
-    far = np.full((len(human), len(ratings)), np.nan)
-    for row, h in enumerate(human):
-        people = _given(h)
-        if people.size:
-            far[row] = np.round(np.abs(people[:, None] - ratings).mean(axis=0), 9)
-    rated = np.flatnonzero(~np.isnan(far[:, 0]))
-    order = np.argsort(far[rated], axis=0, kind="stable")[:most]
-    return sorted(set(rated[order].ravel().tolist()))
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Anchor:
     """One text that stands for a rating.

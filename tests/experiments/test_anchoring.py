@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judgesmith.experiments.anchoring import Anchors, anchor_values, choose_anchors, worth_rating
+from judgesmith.experiments.anchoring import Anchors, anchor_values, choose_anchors
 
 LIKERT = [1, 2, 3, 4, 5]
 NAN = float("nan")
@@ -162,22 +162,6 @@ def test_arguments_that_do_not_fit_are_refused(change, said):
 def test_people_and_model_rate_the_same_texts():
     with pytest.raises(ValueError, match="2 and 1 texts"):
         anchor_values([[1], [2]], [[1]], [1, 2])
-
-
-class TestWorthRating:
-    def test_holds_the_texts_that_people_put_nearest_to_each_rating(self):
-        human = [[1], [1, 2], [2], [2], [3, 1], []]
-        assert worth_rating(human, [1, 2], most=1) == [0, 2]
-        assert worth_rating(human, [1, 2], most=2) == [0, 1, 2, 3]
-        assert worth_rating(human, [1, 2], most=9) == [0, 1, 2, 3, 4]
-
-    def test_is_in_order_and_without_repetition(self):
-        human = [[5], [4], [3], [2], [1]]
-        assert worth_rating(human, LIKERT, most=3) == [0, 1, 2, 3, 4]
-
-    def test_needs_one_at_least(self):
-        with pytest.raises(ValueError, match="1 text or more"):
-            worth_rating([[1]], [1, 2], most=0)
 
 
 def test_anchors_say_all_of_themselves_as_plain_values():
