@@ -169,7 +169,29 @@ def _by_report(
     for _, fits in waiting:
         number = min(fits, key=lambda one: (len(own[one]), one))
         own[number].append(fits[number])
-    return own if all(own) else NOWHERE
+    if not all(own):
+        return NOWHERE
+    for places, *quoted in zip(own, before, after, strict=True):
+        if not _is_one_error(places, quoted, tokens, other):
+            return ELSEWHERE
+    return own
+
+
+def _is_one_error(
+    places: Sequence[_Place],
+    quoted: Sequence[Sequence[range]],
+    tokens: Sequence[Token],
+    other: Sequence[Token],
+) -> bool:
+    """Say whether changes stand in one place, are the same everywhere, or move words."""
+    for side, occurrences in enumerate(quoted):
+        if any(all(_holds(one, place[side]) for place in places) for one in occurrences):
+            return True
+    gone = [tuple(tokens[one].key for one in removed) for removed, _ in places]
+    come = [tuple(other[one].key for one in added) for _, added in places]
+    if len(set(gone)) == len(set(come)) == 1:
+        return gone[0] != () and come[0] != ()
+    return sorted(sum(gone, ())) == sorted(sum(come, ()))
 
 
 def _covers(before: Sequence[range], after: Sequence[range], place: _Place) -> bool:
