@@ -19,6 +19,11 @@ from judgesmith.cli.judge_models import asked_models
 from judgesmith.cli.judged import UNTRACED, Named, criterion_option, named, refuse_criterion
 from judgesmith.cli.model_options import ModelChoice, model_options
 from judgesmith.cli.options import json_option, seed_option
+from judgesmith.cli.perspectives import (
+    asked_perspective,
+    perspective_options,
+    report_perspective,
+)
 from judgesmith.cli.printing import print_json, say, say_notes, say_wrapped
 from judgesmith.cli.progress import stage_progress
 
@@ -35,6 +40,7 @@ if TYPE_CHECKING:
 @data_options
 @target_options
 @criterion_option
+@perspective_options
 @seed_option("Of the intervals.")
 @model_options
 @json_option
@@ -46,6 +52,9 @@ def command(
     target: str,
     aggregate: str,
     criterion: str | None,
+    perspective: str | None,
+    samples: int | None,
+    answers: str | None,
     seed: int,
     concurrency: int,
     as_json: bool,
@@ -64,7 +73,23 @@ def command(
     given = named(judge)
     if given.path is None and criterion is not None:
         raise refuse_criterion(judge)
+    asked = asked_perspective(perspective, samples, answers)
     dataset = load_data(data, columns, scales)
+    if asked is not None:
+        report_perspective(
+            asked,
+            given,
+            dataset,
+            data=data,
+            target=target,
+            aggregate=aggregate,
+            criterion=criterion,
+            choice=ModelChoice(**choice),
+            seed=seed,
+            concurrency=concurrency,
+            as_json=as_json,
+        )
+        return
     rng = np.random.default_rng(seed)
     found: Evaluation | PreferenceEvaluation
     if given.path is None:

@@ -1,0 +1,236 @@
+"""``judgesmith evaluate --perspective``: the right rating, or the order of near neighbours."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from judgesmith.cli.faults import OptionError, blaming
+from judgesmith.cli.judge_models import asked_models
+from judgesmith.cli.judged import UNTRACED, Named
+from judgesmith.cli.model_options import ModelChoice
+from judgesmith.cli.numbers import WholeNumber
+from judgesmith.cli.options import Command, given_options, together
+from judgesmith.cli.printing import print_json, say_notes
+from judgesmith.cli.progress import stage_progress
+
+if TYPE_CHECKING:
+    from judgesmith.experiments import DataSet
+    from judgesmith.experiments.perspectives import PerspectiveReport
+    from judgesmith.signatures.scale import Scale
+
+PERSPECTIVE = "--perspective"
+
+
+def perspective_options(command: Command) -> Command:
+    """Add the options that ask for one perspective."""
+    return together(
+        command,
+        click.option(
+            PERSPECTIVE,
+            type=click.Choice(["global", "local"]),
+            help="Report kappa with undisputed ratings (global), or the order of texts of a source "
+            "whose ratings are neighbours (local), by criterion.",
+        ),
+        click.option(
+            "--samples",
+            type=WholeNumber(1),
+            help="With --perspective: answers to each question, at temperature 1 [default: the "
+            "judge as it was saved].",
+        ),
+        click.option(
+            "--answers",
+            metavar="LOW..HIGH",
+            help="With --perspective: what samples are asked for on [default: global the ratings' "
+            "scale, local 1..10], or scores on file are points of [default: as they look].",
+        ),
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Asked:
+    """Which perspective is asked for, and how.
+
+    Attributes
+    ----------
+    perspective : str
+        ``global`` or ``local``.
+    samples : int or None
+        Answers to each question.
+    answers : Scale or None
+        What they are given on.
+    """
+
+    perspective: str
+    samples: int | None
+    answers: Scale | None
+
+
+def asked_perspective(
+    perspective: str | None, samples: int | None, answers: str | None
+) -> Asked | None:
+    """Return what the options ask for; None where it is no perspective.
+
+    Raises
+    ------
+    OptionError
+        If an option makes no sense without one, or the scale cannot be read.
+    """
+    if perspective is None:
+        for option, given in (("--samples", samples), ("--answers", answers)):
+            if given is not None:
+                raise OptionError(
+                    f"{option} belongs to a perspective; say {PERSPECTIVE} global or local, too.",
+                    option=option,
+                )
+        return None
+    scale = None
+    if answers is not None:
+        from judgesmith.signatures.scale import Scale
+
+        with blaming("--answers"):
+            scale = Scale.parse(answers)
+    return Asked(perspective=perspective, samples=samples, answers=scale)
+
+
+def report_perspective(
+    asked: Asked,
+    given: Named,
+    dataset: DataSet,
+    *,
+    data: str,
+    target: str,
+    aggregate: str,
+    criterion: str | None,
+    choice: ModelChoice,
+    seed: int,
+    concurrency: int,
+    as_json: bool,
+) -> None:
+    """Report one perspective of a judge, or of scores on file.
+
+    Raises
+    ------
+    ValueError
+        If it cannot be: ``--target``, ``--samples``, the judge or DATA is to blame.
+    """
+    import numpy as np
+
+    from judgesmith.cli.perspectives_text import print_perspective
+    from judgesmith.experiments.targets import meant_by, nobody_rated
+
+    wanted = None if target == "auto" else target
+    if wanted is not None and dataset.criteria:
+        with blaming("--target"):
+            if meant_by(wanted, dataset.criteria) is None:
+                raise nobody_rated([wanted], dataset, dataset.criteria)
+    common: dict[str, Any] = {
+        "perspective": asked.perspective,
+        "target": wanted,
+        "aggregate": aggregate if given_options("aggregate") else None,
+        "answers": asked.answers,
+        "rng": np.random.default_rng(seed),
+    }
+    if given.path is None:
+        found, notes = _of_judge(
+            asked, given, dataset, common, choice, data, concurrency, quiet=as_json
+        )
+    else:
+        found, notes = _of_scores(asked, given, dataset, common, criterion, data)
+    if as_json:
+        print_json(found.to_dict())
+    else:
+        print_perspective(found, name=dataset.name)
+    say_notes([*dataset.notes, *found.notes, *notes], as_json=as_json)
+
+
+def _of_judge(
+    asked: Asked,
+    given: Named,
+    dataset: DataSet,
+    common: dict[str, Any],
+    choice: ModelChoice,
+    data: str,
+    concurrency: int,
+    *,
+    quiet: bool,
+) -> tuple[PerspectiveReport, list[str]]:
+    from judgesmith.experiments.perspectives import perspective_of_judge
+    from judgesmith.programs.running import judges_sources
+    from judgesmith.programs.saved import SavedJudge
+    from judgesmith.programs.saved_kinds import load_saved
+
+    saved = load_saved(given.text)
+    ranks = judges_sources(saved)
+    if asked.samples is not None and (ranks or not isinstance(saved, SavedJudge)):
+        what = "compares texts" if ranks else "holds others"
+        raise OptionError(
+            f"samples are taken of a judge that scores texts itself, and this one {what}; leave "
+            "--samples out to take it as it was saved.",
+            option="--samples",
+        )
+    if asked.samples is None and asked.answers is not None:
+        raise OptionError(
+            "a judge answers on the scale that it was saved with; say --samples N to ask it on "
+            "another.",
+            option="--answers",
+        )
+    if ranks and asked.perspective == "global":
+        raise OptionError(
+            "scores of a judge that compares are ranks within a source, and no ratings; take the "
+            "local perspective.",
+            option=PERSPECTIVE,
+        )
+    run_id = f"evaluate {saved.fingerprint} {dataset.digest} {asked}"
+    saved, lms = asked_models(saved, choice, run_id=run_id)
+    with stage_progress(quiet=quiet) as progress, blaming(data):
+        tell = None if progress is None else (lambda n: progress("texts", n, None))
+        return (
+            perspective_of_judge(
+                saved,
+                dataset,
+                **common,
+                samples=asked.samples,
+                lm=lms[0],
+                models=[str(lm.model) for lm in lms],
+                label=given.text,
+                concurrency=concurrency,
+                progress=tell,
+            ),
+            [],
+        )
+
+
+def _of_scores(
+    asked: Asked,
+    given: Named,
+    dataset: DataSet,
+    common: dict[str, Any],
+    criterion: str | None,
+    data: str,
+) -> tuple[PerspectiveReport, list[str]]:
+    from judgesmith.experiments.perspective_scores import recorded_by_criterion
+    from judgesmith.experiments.perspectives import perspective_of_scores
+
+    if asked.samples is not None:
+        raise OptionError(
+            "scores on file have the samples that they have; leave --samples out.",
+            option="--samples",
+        )
+    assert given.path is not None
+    if criterion is None and common["target"] is not None:
+        with blaming(given.text):
+            every = recorded_by_criterion(given.path, dataset, judge=given.recorded)
+        named = {one: scores for one, scores in every.items() if one == common["target"]}
+        scores = named or every
+    else:
+        with blaming(given.text):
+            scores = recorded_by_criterion(
+                given.path, dataset, judge=given.recorded, criterion=criterion
+            )
+    with blaming(data):
+        found = perspective_of_scores(scores, dataset, **common)
+    notes = {note: None for one in scores.values() for note in given.unused(one, dataset)}
+    return found, [*notes, UNTRACED]

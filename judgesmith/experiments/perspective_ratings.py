@@ -1,0 +1,250 @@
+"""What counts as right when a judge is judged: one level per text, of those that are beyond doubt.
+
+An average of ordinal ratings is a level that nobody may have given, so that only texts on which
+all raters agree are kept, unless another aggregation is asked for. Texts of a built benchmark have
+their rating by construction.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from judgesmith.experiments.dataset import DataSet
+from judgesmith.experiments.ratings import Aggregate, rating_value
+from judgesmith.metrics import UnanimousCounts, nearest_levels, unanimous_counts, unanimous_ratings
+from judgesmith.metrics.checks import FloatArray
+from judgesmith.metrics.ratings.rating_levels import MOST_LEVELS
+from judgesmith.signatures.rated import RatedItem
+from judgesmith.signatures.scale import Scale
+
+PROVENANCE = "provenance"
+"""The field in which a row of a built benchmark says how it was made."""
+
+DETAIL = "human_detail"
+"""The field in which a row says that only a ``mean`` of its ratings was published."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class RightLevels:
+    """The level that each text of a set should get on one criterion.
+
+    Attributes
+    ----------
+    criterion : str
+        What was rated.
+    scale : Scale
+        The rating form.
+    levels : array, shape (n_levels,), in points of the scale, or None
+        All of its levels, used or not; None where ratings lie between whole points, or there are
+        too many of these.
+    values : array, shape (n_items,), in points of the scale
+        nan where a text has no level. Higher is better: where people counted faults, the scale is
+        turned round.
+    counts : UnanimousCounts or None
+        What was kept and left out, level by level, in points as people gave them; None where
+        ratings were aggregated otherwise, and nothing was left out.
+    n_unrated, n_built : int
+        Texts that nobody rated on the criterion, and those that were made to have their rating.
+    """
+
+    criterion: str
+    scale: Scale
+    levels: FloatArray | None
+    values: FloatArray
+    counts: UnanimousCounts | None
+    n_unrated: int
+    n_built: int
+
+    @property
+    def kept(self) -> np.ndarray:
+        """Return the places of the texts that have a level."""
+        return np.flatnonzero(~np.isnan(self.values))
+
+
+def right_levels(
+    dataset: DataSet, criterion: str, aggregate: Aggregate | None = None
+) -> RightLevels:
+    """Return the level that each text should get on a criterion.
+
+    Where a row says that only the mean was published (``human_detail: mean``), or its one rating
+    is no level, a mean at an end of the scale is unanimous and any other unknown. A single rating
+    that says nothing of the kind cannot be disputed or confirmed, and is left out as one of too
+    few. The rating of a row with ``provenance`` stands as it is.
+
+    Parameters
+    ----------
+    dataset : DataSet
+        Rated items.
+    criterion : str
+        One of its criteria.
+    aggregate : {"mean", "median", "mode", "unanimous"} or None
+        How several ratings become one; None and ``unanimous`` keep the undisputed ones alone.
+
+    Raises
+    ------
+    ValueError
+        If the ratings hold too many different numbers to be levels.
+
+    Examples
+    --------
+    >>> likert = {"clear": Scale(low=1, high=5)}
+    >>> said = [(4, 4), (4, 5), (5,)]
+    >>> items = [RatedItem(response="", human={"clear": one}, scale=likert) for one in said]
+    >>> data = DataSet(name="toy", items=tuple(items))
+    >>> found = right_levels(data, "clear")
+    >>> found.values.tolist(), found.counts.n_kept, found.counts.n_too_few
+    ([4.0, nan, nan], (0, 0, 0, 1, 0), 1)
+    >>> right_levels(data, "clear", "mean").values.tolist()
+    [4.0, 4.5, 5.0]
+    """
+    scale = dataset.scales[criterion]
+    rated = [place for place, item in enumerate(dataset) if item.human.get(criterion)]
+    ratings = [tuple(dataset[place].human[criterion]) for place in rated]
+    built = [PROVENANCE in dataset[place].extra for place in rated]
+    whole = whole_levels(scale)
+    is_mean = [_is_mean(dataset[i], one, whole) for i, one in zip(rated, ratings, strict=True)]
+    known = [
+        one for one, mean, made in zip(ratings, is_mean, built, strict=True) if made or not mean
+    ]
+    as_given = aggregate is None or aggregate == "unanimous"
+    levels = None if as_given and not _are_whole(known) else whole
+    values = np.full(len(dataset), np.nan)
+    counts = None
+    if aggregate is None or aggregate == "unanimous":
+        table = _table(ratings, built)
+        rungs = levels if levels is not None else _observed(known, scale, criterion)
+        lone = np.asarray(is_mean, dtype=bool) & ~np.asarray(built, dtype=bool)
+        given = unanimous_ratings(table, levels=rungs, is_mean=lone)
+        counts = unanimous_counts(table, levels=rungs, is_mean=lone)
+    else:
+        # None of these is without a rating, or without a value.
+        several = (rating_value(one, aggregate) for one in ratings)
+        given = np.asarray([one for one in several if one is not None], np.float64)
+    values[rated] = given if scale.higher_is_better else scale.low + scale.high - given
+    return RightLevels(
+        criterion=criterion,
+        scale=scale,
+        levels=levels,
+        values=values,
+        counts=counts,
+        n_unrated=len(dataset) - len(rated),
+        n_built=sum(built),
+    )
+
+
+def whole_levels(scale: Scale) -> FloatArray | None:
+    """Return the whole points of a scale; None where its ends are none, or there are too many.
+
+    Examples
+    --------
+    >>> whole_levels(Scale(low=1, high=3)), whole_levels(Scale(low=0, high=0.5))
+    (array([1., 2., 3.]), None)
+    """
+    whole = scale.low.is_integer() and scale.high.is_integer()
+    if not whole or scale.high - scale.low >= MOST_LEVELS:
+        return None
+    return np.arange(scale.low, scale.high + 1)
+
+
+def on_levels_of(right: RightLevels) -> FloatArray:
+    """Return the levels that texts should get, those between two brought to the nearest.
+
+    Raises
+    ------
+    ValueError
+        If the scale has no levels to bring them to.
+    """
+    if whole_levels(right.scale) is None:
+        raise ValueError(
+            f"the scale of {right.criterion}, {right.scale}, has no levels that a rating could "
+            f"hit or miss: at most {MOST_LEVELS} whole points. Take the local perspective, which "
+            "needs no levels."
+        )
+    if right.levels is None:
+        raise ValueError(
+            f"some ratings on {right.criterion} lie between the whole points of {right.scale}, "
+            "where they are no levels that raters can agree on. Say --aggregate mode to bring each "
+            "text's to the nearest level, or take the local perspective."
+        )
+    return nearest_levels(right.values, levels=right.levels)
+
+
+def builders(dataset: DataSet) -> Mapping[str, tuple[str, ...]]:
+    """Return which models built a benchmark, by role; none of a set that people wrote and rated.
+
+    Examples
+    --------
+    >>> made = {"provenance": {"built_by": {"injector": "openai/a"}}}
+    >>> builders(DataSet(name="toy", items=(RatedItem(response="", extra=made),)))
+    {'injector': ('openai/a',)}
+    """
+    found: dict[str, dict[str, None]] = {}
+    for item in dataset:
+        made = provenance_of(item).get("built_by")
+        for role, model in made.items() if isinstance(made, Mapping) else ():
+            if isinstance(model, str) and model:
+                found.setdefault(str(role), {})[model] = None
+    return {role: tuple(models) for role, models in found.items()}
+
+
+def errors_of(dataset: DataSet) -> FloatArray:
+    """Return how many errors were put into each text, nan where nobody says.
+
+    Examples
+    --------
+    >>> rows = [{"provenance": {"n_errors": 2}}, {}]
+    >>> items = [RatedItem(response="", extra=extra) for extra in rows]
+    >>> errors_of(DataSet(name="toy", items=tuple(items))).tolist()
+    [2.0, nan]
+    """
+    stated = [provenance_of(item).get("n_errors") for item in dataset]
+    numbers = [
+        float(one) if isinstance(one, int) and not isinstance(one, bool) and one >= 0 else np.nan
+        for one in stated
+    ]
+    return np.asarray(numbers, dtype=float)
+
+
+def provenance_of(item: RatedItem) -> Mapping[str, Any]:
+    """Return how a row says that it was made; empty where it says nothing."""
+    stated = item.extra.get(PROVENANCE)
+    return stated if isinstance(stated, Mapping) else {}
+
+
+def _is_mean(item: RatedItem, ratings: Sequence[float], levels: FloatArray | None) -> bool:
+    if len(ratings) > 1:
+        return False
+    between = levels is not None and not _are_whole([ratings])
+    return between or item.extra.get(DETAIL) == "mean"
+
+
+def _are_whole(ratings: Sequence[Sequence[float]]) -> bool:
+    return all(float(one).is_integer() for several in ratings for one in several)
+
+
+def _table(ratings: Sequence[Sequence[float]], built: Sequence[bool]) -> FloatArray:
+    """Return one row per text; one whose rating was built in has it twice, so that it is kept."""
+    rows = [
+        (*one, *one) if made and len(one) == 1 else one
+        for one, made in zip(ratings, built, strict=True)
+    ]
+    table = np.full((len(rows), max(map(len, rows), default=1)), np.nan)
+    for row, one in zip(table, rows, strict=True):
+        row[: len(one)] = one
+    return table
+
+
+def _observed(known: Sequence[Sequence[float]], scale: Scale, criterion: str) -> FloatArray:
+    """Return the different ratings and both ends of the scale, in rising order."""
+    found = np.unique([scale.low, scale.high, *(one for several in known for one in several)])
+    if len(found) > MOST_LEVELS:
+        raise ValueError(
+            f"ratings on {criterion} are {len(found)} different numbers, too many for raters to "
+            f"agree on one; at most {MOST_LEVELS} are levels. Say --aggregate mean to take what "
+            "they said on average."
+        )
+    return found

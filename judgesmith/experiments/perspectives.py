@@ -1,0 +1,435 @@
+"""Two questions to a judge: whether it gives the right rating, and orders near neighbours.
+
+Both are asked on any rated set, of texts whose rating is beyond doubt, and on built benchmarks.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from judgesmith.experiments.dataset import DataSet, check_dataset
+from judgesmith.experiments.global_perspective import GlobalReport, global_report
+from judgesmith.experiments.local_perspective import LocalReport, local_report
+from judgesmith.experiments.perspective_ratings import (
+    RightLevels,
+    builders,
+    errors_of,
+    right_levels,
+)
+from judgesmith.experiments.perspective_scores import (
+    SampledScores,
+    asked_on,
+    judged,
+    scores_of_judge,
+    scores_on_file,
+)
+from judgesmith.experiments.ratings import Aggregate
+from judgesmith.experiments.score_files import Scores
+from judgesmith.experiments.targets import meant_by, nobody_rated
+from judgesmith.metrics import Estimate
+from judgesmith.metrics.resampling.source_draws import draws_of_sources, percentile_interval
+from judgesmith.optimizers.source_counts import Counted
+from judgesmith.programs.running import judges_sources
+from judgesmith.programs.saved import SavedJudge
+from judgesmith.programs.saved_kinds import AnySaved
+from judgesmith.signatures.rubric import folded
+from judgesmith.signatures.scale import Scale
+
+if TYPE_CHECKING:
+    import dspy
+
+Perspective = Literal["global", "local"]
+
+ONE_TO_TEN = Scale(low=1, high=10, kind="integer")
+"""What a judge answers on in the local perspective: finer steps than that add little."""
+
+TEMPERATURE = 1.0
+"""Of the samples: their spread is the judge's own doubt."""
+
+N_RESAMPLES, CONFIDENCE = 1000, 0.95
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class PerspectiveReport:
+    """A judge seen from one side, by criterion and on average.
+
+    Attributes
+    ----------
+    label : str
+        What was evaluated.
+    perspective : {"global", "local"}
+        What was asked.
+    reports : dict of str to GlobalReport or LocalReport
+        By criterion, in the data's order.
+    mean : Estimate
+        Over the criteria whose number is defined; ``n_undefined`` counts the others. Its interval
+        draws the same sources for all criteria, and is undefined where the mean is.
+    left_out : dict of str to str
+        Criteria that people rated and that have no report, and why in one sentence.
+    notes : tuple of str
+        What a reader should know.
+    """
+
+    label: str
+    perspective: Perspective
+    reports: Mapping[str, GlobalReport | LocalReport]
+    mean: Estimate
+    left_out: Mapping[str, str] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything ready for JSON."""
+        return {
+            "judge": self.label,
+            "perspective": self.perspective,
+            "criteria": {name: one.to_dict() for name, one in self.reports.items()},
+            "mean": self.mean.to_dict(),
+            "left_out": dict(self.left_out),
+            "notes": list(self.notes),
+        }
+
+
+def perspective_of_judge(
+    judge: AnySaved,
+    dataset: DataSet,
+    *,
+    perspective: Perspective,
+    target: str | None = None,
+    aggregate: Aggregate | None = None,
+    samples: int | None = None,
+    answers: Scale | None = None,
+    lm: dspy.LM | None = None,
+    models: Sequence[str] = (),
+    rng: np.random.Generator,
+    label: str = "judge",
+    concurrency: int = 32,
+    progress: Callable[[int], None] | None = None,
+) -> PerspectiveReport:
+    """Judge every text whose rating is beyond doubt, and report one perspective.
+
+    Parameters
+    ----------
+    judge : saved judge
+        Its score counts on the criterion that it was compiled for, its scores on criteria on
+        those of their names.
+    dataset : DataSet
+        Rated items, or a built benchmark. Texts that the judge was made from are left out, as
+        long as there are others.
+    perspective : {"global", "local"}
+        The right rating, or the order of near neighbours.
+    target : str or None
+        A criterion; None takes all that people rated and the judge scores.
+    aggregate : {"mean", "median", "mode", "unanimous"} or None
+        As for ``right_levels``.
+    samples : int or None
+        Answers to each question, at temperature 1; None takes the judge as it was saved.
+    answers : Scale or None
+        What they are given on; None is the scale of the ratings (global), or 1 to 10 (local).
+    lm, concurrency, progress
+        As for ``judge_items``.
+    models : sequence of str
+        Names of the models that are asked, beside those the judge was compiled with.
+    rng : Generator
+        Draws the intervals.
+    label : str
+        What the judge is called in the report.
+
+    Raises
+    ------
+    ValueError
+        If the judge scores nothing that people rated, or no criterion has a report.
+    """
+    check_dataset(dataset)
+    ranks = judges_sources(judge)
+    if ranks and perspective == "global":
+        raise ValueError(
+            "scores of a judge that compares are ranks within a source, and no ratings; take the "
+            "local perspective."
+        )
+    names, alone = _criteria(dataset, target)
+    dataset, notes = _unseen(dataset, judge)
+    if isinstance(judge, SavedJudge) and not alone:
+        known = {folded(one) for one in (judge.target, *judge.protocol.scored_criteria)}
+        left_out = {one: _NOT_SCORED for one in names if folded(one) not in known}
+        names = [one for one in names if one not in left_out]
+        if not names:
+            raise _nothing_scored(dataset)
+    else:
+        left_out = {}
+    right, refused = _right(dataset, names, aggregate)
+    found: dict[str, SampledScores] = {}
+    for scale, several in _by_answers(right, perspective, answers, samples).items():
+        asked: Any = judge
+        if scale is not None:
+            asked, why = asked_on(judge, scale, TEMPERATURE)
+            if why is not None:
+                notes[f"samples are not on {scale}: {why}."] = None
+        places = sorted({place for name in several for place in right[name].kept.tolist()})
+        judgements = judged(
+            asked, dataset, places, samples, lm=lm, concurrency=concurrency, progress=progress
+        )
+        for name in several:
+            scores = scores_of_judge(
+                judgements, len(dataset), name, own=judge.target, scale=judge.scale, alone=alone
+            )
+            if scores is None:
+                left_out[name] = _NOT_SCORED
+                continue
+            found[name] = scores
+            if scores.about is not None and folded(scores.about) != folded(name):
+                notes[f"its score is for {scores.about}, and compared with {name}."] = None
+    if not found and not refused:
+        raise _nothing_scored(dataset)
+    built = builders(dataset)
+    notes |= dict.fromkeys(built_by_itself(built, {*judge.models, *models}))
+    return _report(
+        label, perspective, dataset, right, found, {**left_out, **refused}, list(notes), rng
+    )
+
+
+def perspective_of_scores(
+    scores: Mapping[str, Scores],
+    dataset: DataSet,
+    *,
+    perspective: Perspective,
+    target: str | None = None,
+    aggregate: Aggregate | None = None,
+    answers: Scale | None = None,
+    rng: np.random.Generator,
+) -> PerspectiveReport:
+    """Report one perspective of scores that are already there.
+
+    Parameters
+    ----------
+    scores : dict of str to Scores
+        By the criterion they are on, as ``recorded_by_criterion`` reads them; under the empty name
+        those that may be on any.
+    answers : Scale or None
+        What they are points of; None goes by ``scale_of_answers``.
+    dataset, perspective, target, aggregate, rng
+        As for ``perspective_of_judge``.
+
+    Raises
+    ------
+    ValueError
+        As for ``perspective_of_judge``.
+    """
+    check_dataset(dataset)
+    whole = scores.get("")
+    recorded = whole.criterion if whole is not None else None
+    if target is None and recorded is not None and meant_by(recorded, dataset.criteria):
+        target = recorded
+    names, alone = _criteria(dataset, target)
+    if whole is None and target is None:
+        names = [one for one in names if one in scores]
+    right, left_out = _right(dataset, names, aggregate)
+    found: dict[str, SampledScores] = {}
+    for name, one in right.items():
+        of_name = scores.get(name, whole)
+        scored = None
+        if of_name is not None:
+            scored = scores_on_file(
+                of_name, name, one.scale, answers=answers, alone=alone or name in scores
+            )
+        if scored is None:
+            left_out[name] = _NOT_SCORED
+        else:
+            found[name] = scored
+    if not found and not right:
+        raise ValueError("; ".join(left_out.values()))
+    if not found:
+        raise _nothing_scored(dataset)
+    label = next(iter(scores.values())).label
+    notes = []
+    if builders(dataset):
+        notes.append("scores on file do not say whether their judge built this benchmark, too.")
+    return _report(label, perspective, dataset, right, found, left_out, notes, rng)
+
+
+def built_by_itself(built: Mapping[str, Sequence[str]], models: set[str]) -> list[str]:
+    """Return a warning for every part of a benchmark that a judge's own model built.
+
+    Examples
+    --------
+    >>> built_by_itself({"injector": ["openai/a"]}, {"openai/a"})
+    ['openai/a judges texts that it built itself (injector): it may prefer, or know, its own work.']
+    """
+    roles: dict[str, list[str]] = {}
+    for role, several in built.items():
+        for model in several:
+            if model in models:
+                roles.setdefault(model, []).append(role)
+    return [
+        f"{model} judges texts that it built itself ({', '.join(own)}): it may prefer, or know, "
+        "its own work."
+        for model, own in roles.items()
+    ]
+
+
+def mean_estimate(
+    parts: Sequence[Counted], n_sources: int, *, n: int, rng: np.random.Generator
+) -> Estimate:
+    """Return the mean over the parts that are defined, with an interval over shared sources.
+
+    Parameters
+    ----------
+    parts : sequence of Counted
+        Numbers as functions of how often each source is drawn.
+    n_sources : int
+        How many there are.
+    n : int
+        Rows or pairs behind all of them.
+    rng : Generator
+        Draws the sources.
+
+    Examples
+    --------
+    >>> from judgesmith.optimizers.source_counts import ratio_of_sums
+    >>> parts = [
+    ...     ratio_of_sums(np.array(yes), np.ones(3), np.arange(3), 3)
+    ...     for yes in ([1.0, 1.0, 0.0], [1.0, 0.0, 0.0])
+    ... ]
+    >>> mean_estimate(parts, 3, n=6, rng=np.random.default_rng(0)).value
+    0.5
+    """
+    known = [one for one in parts if not math.isnan(one.value)]
+    value = math.fsum(one.value for one in known) / len(known) if known else math.nan
+    low = high = math.nan
+    n_units = min((one.n_units for one in known), default=0)
+    if n_units > 1:
+        resampled = [
+            np.mean([one.of_counts(counts) for one in known], axis=0)
+            for counts in draws_of_sources(n_sources, N_RESAMPLES, rng)
+        ]
+        low, high = percentile_interval(np.concatenate(resampled), n_units, CONFIDENCE)
+    return Estimate(
+        value=value,
+        low=low,
+        high=high,
+        confidence=CONFIDENCE,
+        n=n,
+        n_groups=n_units,
+        n_undefined=len(parts) - len(known),
+    )
+
+
+_NOT_SCORED = "the judge does not score it"
+
+
+def _nothing_scored(dataset: DataSet) -> ValueError:
+    return ValueError(
+        f"the judge scores none of {', '.join(dataset.criteria)} by itself; say which its score "
+        "is to be compared with: --target NAME."
+    )
+
+
+def _criteria(dataset: DataSet, target: str | None) -> tuple[list[str], bool]:
+    """Return the criteria that are asked for, and whether the judge's score is taken as theirs."""
+    if not dataset.criteria:
+        raise ValueError(
+            f"{dataset.name} has no ratings to agree with; its {len(dataset)} items are unrated "
+            "(say --map score=COLUMN if a column holds ratings)."
+        )
+    if target is None:
+        return list(dataset.criteria), len(dataset.criteria) == 1
+    found = meant_by(target, dataset.criteria)
+    if found is None:
+        raise nobody_rated([target], dataset, dataset.criteria)
+    return [found], True
+
+
+def _unseen(dataset: DataSet, judge: AnySaved) -> tuple[DataSet, dict[str, None]]:
+    """Return the texts that the judge was not made from, and a note if there are others."""
+    seen = np.asarray([item.key in judge.seen_keys for item in dataset], dtype=bool)
+    if not seen.any():
+        return dataset, {}
+    if seen.all():
+        return dataset, {"the judge was made from all of these texts, which flatters it.": None}
+    left = dataset.subset(np.flatnonzero(~seen).tolist())
+    note = f"{seen.sum()} of {len(dataset)} texts, those that the judge was made from, are left out"
+    return left, {f"{note}.": None}
+
+
+def _right(
+    dataset: DataSet, names: Sequence[str], aggregate: Aggregate | None
+) -> tuple[dict[str, RightLevels], dict[str, str]]:
+    """Return the right levels by criterion, and why criteria have none."""
+    right, refused = {}, {}
+    for name in names:
+        try:
+            right[name] = right_levels(dataset, name, aggregate)
+        except ValueError as fault:
+            refused[name] = str(fault)
+    return right, refused
+
+
+def _by_answers(
+    right: Mapping[str, RightLevels],
+    perspective: Perspective,
+    answers: Scale | None,
+    samples: int | None,
+) -> dict[Scale | None, list[str]]:
+    """Return the criteria by what the judge is asked to answer on; None is its own way."""
+    if samples is None:
+        return {None: list(right)} if right else {}
+    found: dict[Scale | None, list[str]] = {}
+    for name, one in right.items():
+        scale = answers or (ONE_TO_TEN if perspective == "local" else _plain(one.scale))
+        found.setdefault(scale, []).append(name)
+    return found
+
+
+def _plain(scale: Scale) -> Scale:
+    """Return the scale of ratings as one to answer on: named levels keep their names.
+
+    Where people count faults, more is still better for a judge, and names would say the contrary.
+    """
+    if scale.labels and scale.higher_is_better:
+        return scale
+    return Scale(low=scale.low, high=scale.high)
+
+
+def _report(
+    label: str,
+    perspective: Perspective,
+    dataset: DataSet,
+    right: Mapping[str, RightLevels],
+    found: Mapping[str, SampledScores],
+    left_out: Mapping[str, str],
+    notes: Sequence[str],
+    rng: np.random.Generator,
+) -> PerspectiveReport:
+    reports: dict[str, GlobalReport | LocalReport] = {}
+    refused = dict(left_out)
+    n_errors = errors_of(dataset)
+    # The same resamples for every criterion: none depends on which others there are.
+    seed = int(rng.integers(2**63))
+    for name, scores in found.items():
+        try:
+            if perspective == "global":
+                own = np.random.default_rng(seed)
+                reports[name] = global_report(right[name], scores, dataset.groups, rng=own)
+            else:
+                reports[name] = local_report(right[name], scores, dataset.groups, n_errors=n_errors)
+        except ValueError as fault:
+            refused[name] = str(fault)
+    if not reports:
+        raise ValueError(next((why for why in refused.values() if why != _NOT_SCORED), _NOT_SCORED))
+    return PerspectiveReport(
+        label=label,
+        perspective=perspective,
+        reports={name: reports[name] for name in dataset.criteria if name in reports},
+        mean=mean_estimate(
+            [one.counted for one in reports.values()],
+            int(dataset.groups.max(initial=-1)) + 1,
+            n=sum(one.value.n for one in reports.values()),
+            rng=np.random.default_rng(seed),
+        ),
+        left_out=refused,
+        notes=tuple(notes),
+    )
