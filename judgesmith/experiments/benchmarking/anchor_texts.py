@@ -1,0 +1,146 @@
+"""The anchors of a benchmark: existing texts that people and a model rate alike."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from judgesmith.experiments.anchor_comparisons import compare_anchors
+from judgesmith.experiments.anchoring import Anchors, anchor_values, choose_anchors
+from judgesmith.experiments.benchmarking.models import refuse_unfinished
+from judgesmith.experiments.benchmarking.plan import Plan
+from judgesmith.experiments.benchmarking.rater import model_ratings
+from judgesmith.experiments.benchmarking.rating_levels import rating_levels
+from judgesmith.experiments.dataset import DataSet
+from judgesmith.experiments.neighbour_probabilities import ComparatorAccuracy, comparator_accuracy
+from judgesmith.metrics.record import plain
+from judgesmith.signatures.rated import RatedItem
+from judgesmith.signatures.rubric import Criterion
+from judgesmith.signatures.scale import Scale
+
+LOOKED_AT = 8
+"""How many times as many texts the model rates as there are to be anchors of each rating."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class AnchorTexts:
+    """The anchors of one criterion.
+
+    Attributes
+    ----------
+    criterion : Criterion
+        What they stand for.
+    scale : Scale
+        Of the ratings.
+    items : tuple of tuple of RatedItem
+        By rating, the lowest first.
+    chosen : Anchors
+        How good they are.
+    accuracy : ComparatorAccuracy
+        How often the comparator prefers the one with the higher rating.
+    """
+
+    criterion: Criterion
+    scale: Scale
+    items: tuple[tuple[RatedItem, ...], ...]
+    chosen: Anchors
+    accuracy: ComparatorAccuracy
+
+    @property
+    def levels(self) -> tuple[float, ...]:
+        """The ratings of the scale, rising."""
+        return self.chosen.levels
+
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """Yield a row per anchor."""
+        for own, several in zip(self.chosen.of, self.items, strict=True):
+            for anchor, item in zip(own, several, strict=True):
+                yield {
+                    "criterion": self.criterion.name,
+                    "rating": anchor.rating,
+                    "value": round(anchor.value, 9),
+                    "source_id": item.source_id,
+                    "system_id": item.system_id,
+                    "human": list(item.human[self.criterion.name]),
+                    "response": item.response,
+                }
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what the report says of them."""
+        said: dict[str, Any] = {
+            name: value for name, value in self.chosen.to_dict().items() if name != "anchors"
+        }
+        per_rating = [len(several) for several in self.items]
+        return {**said, "per_rating": per_rating, "accuracy": plain(self.accuracy)}
+
+
+def anchor_texts(plan: Plan, criterion: Criterion) -> AnchorTexts:
+    """Return the anchors of a criterion, which the rater has rated and the comparator compared.
+
+    Of all rated texts the rater is shown those that people rated nearest to each rating,
+    ``LOOKED_AT`` times as many as are wanted. One that people rated farther off could only be a
+    better anchor if the rater disagreed with them on nearly all of these.
+
+    Raises
+    ------
+    UnfinishedError
+        If the budget ended before.
+    ValueError
+        If the scale is none of few whole points, or no text anchors one of them.
+    ModelError, LedgerError
+        If a model cannot be asked at all, or the ledger not used.
+    """
+    name, settings = criterion.name, plan.settings
+    scale = plan.dataset.scales.get(name)
+    levels = rating_levels(name, scale)
+    assert scale is not None
+    looked_at = texts_looked_at(plan.dataset, name, levels, settings.n_anchors)
+    items = [plan.dataset[index] for index in looked_at]
+    human = [item.human[name] for item in items]
+    with plan.models.step("anchors rated", "rater") as lm:
+        rated = model_ratings(
+            items,
+            criterion,
+            scale,
+            settings.n_samples,
+            task=plan.task,
+            lm=lm,
+            concurrency=plan.models.concurrency,
+            progress=plan.tells(f"anchors rated ({name})", len(items)),
+        )
+    groups = plan.dataset.groups
+    chosen = choose_anchors(
+        anchor_values(human, rated, levels),
+        levels=levels,
+        human=human,
+        sources=[int(groups[index]) for index in looked_at],
+        ids=[f"{item.source_id} {item.system_id}" for item in items],
+        per_rating=settings.n_anchors,
+    )
+    texts = tuple(tuple(items[one.text] for one in own) for own in chosen.of)
+    with plan.models.step("comparator checked", "comparator") as lm:
+        said, pairs, levels_of = compare_anchors(texts, plan.comparator(criterion, lm))
+    refuse_unfinished([said.tally.problem])
+    accuracy = comparator_accuracy(said.signs, pairs, levels_of=levels_of, disagreed=said.disagreed)
+    return AnchorTexts(
+        criterion=criterion, scale=scale, items=texts, chosen=chosen, accuracy=accuracy
+    )
+
+
+def texts_looked_at(
+    dataset: DataSet, name: str, levels: Sequence[float], n_anchors: int
+) -> list[int]:
+    """Return the rows, in order, that the rater is shown; see ``anchor_texts``."""
+    rated = {
+        index: given
+        for index, item in enumerate(dataset)
+        if (given := item.human.get(name)) and item.response.strip()
+    }
+
+    def farness(index: int, level: float) -> float:
+        return sum(abs(one - level) for one in rated[index]) / len(rated[index])
+
+    n = LOOKED_AT * n_anchors
+    nearest = (sorted(rated, key=lambda index: farness(index, level))[:n] for level in levels)
+    return sorted({index for own in nearest for index in own})

@@ -1,0 +1,208 @@
+"""What a benchmark starts from: criteria with their sides, and good texts for every source."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from judgesmith.experiments.benchmarking.models import BenchmarkModels, refuse_unfinished
+from judgesmith.experiments.benchmarking.plan import Plan, Progress
+from judgesmith.experiments.benchmarking.settings import BenchmarkSettings
+from judgesmith.experiments.benchmarking.sources import (
+    BenchmarkSource,
+    drawn_sources,
+    sources_of,
+)
+from judgesmith.experiments.dataset import DataSet
+from judgesmith.experiments.human_criteria import human_rubric
+from judgesmith.programs.benchmarking.references import FoundReferences, references_for
+from judgesmith.programs.benchmarking.references_written import write_references
+from judgesmith.programs.benchmarking.sub_aspects import infer_sub_aspects
+from judgesmith.programs.perturbing.donors import Donors
+from judgesmith.signatures.injection import SubAspect
+from judgesmith.signatures.rubric import Rubric
+
+
+@dataclass(frozen=True, kw_only=True)
+class Start:
+    """What is known before any model is asked.
+
+    Attributes
+    ----------
+    dataset : DataSet
+        Rated texts.
+    settings : BenchmarkSettings
+        What is built.
+    rubric : Rubric
+        The criteria, and what the texts were written for.
+    sources : tuple of BenchmarkSource
+        Those that are drawn.
+    sub_aspects : tuple of SubAspect
+        Those that somebody gave.
+    notes : tuple of str
+        In sentences.
+    """
+
+    dataset: DataSet
+    settings: BenchmarkSettings
+    rubric: Rubric
+    sources: tuple[BenchmarkSource, ...]
+    sub_aspects: tuple[SubAspect, ...]
+    notes: tuple[str, ...]
+
+    @property
+    def unnamed(self) -> Rubric:
+        """The criteria whose sides nobody gave."""
+        given = {one.criterion for one in self.sub_aspects}
+        rest = tuple(one for one in self.rubric.criteria if one.name not in given)
+        return Rubric(task=self.rubric.task, criteria=rest)
+
+
+def start_of(
+    dataset: DataSet,
+    settings: BenchmarkSettings,
+    *,
+    rubric: Rubric | None = None,
+    sub_aspects: Sequence[SubAspect] = (),
+) -> Start:
+    """Return what a benchmark starts from.
+
+    Parameters
+    ----------
+    dataset : DataSet
+        Rated texts, with references unless candidates are written.
+    settings : BenchmarkSettings
+        What is built.
+    rubric : Rubric or None
+        What the criteria mean; see ``human_rubric``.
+    sub_aspects : sequence of SubAspect
+        Sides of criteria that are to be used as they are.
+
+    Raises
+    ------
+    ValueError
+        If a criterion is not there or cannot be asked about, or there is nothing to start from.
+
+    Examples
+    --------
+    >>> from judgesmith.experiments import read_items
+    >>> settings = BenchmarkSettings(perspective="local", n_sources=2, n_candidates=1)
+    >>> start = start_of(read_items("sample"), settings)
+    >>> start.rubric.names, len(start.sources)
+    (('faithfulness', 'fluency'), 2)
+    """
+    found = human_rubric(dataset, names=settings.criteria, rubric=rubric)
+    every = sources_of(dataset)
+    rng = np.random.default_rng([settings.seed, 0])
+    sources = drawn_sources(every, settings.n_sources, rng=rng)
+    if not settings.n_candidates and not any(one.first.references for one in sources):
+        raise ValueError(
+            f"no row of {dataset.name} has a reference to start from; have texts written with "
+            "--candidates N."
+        )
+    tasks = {one.task for one in sources if one.task}
+    task = found.rubric.task or (next(iter(tasks)) if len(tasks) == 1 else "")
+    return Start(
+        dataset=dataset,
+        settings=settings,
+        rubric=Rubric(task=task, criteria=found.rubric.criteria),
+        sources=sources,
+        sub_aspects=tuple(one for one in sub_aspects if one.criterion in found.rubric.names),
+        notes=(*dataset.notes, *found.notes),
+    )
+
+
+def plan_of(
+    start: Start, models: BenchmarkModels, *, progress: Progress | None = None
+) -> tuple[Plan, dict[str, Any]]:
+    """Return what all further steps work with, and what the report says of the references.
+
+    Raises
+    ------
+    BudgetSpent, UnfinishedError
+        If the budget ended before.
+    ValueError
+        If no source has a reference.
+    ModelError, LedgerError
+        If a model cannot be asked at all, or the ledger not used.
+    """
+    notes = dict.fromkeys(start.notes)
+    sub_aspects = list(start.sub_aspects)
+    if start.unnamed.criteria:
+        with models.step("criteria taken apart", "injector") as lm:
+            sub_aspects += infer_sub_aspects(
+                start.unnamed, lm, concurrency=models.concurrency, told=notes.setdefault
+            )
+    found = _references(start, models, progress)
+    by_source = dict(zip((one.id for one in start.sources), found.by_item, strict=True))
+    kept = tuple(one for one in start.sources if by_source[one.id])
+    if not kept:
+        reasons = ", ".join(f"{n} × {reason}" for reason, n in found.dropped.items())
+        raise ValueError(f"no source has a text to start from: {reasons}; give other references.")
+    references = {one.id: by_source[one.id] for one in kept}
+    plan = Plan(
+        dataset=start.dataset,
+        settings=start.settings,
+        sources=kept,
+        references=references,
+        criteria=start.rubric.criteria,
+        task=start.rubric.task,
+        sub_aspects={
+            name: tuple(one for one in sub_aspects if one.criterion == name)
+            for name in start.rubric.names
+        },
+        models=models,
+        donors=Donors(
+            one.first.model_copy(update={"response": each.text})
+            for one in kept
+            for each in references[one.id]
+        ),
+        progress=progress,
+        notes=notes,
+    )
+    told = {
+        "candidates": found.n_candidates,
+        "chosen": sum(map(len, references.values())),
+        "dropped": dict(found.dropped),
+        "sources_without": found.n_without,
+        "problems": list(found.problems),
+    }
+    return plan, told
+
+
+def _references(
+    start: Start, models: BenchmarkModels, progress: Progress | None
+) -> FoundReferences:
+    """Return good texts for all sources, those of the data and those that the writer writes."""
+    settings, items = start.settings, [one.first for one in start.sources]
+    written: Sequence[Any] = ()
+    if settings.n_candidates:
+        with models.step("references written", "writer") as lm:
+            written = write_references(
+                items,
+                start.rubric,
+                settings.n_candidates,
+                lm,
+                concurrency=models.concurrency,
+                progress=_tell(progress, "references written"),
+            )
+        refuse_unfinished(one.problem for several in written for one in several)
+    with models.step("references rated", "rater") as lm:
+        found = references_for(
+            items,
+            start.rubric,
+            settings.n_references,
+            lm,
+            written=written,
+            concurrency=models.concurrency,
+            progress=_tell(progress, "references rated"),
+        )
+    refuse_unfinished(found.problems)
+    return found
+
+
+def _tell(progress: Progress | None, stage: str) -> Any:
+    return None if progress is None else lambda n: progress(stage, n, None)

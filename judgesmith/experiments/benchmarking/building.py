@@ -1,0 +1,161 @@
+"""A benchmark from rated data, whole: built, reported on, and written to a folder."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from judgesmith.experiments.benchmarking.beginning import Start, plan_of
+from judgesmith.experiments.benchmarking.folder import (
+    CHECKED,
+    REFERENCES,
+    earlier_checks,
+    save_benchmark,
+)
+from judgesmith.experiments.benchmarking.global_building import build_global
+from judgesmith.experiments.benchmarking.local_building import build_local
+from judgesmith.experiments.benchmarking.models import BenchmarkModels
+from judgesmith.experiments.benchmarking.plan import Plan, Progress
+from judgesmith.experiments.benchmarking.report_text import report_text
+from judgesmith.experiments.benchmarking.rows import rows_of_benchmark
+from judgesmith.experiments.benchmarking.spot_check import drawn_checks, sheet_of
+from judgesmith.experiments.sub_aspect_files import sub_aspects_yaml
+
+Rows = Sequence[Mapping[str, Any]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Benchmark:
+    """A benchmark.
+
+    Attributes
+    ----------
+    rows : sequence of rows
+        Its texts, as rated data.
+    report : dict
+        What is known of it, ready for JSON.
+    sheet : bytes
+        The spot check for people, blank.
+    sub_aspects : str
+        YAML.
+    files : dict of str to rows
+        What was used and made on the way.
+    costs : dict
+        What this process asked.
+    """
+
+    rows: Rows
+    report: Mapping[str, Any]
+    sheet: bytes
+    sub_aspects: str
+    files: Mapping[str, Rows]
+    costs: Mapping[str, Any]
+
+    def save(self, folder: Path) -> None:
+        """Write it to a folder that ``check_benchmark`` has found to be free."""
+        report = {**self.report, CHECKED: earlier_checks(folder, str(self.report["run"]))}
+        save_benchmark(
+            folder,
+            rows=self.rows,
+            report=report,
+            text=report_text(report),
+            sheet=self.sheet,
+            sub_aspects=self.sub_aspects,
+            costs=self.costs,
+            more=self.files,
+        )
+
+
+def build_benchmark(
+    start: Start, models: BenchmarkModels, *, run: str, progress: Progress | None = None
+) -> Benchmark:
+    """Return a benchmark built from rated data.
+
+    Parameters
+    ----------
+    start : Start
+        From ``start_of``.
+    models : BenchmarkModels
+        Who does the work.
+    run : str
+        Fingerprint of the run; see ``BenchmarkSettings.fingerprint``.
+    progress : Progress or None
+        Told how far it is.
+
+    Raises
+    ------
+    BudgetSpent, UnfinishedError
+        If the budget ended before it was whole; the same call with a larger one goes on from the
+        answers on record.
+    ValueError
+        If nothing can be made of the data.
+    ModelError, LedgerError
+        If a model cannot be asked at all, or the ledger not used.
+
+    Examples
+    --------
+    >>> from judgesmith.experiments import read_items
+    >>> from judgesmith.experiments.benchmarking.beginning import start_of
+    >>> from judgesmith.experiments.benchmarking.settings import ROLES, BenchmarkSettings
+    >>> from judgesmith.programs.models import model
+    >>> settings = BenchmarkSettings(
+    ...     perspective="local", n_sources=1, n_candidates=1, steps=2, criteria=("fluency",)
+    ... )
+    >>> models = BenchmarkModels(by_role=dict.fromkeys(ROLES, model("offline", ledger=None)))
+    >>> made = build_benchmark(start_of(read_items("sample"), settings), models, run="example")
+    >>> [(row["system_id"], row["human"]) for row in made.rows]
+    [('fluency-0', {'fluency': [2]}), ('fluency-1', {'fluency': [1]}), \
+('fluency-2', {'fluency': [0]})]
+    """
+    settings = start.settings
+    plan, references = plan_of(start, models, progress=progress)
+    build = build_global if settings.perspective == "global" else build_local
+    built = build(plan)
+    rows = list(rows_of_benchmark(built.texts, settings.perspective, models.names))
+    checks = drawn_checks(
+        rows, settings.n_spot_checks, rng=np.random.default_rng([settings.seed, 2])
+    )
+    sides = [side for criterion in plan.criteria for side in plan.sub_aspects[criterion.name]]
+    report = {
+        "run": run,
+        "perspective": settings.perspective,
+        "data": {
+            "name": start.dataset.name,
+            "digest": start.dataset.digest,
+            "rows": len(start.dataset),
+            "sources": len(start.sources),
+        },
+        "settings": settings.model_dump(mode="json"),
+        "built_by": models.names,
+        "sources": len(plan.sources),
+        "texts": len(rows),
+        "spot_checks": len(checks),
+        "references": references,
+        "definitions": {one.name: one.definition for one in plan.criteria},
+        "sub_aspects": {
+            one.name: [side.name for side in plan.sub_aspects[one.name]] for one in plan.criteria
+        },
+        "criteria": built.criteria,
+        "questions": models.questions(),
+        "notes": list(plan.notes),
+    }
+    return Benchmark(
+        rows=rows,
+        report=report,
+        sheet=sheet_of(checks),
+        sub_aspects=sub_aspects_yaml(sides),
+        files={REFERENCES: _reference_rows(plan), **built.files},
+        costs={"run": run, "steps": [asdict(one) for one in models.costs]},
+    )
+
+
+def _reference_rows(plan: Plan) -> Rows:
+    return [
+        {"source_id": source.id, **reference.model_dump(mode="json")}
+        for source in plan.sources
+        for reference in plan.references[source.id]
+    ]

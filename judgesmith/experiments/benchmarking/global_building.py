@@ -1,0 +1,261 @@
+"""The global perspective: texts with a rating on the scale of the data, found by comparisons."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from judgesmith.experiments.anchor_comparisons import AnchorRelations, compare_with_anchors
+from judgesmith.experiments.anchor_rating import AnchorRatings, rating_of
+from judgesmith.experiments.balancing import Balance, balanced
+from judgesmith.experiments.benchmarking.anchor_texts import AnchorTexts, anchor_texts
+from judgesmith.experiments.benchmarking.candidates import Candidate, Order, made_candidates
+from judgesmith.experiments.benchmarking.errors_per_rating import (
+    TRIED,
+    ErrorsPerRating,
+    errors_per_rating,
+)
+from judgesmith.experiments.benchmarking.folder import ANCHORS, CANDIDATES
+from judgesmith.experiments.benchmarking.models import refuse_unfinished
+from judgesmith.experiments.benchmarking.plan import Built, Plan, counts_dict, item_of
+from judgesmith.experiments.benchmarking.rows import BenchmarkText
+from judgesmith.experiments.benchmarking.seen_errors import OneMore, seen_errors
+from judgesmith.experiments.benchmarking.sources import BenchmarkSource, drawn_sources
+from judgesmith.experiments.neighbour_probabilities import neighbour_probabilities
+from judgesmith.metrics.record import plain
+from judgesmith.signatures.injection import Target
+from judgesmith.signatures.rubric import Criterion
+
+PILOT, MAKE = "pilot: errors put in", "errors put in"
+
+
+def build_global(plan: Plan) -> Built:
+    """Return texts with ratings, as many of each as can be had from every source.
+
+    Parameters
+    ----------
+    plan : Plan
+        What it is built from.
+
+    Raises
+    ------
+    UnfinishedError
+        If the budget ended before all was made.
+    ValueError
+        If a rating has no anchors, or no text could be rated.
+    ModelError, LedgerError
+        If a model cannot be asked at all, or the ledger not used.
+    """
+    texts: list[BenchmarkText] = []
+    criteria: dict[str, dict[str, Any]] = {}
+    anchors: list[dict[str, Any]] = []
+    lines: list[dict[str, Any]] = []
+    # All anchors before anything else: what cannot be is said before the larger part is paid.
+    chosen = [anchor_texts(plan, criterion) for criterion in plan.criteria]
+    for criterion, own in zip(plan.criteria, chosen, strict=True):
+        anchors += own.rows()
+        built = _Criterion(plan, criterion, own)
+        found = built.built()
+        texts += found.texts
+        criteria[criterion.name] = found.told
+        lines += found.lines
+    if not texts:
+        raise ValueError(
+            "no text could be rated on any criterion; use another comparator, or take "
+            "--perspective local."
+        )
+    order = {source.id: place for place, source in enumerate(plan.sources)}
+    texts.sort(key=lambda one: order[one.source.id])
+    return Built(texts=tuple(texts), criteria=criteria, files={ANCHORS: anchors, CANDIDATES: lines})
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Found:
+    texts: list[BenchmarkText]
+    told: dict[str, Any]
+    lines: list[dict[str, Any]]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _Rated:
+    """Candidates, compared with anchors and rated."""
+
+    candidates: list[Candidate]
+    relations: AnchorRelations
+    ratings: AnchorRatings
+
+
+class _Criterion:
+    """The work on one criterion."""
+
+    def __init__(self, plan: Plan, criterion: Criterion, anchors: AnchorTexts) -> None:
+        self.plan = plan
+        self.criterion = criterion
+        self.anchors = anchors
+        self.sources = tuple(one for one in plan.sources if plan.references.get(one.id))
+
+    def built(self) -> _Found:
+        """Return the texts of the criterion, and what is to be said of them."""
+        plan, settings, levels = self.plan, self.plan.settings, self.anchors.levels
+        rng = np.random.default_rng([settings.seed, 1])
+        chosen = drawn_sources(self.sources, settings.n_pilot(len(self.sources)), rng=rng)
+        needs, pilot = self._pilot(chosen)
+        if not needs.in_order:
+            plan.note(
+                f"in the pilot texts with a higher rating on {self.criterion.name} had more errors "
+                "than some with a lower one: the comparator may not see these errors."
+            )
+        candidates, counts = made_candidates(
+            plan, self.criterion, list(self._orders(needs)), step=MAKE
+        )
+        rated = self._rated(candidates, "compared with anchors")
+        balance = balanced(
+            rated.ratings.ratings,
+            rated.ratings.values,
+            sources=[one.source.id for one in candidates],
+            levels=levels,
+            per_rating=settings.per_rating,
+            all_sources=[one.id for one in plan.sources],
+        )
+        told = {
+            "anchors": self.anchors.to_dict(),
+            "pilot": {"sources": len(chosen), "ratings": needs.to_dict(), "errors": pilot},
+            "errors": counts_dict(counts),
+            "compared": rated.relations.to_dict(),
+            "tied": rated.ratings.n_tied,
+            "unrated": rated.ratings.n_unrated,
+            "balance": balance.to_dict(),
+            "texts": len(balance.kept),
+            "as_aimed": self._as_aimed(rated, balance),
+            "neighbours": self._neighbours(rated, balance),
+            "comparator": self._seen(chosen).to_dict(),
+        }
+        kept = set(balance.kept)
+        return _Found(
+            texts=[self._text(rated, place) for place in self._in_order(rated, balance)],
+            told=told,
+            lines=[self._line(rated, place, place in kept) for place in range(len(candidates))],
+        )
+
+    def _pilot(self, sources: Sequence[BenchmarkSource]) -> tuple[ErrorsPerRating, dict[str, Any]]:
+        """Return how many errors make which rating, tried on a few sources."""
+        orders = [
+            Order(source=source, reference=own[turn % len(own)], n_errors=n)
+            for source in sources
+            for turn, n in enumerate(TRIED)
+            if (own := self.plan.references[source.id])
+        ]
+        candidates, counts = made_candidates(self.plan, self.criterion, orders, step=PILOT)
+        rated = self._rated(candidates, "pilot: compared with anchors")
+        needs = errors_per_rating(
+            rated.ratings.ratings,
+            [one.target.n_errors for one in candidates],
+            levels=self.anchors.levels,
+        )
+        return needs, counts_dict(counts)
+
+    def _orders(self, needs: ErrorsPerRating) -> Iterator[Order]:
+        """Yield what is to be made of every source, each text from the next reference."""
+        for source in self.sources:
+            references = itertools.cycle(self.plan.references[source.id])
+            for rating, n_errors in zip(needs.levels, needs.n_errors, strict=True):
+                for _ in range(self.plan.settings.n_made):
+                    yield Order(
+                        source=source,
+                        reference=next(references),
+                        n_errors=n_errors,
+                        aimed=rating,
+                    )
+
+    def _rated(self, candidates: list[Candidate], step: str) -> _Rated:
+        """Return candidates with the ratings that comparisons give them."""
+        plan, levels = self.plan, self.anchors.levels
+        items = [item_of(one.source, one.target.text) for one in candidates]
+        total = len(items) * sum(map(len, self.anchors.items))
+        with plan.models.step(step, "comparator") as lm:
+            relations = compare_with_anchors(
+                items,
+                self.anchors.items,
+                plan.comparator(self.criterion, lm),
+                progress=plan.tells(f"{step} ({self.criterion.name})", total),
+            )
+        refuse_unfinished([relations.tally.problem])
+        aimed = [np.nan if one.aimed is None else one.aimed for one in candidates]
+        ratings = rating_of(
+            relations.signs, levels=levels, aimed=aimed, n_anchors=relations.n_anchors
+        )
+        return _Rated(candidates=candidates, relations=relations, ratings=ratings)
+
+    def _in_order(self, rated: _Rated, balance: Balance) -> list[int]:
+        """Return the places of what is kept, of each source the best ratings first."""
+        return sorted(
+            balance.kept,
+            key=lambda place: (-float(rated.ratings.ratings[place]), place),
+        )
+
+    def _text(self, rated: _Rated, place: int) -> BenchmarkText:
+        one = rated.candidates[place]
+        return BenchmarkText(
+            source=one.source,
+            criterion=self.criterion,
+            target=one.target,
+            reference=one.reference.id,
+            rating=float(rated.ratings.ratings[place]),
+            scale=self.anchors.scale,
+            more={"aimed": one.aimed, "value": round(float(rated.ratings.values[place]), 9)},
+        )
+
+    def _line(self, rated: _Rated, place: int, kept: bool) -> dict[str, Any]:
+        """Return what became of a candidate."""
+        one = rated.candidates[place]
+        rating, value = rated.ratings.ratings[place], rated.ratings.values[place]
+        return {
+            "source_id": one.source.id,
+            "criterion": self.criterion.name,
+            "reference": one.reference.id,
+            "n_errors": one.target.n_errors,
+            "aimed": one.aimed,
+            "rating": plain(float(rating)),
+            "value": plain(round(float(value), 9)),
+            "kept": kept,
+        }
+
+    def _as_aimed(self, rated: _Rated, balance: Balance) -> dict[str, Any]:
+        """Return how many of the texts that are kept have the rating they were made for."""
+        aimed = [rated.candidates[place].aimed for place in balance.kept]
+        given = [float(rated.ratings.ratings[place]) for place in balance.kept]
+        n_equal = sum(a == b for a, b in zip(aimed, given, strict=True))
+        return {"texts": len(given), "as_aimed": n_equal}
+
+    def _neighbours(self, rated: _Rated, balance: Balance) -> Any:
+        kept = list(balance.kept)
+        return plain(
+            neighbour_probabilities(
+                rated.relations.signs[kept],
+                rated.ratings.ratings[kept],
+                levels=self.anchors.levels,
+                sources=[rated.candidates[place].source.id for place in kept],
+                n_anchors=rated.relations.n_anchors[kept],
+            )
+        )
+
+    def _seen(self, sources: Sequence[BenchmarkSource]) -> Any:
+        """Return what the comparator notices of single errors of every side."""
+        plan = self.plan
+        orders = [
+            Order(source=source, reference=reference, n_errors=1, sides=(side,))
+            for source in sources
+            for reference in plan.references[source.id]
+            for side in plan.sub_aspects[self.criterion.name]
+        ]
+        made, _ = made_candidates(plan, self.criterion, orders, step="single errors put in")
+        pairs = [
+            OneMore(source=one.source, better=Target(text=one.reference.text), worse=one.target)
+            for one in made
+        ]
+        with plan.models.step("comparator checked", "comparator") as lm:
+            return seen_errors(pairs, plan.comparator(self.criterion, lm))

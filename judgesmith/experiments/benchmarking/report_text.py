@@ -1,0 +1,256 @@
+"""What is known of a benchmark, as tables and sentences for people."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from judgesmith.experiments.benchmarking.folder import CHECKED, COSTS
+
+Report = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReportTable:
+    """One table of a report.
+
+    Attributes
+    ----------
+    title : str
+        What it shows.
+    header : tuple of str
+        Names of the columns.
+    rows : tuple of tuple of str
+        Cells.
+    """
+
+    title: str
+    header: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+
+def estimate_cell(estimate: Mapping[str, Any] | None) -> str:
+    """Return an estimate of a report with its interval.
+
+    Examples
+    --------
+    >>> estimate_cell({"value": 0.8412, "low": 0.8, "high": None})
+    '0.841'
+    >>> estimate_cell({"value": 0.8412, "low": 0.8, "high": 0.9}), estimate_cell(None)
+    ('0.841 [0.800, 0.900]', 'undefined')
+    """
+    if estimate is None or estimate.get("value") is None:
+        return "undefined"
+    low, high = estimate.get("low"), estimate.get("high")
+    within = "" if low is None or high is None else f" [{low:.3f}, {high:.3f}]"
+    return f"{estimate['value']:.3f}{within}"
+
+
+def share_cell(value: float | None) -> str:
+    """Return a share, or that there is none."""
+    return "undefined" if value is None else f"{value:.3f}"
+
+
+def report_tables(report: Report) -> Iterator[ReportTable]:
+    """Yield the tables of a report, the most important first."""
+    build = _global_tables if report["perspective"] == "global" else _local_tables
+    yield from build(report["criteria"])
+    yield _seen(report["criteria"])
+    yield _errors(report["criteria"])
+    yield ReportTable(
+        title="What was asked, of whom",
+        header=("step", "role", "model", "answers"),
+        rows=tuple(
+            (one["step"], one["role"], one["model"], str(one["questions"]))
+            for one in report["questions"]
+        ),
+    )
+
+
+def blind_kinds_of(report: Report) -> dict[str, list[str]]:
+    """Return the kinds of errors that the comparator misses in most pairs, by criterion."""
+    found = {
+        name: [one["kind"] for one in own["comparator"]["kinds"] if one["sight"] == "blind"]
+        for name, own in report["criteria"].items()
+    }
+    return {name: kinds for name, kinds in found.items() if kinds}
+
+
+def report_text(report: Report) -> str:
+    """Return a report in Markdown.
+
+    Parameters
+    ----------
+    report : dict
+        As ``build_benchmark`` makes it, with what people said of it, if they did.
+    """
+    lines = [
+        f"# Benchmark of {_plain(report['data']['name'])}, {report['perspective']} perspective",
+        "",
+        f"{report['texts']} texts about {report['sources']} of {report['data']['sources']} sources "
+        f"(run {report['run']}). Files: `benchmark.jsonl` is rated data; `sub_aspects.yaml` can be "
+        f"edited and given back; `{COSTS}` says what the last process paid.",
+        "",
+        _references(report["references"]),
+        "",
+    ]
+    for table in report_tables(report):
+        lines += [f"## {table.title}", "", *_markdown(table), ""]
+    blind = blind_kinds_of(report)
+    lines += ["## What the comparator cannot see", ""]
+    lines += [f"- {_plain(name)}: {_plain(', '.join(kinds))}" for name, kinds in blind.items()] or [
+        "No kind of error is surely missed in most pairs."
+    ]
+    lines += ["", "## What people say", "", *_checked(report.get(CHECKED))]
+    if report["notes"]:
+        lines += ["", "## Notes", "", *(f"- {_plain(note)}" for note in report["notes"])]
+    return "\n".join(lines) + "\n"
+
+
+def _references(told: Report) -> str:
+    dropped = ", ".join(f"{n} {reason}" for reason, n in told["dropped"].items())
+    without = told["sources_without"]
+    return (
+        f"{told['chosen']} good texts were chosen from {told['candidates']}"
+        + (f"; left out: {_plain(dropped)}" if dropped else "")
+        + (f"; {without} sources have none and are left out" if without else "")
+        + "."
+    )
+
+
+def _local_tables(criteria: Mapping[str, Report]) -> Iterator[ReportTable]:
+    yield ReportTable(
+        title="Sequences",
+        header=("criterion", "sequences", "texts", "ended early", "lost", "longest", "shortest"),
+        rows=tuple(
+            (
+                name,
+                str(own["sequences"]),
+                str(own["texts"]),
+                str(own["short"]),
+                str(own["lost"]),
+                max(own["lengths"], key=int, default="0"),
+                min(own["lengths"], key=int, default="0"),
+            )
+            for name, own in criteria.items()
+        ),
+    )
+
+
+def _global_tables(criteria: Mapping[str, Report]) -> Iterator[ReportTable]:
+    yield ReportTable(
+        title="Texts by rating",
+        header=("criterion", "rating", "errors", "rated", "kept", "missing", "sources lacking"),
+        rows=tuple(
+            (
+                name,
+                f"{one['rating']:g}",
+                str(own["pilot"]["ratings"][f"{one['rating']:g}"]["n_errors"]),
+                *(str(one[key]) for key in ("rated", "kept", "missing", "sources_lacking")),
+            )
+            for name, own in criteria.items()
+            for one in own["balance"]["ratings"]
+        ),
+    )
+    sides = ("beats_below", "beats_own", "loses_to_own", "loses_to_above")
+    yield ReportTable(
+        title="How often a text beats anchors and loses to them",
+        header=("criterion", "beats below", "beats own", "loses to own", "loses to above"),
+        rows=tuple(
+            (name, *(estimate_cell(own["neighbours"][side]) for side in sides))
+            for name, own in criteria.items()
+        ),
+    )
+    yield ReportTable(
+        title="Anchors",
+        header=("criterion", "per rating", "value over 1", "accuracy on pairs", "orders disagree"),
+        rows=tuple(
+            (
+                name,
+                ", ".join(map(str, own["anchors"]["per_rating"])),
+                str(own["anchors"]["n_far"]),
+                estimate_cell(own["anchors"]["accuracy"]),
+                share_cell(own["anchors"]["accuracy"]["disagree"]),
+            )
+            for name, own in criteria.items()
+        ),
+    )
+
+
+def _seen(criteria: Mapping[str, Report]) -> ReportTable:
+    rows = []
+    for name, own in criteria.items():
+        seen = own["comparator"]
+        rows.append((name, "all", estimate_cell(seen["accuracy"]), str(seen["accuracy"]["n"]), ""))
+        rows += [
+            (name, one["kind"], estimate_cell(one["seen"]), str(one["seen"]["n"]), one["sight"])
+            for one in seen["kinds"]
+        ]
+    return ReportTable(
+        title="How often the comparator prefers the text with one error less",
+        header=("criterion", "error", "share", "pairs", ""),
+        rows=tuple(rows),
+    )
+
+
+def _errors(criteria: Mapping[str, Report]) -> ReportTable:
+    return ReportTable(
+        title="Errors put in",
+        header=("criterion", "wanted", "made", "asked", "again", "not made, and why"),
+        rows=tuple(
+            (
+                name,
+                *(str(own["errors"][key]) for key in ("wanted", "made", "asked", "retried")),
+                "; ".join(f"{n} {reason}" for reason, n in own["errors"]["dropped"].items()),
+            )
+            for name, own in criteria.items()
+        ),
+    )
+
+
+def checks_table(checked: Report) -> ReportTable:
+    """Return what people say as a table."""
+    rows = [("all", estimate_cell(checked["right"]))]
+    if checked["near"] is not None:
+        rows.append(("all, within one point", estimate_cell(checked["near"])))
+    rows += [(name, estimate_cell(one)) for name, one in checked["by_criterion"].items()]
+    rows += [(f"rater {name}", share_cell(one)) for name, one in checked["by_rater"].items()]
+    if checked["agreement"] is not None:
+        rows.append(("raters with each other", share_cell(checked["agreement"])))
+    return ReportTable(
+        title="How often people say what the benchmark says", header=("", "share"), rows=tuple(rows)
+    )
+
+
+def _checked(checked: Report | None) -> list[str]:
+    if checked is None:
+        return [
+            "Nobody has checked it yet: fill in copies of `spot_check.csv`, and give them back "
+            "with `--spot-check`."
+        ]
+    counts = f"{checked['answers']} answers to {checked['checks']} questions, "
+    return [counts + f"{checked['blank']} left blank.", "", *_markdown(checks_table(checked))]
+
+
+def _markdown(table: ReportTable) -> list[str]:
+    def line(cells: Sequence[str]) -> str:
+        return f"| {' | '.join(_plain(cell) for cell in cells)} |"
+
+    return [line(table.header), f"|{' --- |' * len(table.header)}", *map(line, table.rows)]
+
+
+_MARKS = re.compile(r"([\\`*_\[\]|#])")
+
+
+def _plain(text: str) -> str:
+    r"""Return a text from anywhere as Markdown shows it, on one line.
+
+    Examples
+    --------
+    >>> _plain("a|b <b>\n*c*")
+    'a\\|b &lt;b&gt; \\*c\\*'
+    """
+    return _MARKS.sub(r"\\\1", html.escape(" ".join(text.split()), quote=False))
