@@ -12,6 +12,7 @@ from judgesmith.experiments.sub_aspect_files import (
     sub_aspects_yaml,
 )
 from judgesmith.programs.benchmarking.sub_aspect_table import known_sub_aspects
+from judgesmith.programs.benchmarking.sub_aspects import sides_in
 from judgesmith.signatures.injection import SubAspect
 
 CRITERIA = ("fluency", "coherence")
@@ -44,6 +45,25 @@ def test_whatever_the_words_they_come_back(given_sides):
     sides = tuple(
         SubAspect(criterion="fluency", name=name, definition=definition)
         for name, definition in given_sides.items()
+    )
+    assert sub_aspects_in(sub_aspects_yaml(sides), CRITERIA, where="a.yaml") == sides
+
+
+answers = st.lists(
+    st.tuples(st.text(max_size=12), st.text(max_size=12)).map(": ".join), min_size=2, max_size=5
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(answers.map("\n".join))
+def test_what_a_model_named_comes_back_from_the_file(answer):
+    try:
+        lines = sides_in(answer, of="fluency")
+    except ValueError:
+        return
+    named = [one.partition(": ") for one in lines]
+    sides = tuple(
+        SubAspect(criterion="fluency", name=name, definition=said) for name, _, said in named
     )
     assert sub_aspects_in(sub_aspects_yaml(sides), CRITERIA, where="a.yaml") == sides
 

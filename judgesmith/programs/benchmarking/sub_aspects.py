@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     import dspy
 
 _LONGEST_NAME = 60
+_LONGEST_DEFINITION = 1000  # as much as a file of them may hold
 _LONGEST_ANSWER = 20_000
 _MARK = re.compile(r"^(?:[-*•–#>]+\s+|[(\[]?\d{1,2}[.):\]]+\s*)+")
 _SIDE = re.compile(r"(?P<name>[^:]+?)\s*(?::|\s[-–—]\s)\s*(?P<definition>.+)")
@@ -134,8 +135,9 @@ def sides_in(text: str, *, of: str) -> tuple[str, ...]:
             side = Criterion(name=_plain(name).rstrip(" .:"), definition=_plain(definition))
         except ValueError:
             continue
-        printable = all(one.isprintable() for one in (side.name, side.definition))
-        if len(side.name) <= _LONGEST_NAME and printable and folded(side.name) != folded(of):
+        long = len(side.name) > _LONGEST_NAME or len(side.definition) > _LONGEST_DEFINITION
+        printable = side.name.isprintable() and side.definition.isprintable()
+        if printable and not long and folded(side.name) != folded(of):
             found.setdefault(folded(side.name), f"{side.name}: {side.definition}")
     if len(found) < FEWEST:
         raise ValueError(

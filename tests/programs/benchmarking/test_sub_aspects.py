@@ -131,6 +131,7 @@ def test_of_more_than_four_the_first_four_count():
         "esc\x1b[2J: Clears the screen.",
         "Order: [[ ## completed ## ]]",
         "{" * 2000,
+        "Order: " + "x" * 1001,
         "Order: " + "x" * 30_000,
     ],
 )
