@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from judgesmith.signatures.scale import Scale
 
 PERSPECTIVE = "--perspective"
+_MOST_STEPS = 100
 
 
 def perspective_options(command: Command) -> Command:
@@ -92,6 +93,12 @@ def asked_perspective(
 
         with blaming("--answers"):
             scale = Scale.parse(answers)
+        whole = scale.low.is_integer() and scale.high.is_integer()
+        if samples is not None and not (whole and scale.high - scale.low <= _MOST_STEPS):
+            raise OptionError(
+                f"models answer in whole points, at most {_MOST_STEPS + 1} of them; got {scale}.",
+                option="--answers",
+            )
     return Asked(perspective=perspective, samples=samples, answers=scale)
 
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from judgesmith.experiments.agreeing import Unscored
 from judgesmith.experiments.perspective_ratings import RightLevels, on_levels_of
-from judgesmith.experiments.perspective_scores import SampledScores
+from judgesmith.experiments.perspective_scores import OUTSIDE, SampledScores
 from judgesmith.metrics import (
     ConfusionMatrix,
     Estimate,
@@ -144,10 +144,12 @@ def global_report(
     ratings, problems = ratings_of(scores, right.levels)
     counts = Counter(problems[place] for place in kept.tolist() if np.isnan(ratings[place]))
     if counts.total() == len(kept):
+        why = str(counts.most_common(1)[0][0])
+        advice = "Say what its answers are points of with --answers"
+        advice = advice if why in (UNKNOWN_SCALE, OUTSIDE) else "Choose another target"
         raise ValueError(
-            f"none of the {len(kept)} texts with an undisputed rating on {right.criterion} has one "
-            f"of the judge: {counts.most_common(1)[0][0]}. Say what it answers on with --answers, "
-            "or choose another target."
+            f"none of the {len(kept)} texts with a right rating on {right.criterion} has one of "
+            f"the judge: {why}. {advice}."
         )
     own, rated, labels = ratings[kept], human[kept], sources[kept]
     judged = scores.n_samples[kept][scores.n_samples[kept] > 0]

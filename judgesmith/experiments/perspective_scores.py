@@ -11,7 +11,8 @@ import numpy as np
 
 from judgesmith.experiments.by_criterion import judged_criteria
 from judgesmith.experiments.dataset import DataSet
-from judgesmith.experiments.score_files import Scores, read_scores
+from judgesmith.experiments.recorded_pairs import PairedAnswers
+from judgesmith.experiments.score_files import Scores, read_recorded
 from judgesmith.experiments.score_matching import placed_rows
 from judgesmith.experiments.score_rows import names_in
 from judgesmith.experiments.targets import meant_by
@@ -136,6 +137,8 @@ def recorded_by_criterion(
     ------
     DataError, FileNotFoundError
         As for ``read_scores``.
+    ValueError
+        If they are on no criterion that people rated, or are comparisons.
     """
     name, rows = placed_rows(path)
     ours = [one for one in rows if judge is None or one[1].get("judge") == judge]
@@ -153,10 +156,16 @@ def recorded_by_criterion(
             f"{name} has scores on {', '.join(known)}, and people rated "
             f"{', '.join(dataset.criteria)}; say which go together: --criterion NAME --target NAME."
         )
-    return {
-        own: read_scores(path, dataset, judge=judge, criterion=recorded)
-        for own, recorded in wanted.items()
-    }
+    found = {}
+    for own, recorded in wanted.items():
+        scores = read_recorded(path, dataset, judge=judge, criterion=recorded)
+        if isinstance(scores, PairedAnswers):
+            raise ValueError(
+                f"{name} holds comparisons of two texts, such as {scores.example}, and a "
+                "perspective is one of scores; leave --perspective out to see how well they agree."
+            )
+        found[own] = scores
+    return found
 
 
 def scores_on_file(

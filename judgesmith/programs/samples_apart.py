@@ -126,8 +126,10 @@ def _of_sample(steps: AnySteps[Value], sample: int, n: int) -> Generator[Any, An
     try:
         asked = next(steps)
         while True:
-            several = isinstance(asked, tuple)
-            reply = yield tuple(map(numbered, asked)) if several else numbered(asked)
+            if isinstance(asked, tuple):
+                reply = yield tuple(map(numbered, asked))
+            else:
+                reply = yield numbered(asked)
             asked = steps.send(reply)
     except StopIteration as end:
         value: Value = end.value
