@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from judgesmith.experiments.dataset import DataSet
-from judgesmith.experiments.targets import targets_of
+from judgesmith.experiments.targets import UselessTargetError, targets_of
 
 GOOD = 0.75
 """How far up the scale a response stands at least, as a fraction."""
@@ -30,12 +30,12 @@ def best_responses(
     -------
     tuple of tuple of str
         For each source the best first, of equals the earlier; none where any of its rows names a
-        reference that is not blank.
+        reference that is not blank, and none anywhere where everything is rated the same.
 
     Raises
     ------
     ValueError
-        If nobody rated anything, or everything the same.
+        If a source has no reference, and nobody rated anything.
 
     Examples
     --------
@@ -48,12 +48,18 @@ def best_responses(
     >>> best_responses(DataSet(name="toy", items=tuple(items)), [[0, 1, 2]])
     (('best', 'good'),)
     """
-    values = targets_of(dataset).fractions
+    lacking = [
+        not any(t.strip() for row in rows for t in dataset[row].references) for rows in sources
+    ]
+    if not any(lacking):
+        return ((),) * len(sources)
+    try:
+        values = targets_of(dataset).fractions
+    except UselessTargetError:
+        return ((),) * len(sources)
 
     def best(rows: Sequence[int]) -> tuple[str, ...]:
-        if any(text.strip() for row in rows for text in dataset[row].references):
-            return ()
         good = [row for row in rows if values[row] >= at_least]
         return tuple(dataset[row].response for row in sorted(good, key=lambda row: -values[row]))
 
-    return tuple(map(best, sources))
+    return tuple(best(rows) if lacks else () for rows, lacks in zip(sources, lacking, strict=True))

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from judgesmith.experiments.benchmarking.beginning import start_of
+from judgesmith.experiments.benchmarking.settings import BenchmarkSettings
 from judgesmith.experiments.best_responses import best_responses
 from judgesmith.experiments.dataset import DataSet
 from judgesmith.signatures import RatedItem, Scale
@@ -55,6 +57,30 @@ def test_a_reference_in_any_row_is_enough_unless_it_is_blank():
     assert best_responses(data, [[0, 1], [2]]) == ((), ("z",))
 
 
+def test_where_all_are_rated_the_same_none_is_known_to_be_good():
+    data = rows(("a", "x", {"wit": (5,)}, ()), ("b", "y", {"wit": (5,)}, ()))
+    assert best_responses(data, [[0], [1]]) == ((), ())
+
+
+def test_ratings_are_not_asked_for_where_nothing_is_lacking():
+    assert best_responses(rows(("a", "x", {}, ("A reference.",))), [[0]]) == ((),)
+
+
 def test_without_ratings_nothing_is_good():
     with pytest.raises(ValueError, match="rated"):
         best_responses(rows(("a", "x", {}, ())), [[0]])
+
+
+def test_a_benchmark_starts_from_them_and_says_so():
+    data = rows(("a", "x", {"wit": (5,)}, ()), ("b", "y", {"wit": (1,)}, ()))
+    start = start_of(data, BenchmarkSettings(perspective="local"))
+    assert start.responses == (("x",), ())
+    assert start.notes[-1] == (
+        "1 source has no reference: responses rated 75% of the scale or more stand in."
+    )
+
+
+def test_a_benchmark_without_a_good_text_is_refused():
+    data = rows(("a", "x", {"wit": (3,)}, ()), ("b", "y", {"wit": (1,)}, ()))
+    with pytest.raises(ValueError, match="nor a response that people found good; have texts"):
+        start_of(data, BenchmarkSettings(perspective="local"))

@@ -16,6 +16,7 @@ from judgesmith.experiments.benchmarking.sources import (
     drawn_sources,
     sources_of,
 )
+from judgesmith.experiments.best_responses import GOOD, best_responses
 from judgesmith.experiments.dataset import DataSet
 from judgesmith.experiments.human_criteria import human_rubric
 from judgesmith.programs.benchmarking.references import FoundReferences, references_for
@@ -42,6 +43,8 @@ class Start:
         Those that are drawn.
     sub_aspects : tuple of SubAspect
         Those that somebody gave.
+    responses : tuple of tuple of str
+        For each source without references the responses that people found good.
     notes : tuple of str
         In sentences.
     """
@@ -51,6 +54,7 @@ class Start:
     rubric: Rubric
     sources: tuple[BenchmarkSource, ...]
     sub_aspects: tuple[SubAspect, ...]
+    responses: tuple[tuple[str, ...], ...]
     notes: tuple[str, ...]
 
     @property
@@ -73,7 +77,7 @@ def start_of(
     Parameters
     ----------
     dataset : DataSet
-        Rated texts, with references unless candidates are written.
+        Rated texts, with references or good responses unless candidates are written.
     settings : BenchmarkSettings
         What is built.
     rubric : Rubric or None
@@ -98,11 +102,15 @@ def start_of(
     every = sources_of(dataset)
     rng = np.random.default_rng([settings.seed, 0])
     sources = drawn_sources(every, settings.n_sources, rng=rng)
-    if not settings.n_candidates and not any(one.first.references for one in sources):
+    responses = best_responses(dataset, [one.indices for one in sources])
+    n_found_good = sum(map(bool, responses))
+    if not (settings.n_candidates or n_found_good or any(one.first.references for one in sources)):
         raise ValueError(
-            f"no row of {dataset.name} has a reference to start from; have texts written with "
-            "--candidates N."
+            f"no row of {dataset.name} has a reference to start from, nor a response that people "
+            "found good; have texts written with --candidates N."
         )
+    good = f"{n_found_good} source{'s have' if n_found_good > 1 else ' has'} no reference: "
+    good += f"responses rated {GOOD:.0%} of the scale or more stand in."
     tasks = {one.task for one in sources if one.task}
     task = found.rubric.task or (next(iter(tasks)) if len(tasks) == 1 else "")
     return Start(
@@ -111,7 +119,8 @@ def start_of(
         rubric=Rubric(task=task, criteria=found.rubric.criteria),
         sources=sources,
         sub_aspects=tuple(one for one in sub_aspects if one.criterion in found.rubric.names),
-        notes=(*dataset.notes, *found.notes),
+        responses=responses,
+        notes=(*dataset.notes, *found.notes, *([good] if n_found_good else [])),
     )
 
 
@@ -176,7 +185,7 @@ def plan_of(
 def _references(
     start: Start, models: BenchmarkModels, progress: Progress | None
 ) -> FoundReferences:
-    """Return good texts for all sources, those of the data and those that the writer writes."""
+    """Return good texts for all sources, from the data and from the writer."""
     settings, items = start.settings, [one.first for one in start.sources]
     written: Sequence[Any] = ()
     if settings.n_candidates:
@@ -196,6 +205,7 @@ def _references(
             start.rubric,
             settings.n_references,
             lm,
+            responses=start.responses,
             written=written,
             concurrency=models.concurrency,
             progress=_tell(progress, "references rated"),
