@@ -27,6 +27,7 @@ _JUDGES = (
     "checklist",
     "themis",
     "auto-j",
+    "annotator",
 )
 """All kinds, as their families are called."""
 

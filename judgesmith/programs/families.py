@@ -82,7 +82,8 @@ def family_of(name: str) -> Family:
     Traceback (most recent call last):
     ...
     ValueError: no judge is called 'activecritic': there are active-critic, direct, exemplar, \
-g-eval, explain-eval, gptscore, reference, pairs, prometheus, checklist, themis, auto-j; \
+g-eval, explain-eval, gptscore, reference, pairs, prometheus, checklist, themis, auto-j, \
+annotator; \
 did you mean active-critic?
     """
     if name not in _FAMILIES:

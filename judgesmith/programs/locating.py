@@ -100,6 +100,13 @@ class Locator:
         "omission" that stand alone and unquoted say that what is wrong is not there; "the
         entire response" is all of it.
         """
+        place = self.look(quoted)
+        if place.start is not None and place.end is not None:
+            self._used.add((place.start, place.end))
+        return place
+
+    def look(self, quoted: str) -> Place:
+        """Return where ``quoted`` stands without using the place."""
         plain = quoted.strip()
         if _MISSING.fullmatch(plain) and not _is_quoted(plain):
             return Place(None, None, "missing")
@@ -107,7 +114,6 @@ class Locator:
         if found is None:
             return Place(None, None, _unfound(plain))
         stretch, located = found
-        self._used.add((stretch.start, stretch.end))
         return Place(stretch.start, stretch.end, located, stretch.ambiguous)
 
     def _found(self, plain: str) -> tuple[_Stretch, Located] | None:

@@ -115,5 +115,13 @@ SHIPPED: tuple[Family, ...] = (
         forms="judgesmith.programs.form_steps:form_questions",
         about="asks an Auto-J model in its own form, for a critique and a rating from 1 to 10",
     ),
+    Family(
+        name="annotator",
+        judge="judgesmith.programs.annotator:AnnotatorJudge",
+        protocol="judgesmith.signatures.annotating:AnnotatorProtocol",
+        steps="judgesmith.programs.annotator_steps:annotator_steps",
+        forms="judgesmith.programs.annotator_steps:annotator_questions",
+        about="points at errors with their place, reason and severity, then gives a score",
+    ),
 )
 """All of them, in the order in which they are listed."""

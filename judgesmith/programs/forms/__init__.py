@@ -1,5 +1,6 @@
 """Models that were trained to judge, each with a form of its own: what it is sent and answers."""
 
+from judgesmith.programs.forms.annotator import ANNOTATORS
 from judgesmith.programs.forms.auto_j import SINGLE
 from judgesmith.programs.forms.model_form import (
     ModelForm,
@@ -12,6 +13,7 @@ from judgesmith.programs.forms.themis import THEMIS
 
 __all__ = [
     "ABSOLUTE",
+    "ANNOTATORS",
     "RELATIVE",
     "SINGLE",
     "THEMIS",

@@ -10,25 +10,17 @@ import re
 from collections.abc import Mapping, Sequence
 from statistics import NormalDist
 
-from judgesmith.programs.features import FeatureVector, lexical_features
 from judgesmith.programs.forms import ModelForm, known_forms
 from judgesmith.programs.forms.model_form import parts
 from judgesmith.programs.models.request import ModelRequest
+from judgesmith.programs.offline.annotating import annotated
 from judgesmith.programs.offline.answering import Piece, Score, UnknownSignature, Words
-from judgesmith.programs.offline.families import family_of
-from judgesmith.programs.offline.phrases import explain
-from judgesmith.programs.offline.prior import (
-    criterion_belief,
-    criterion_terms,
-    facet_values,
-    limited,
-)
+from judgesmith.programs.offline.criterion_points import criterion_points
 from judgesmith.programs.offline.reader import Fields, UnreadableRequest
 
 _FENCE = re.compile(r"<verbatim-([0-9a-f]{12})>\n")
 _ABSENT = "(none)"
 _NEAR = 10.0  # points that two texts must differ by before one is likely the better one
-_CRITERION = re.compile(r"\[?([^:\n]+): ([^\n]*?)\]?(?:\n|\Z)")
 
 
 def in_a_form(request: ModelRequest) -> tuple[ModelForm, Fields] | None:
@@ -87,8 +79,14 @@ def answered_in(form: ModelForm, fields: Fields) -> list[Piece]:
     """
     given: Mapping[str, Sequence[Piece]]
     if {"response", "criterion"} <= set(fields) and set(form.outputs) <= {"explanation", "score"}:
-        mean, spread, words = _points(fields, "response")
-        given = {"score": [Score(mean, spread)], "explanation": [words]}
+        found = criterion_points(fields, "response")
+        given = {"score": [Score(found.mean, found.spread)], "explanation": [found.words]}
+    elif {"response", "criterion", "rules", "grades"} <= set(fields) and set(form.outputs) == {
+        "errors",
+        "explanation",
+        "score",
+    }:
+        given = annotated(fields, form.answers)
     elif {"response_a", "response_b", "criterion"} <= set(fields) and set(form.outputs) <= {
         "explanation",
         "better",
@@ -104,22 +102,8 @@ def answered_in(form: ModelForm, fields: Fields) -> list[Piece]:
 
 
 def _compared(fields: Fields) -> Mapping[str, Sequence[Piece]]:
-    first, _, words = _points(fields, "response_a")
-    second, _, other = _points(fields, "response_b")
-    chance = NormalDist(0, _NEAR).cdf(first - second)
-    said = f"Of A: {words} Of B: {other}"
+    first = criterion_points(fields, "response_a")
+    second = criterion_points(fields, "response_b")
+    chance = NormalDist(0, _NEAR).cdf(first.mean - second.mean)
+    said = f"Of A: {first.words} Of B: {second.words}"
     return {"better": [Words({"A": chance, "B": 1 - chance})], "explanation": [said]}
-
-
-def _points(fields: Fields, name: str) -> tuple[float, float, str]:
-    """Return what a text would get for the criterion, 0 to 100, with its spread and why."""
-    text = fields.get(name) or ""
-    if not any(map(str.isalnum, text)):
-        return 0.0, 1.0, "The response is empty."
-    said = _CRITERION.match(fields.get("criterion") or "")
-    family = family_of(*(said.groups() if said else ("quality", "")))
-    features: FeatureVector = lexical_features(
-        fields.get("source") or "", fields.get("context"), text
-    )
-    mean, spread = criterion_belief(family).predict(criterion_terms(facet_values(features)))
-    return limited(mean), spread, explain(features, family.weights)

@@ -1,0 +1,287 @@
+"""What an annotator's answer says: its errors in their order, an overall score, and why.
+
+Asked for in plain text, it comes with markdown, numbering, tables, tags, as JSON by mistake, or
+with the score first. What is said is read from all of these; what is not said is not guessed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from judgesmith.programs.annotator_json import stated_in_json
+from judgesmith.programs.annotator_levels import level_in, severity_in
+from judgesmith.programs.annotator_lines import Piece, closing_of, pieces_of
+from judgesmith.programs.annotator_stated import Stated, StatedError, says_none
+from judgesmith.signatures.scale import Scale
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_THOUGHT = re.compile(r"\s*<(think|thinking|reasoning)>.*?</\1>", re.DOTALL | re.IGNORECASE)
+_END = re.compile(r"(?:\s|</s>|<\|\w+\|>|<(?:eos|end_of_turn)>)+\Z")
+_FENCE = re.compile(r"^\s*(?:```|~~~)\w*\s*$", re.MULTILINE)
+_TAG = re.compile(
+    r"<(/?)(errors?|annotation|location|span|explanation|severity|overall[_ ]score|score"
+    r"|score[_ ]explanation)>",
+    re.IGNORECASE,
+)
+_ROW = re.compile(r"\s*\|(.*\|.*)\|\s*\Z")
+_RULE = re.compile(r"[\s|:+-]+\Z")
+_LEAST_CELLS = 2
+_AND = re.compile(
+    r"\s*(?:,|;|/|&|…|\.{3}|→|\b(?:and|or|und|oder|y|o|et|ou|e|vs\.?)\b|和|与)\s*", re.I
+)
+_BEHIND = re.compile(r"[\s*_`]*(?:[:：=–—>→,-]|\(|is\b|ist\b)")
+_GRADED = re.compile(
+    r"[(\[]\s*(?:severity\s*[:=]?\s*)?(?P<in>[^()\[\]]{1,24})[)\]]"
+    r"|\bseverity\s*(?:level|score|of|is|:|=|-)*\s*(?P<said>[\w/]{1,12})",
+    re.IGNORECASE,
+)
+_MOST = 200  # errors that are read; eight are asked for
+
+
+def stated_in(answer: str, answers: Scale) -> Stated:
+    r"""Return what an annotator's answer says.
+
+    Parameters
+    ----------
+    answer : str
+        As the model wrote it.
+    answers : Scale
+        What the overall score was asked for on: five words, or 1 to 5.
+
+    Raises
+    ------
+    ValueError
+        If there is no overall score in it, or there are two; one sentence says which.
+
+    Examples
+    --------
+    >>> from judgesmith.signatures.annotating import LEVELS
+    >>> said = '1. Location: "in 1998"\n   Explanation: It was 1989.\n   Severity: 4\nOverall: Fair'
+    >>> stated_in(said, LEVELS).errors
+    (StatedError(location='"in 1998"', explanation='It was 1989.', severity=4.0),)
+    >>> stated_in("Errors: No Error\nOverall score: **Excellent**", LEVELS).score
+    'Excellent'
+    """
+    text = _END.sub("", _THOUGHT.sub("", _SURROGATE.sub("\ufffd", answer)))
+    if (found := stated_in_json(_FENCE.sub("", text), answers)) is not None:
+        return found
+    reading = _Reading()
+    for piece in _pieces(_TAG.sub(_as_label, _FENCE.sub("", text))):
+        reading.take(piece)
+    return reading.stated(answers, text)
+
+
+def _as_label(found: re.Match[str]) -> str:
+    name = found[2].casefold().replace("_", " ")
+    if name in ("error", "errors", "annotation"):
+        return "\n1.\n" if name != "errors" and not found[1] else "\n"
+    return "\n" if found[1] else f"\n{name}: "
+
+
+def _pieces(text: str) -> Iterator[Piece]:
+    """Yield the parts of an answer line by line, with rows of a table as lines with labels."""
+    columns: list[str] | None = None
+    for line in text.splitlines():
+        row = _ROW.match(line)
+        if row is None:
+            columns = None
+            yield from pieces_of(line)
+            continue
+        cells = [one.strip() for one in row[1].split("|")]
+        if _RULE.match(line):
+            continue
+        if columns is None:
+            columns = [cell.strip("*_ ") for cell in cells]
+            if len(cells) > _LEAST_CELLS or not columns[1:]:
+                continue
+        if len(cells) == len(columns) > _LEAST_CELLS:
+            yield Piece(None, "", begins=True)
+            for name, cell in zip(columns, cells, strict=True):
+                yield from pieces_of(f"{name}: {cell}")
+        else:
+            yield from pieces_of(": ".join(cells))
+
+
+class _Draft:
+    """An error that is being read."""
+
+    def __init__(self) -> None:
+        self.location: str | None = None
+        self.explanation: str | None = None
+        self.severity: str | None = None
+
+    @property
+    def is_empty(self) -> bool:
+        return self.location is None and self.explanation is None and self.severity is None
+
+
+class _Reading:
+    """What was read so far, line by line."""
+
+    def __init__(self) -> None:
+        self.errors: list[StatedError] = []
+        self.scores: list[str] = []
+        self.maybe = ""  # a grade that stood with an error, should there be no other score
+        self.words: list[str] = []  # about the score
+        self.draft = _Draft()
+        self.field = ""  # what the next line without a label goes on with
+        self.overall = False  # whether lines are about the whole
+        self.alone = ""  # the last line that has no label
+
+    def take(self, piece: Piece) -> None:
+        """Go on with the next part of the answer."""
+        if piece.begins and piece.label in (None, "location", "explanation", "severity"):
+            if piece.label is not None or not self.overall:
+                self._close()
+            if piece.label is not None:
+                self.overall = False
+        if piece.label is None:
+            self._plain(piece)
+            return
+        self.alone = ""
+        take = getattr(self, f"_{piece.label}")
+        take(piece.text)
+
+    def _errors(self, text: str) -> None:
+        self._close()
+        self.overall = False
+        self.field = ""
+        if text and not says_none(text):
+            self._item(text)
+
+    def _location(self, text: str) -> None:
+        if self.draft.location is not None:
+            self._close()
+        self.overall = False
+        self.draft.location = text
+        self.field = "location"
+
+    def _explanation(self, text: str) -> None:
+        if self.overall and self.draft.is_empty:
+            self._reason(text)
+            return
+        if self.draft.explanation is not None:
+            text = f"{self.draft.explanation} {text}".strip()
+        self.draft.explanation = text
+        self.field = "explanation"
+
+    def _severity(self, text: str) -> None:
+        if self.draft.severity is None:
+            self.draft.severity = text
+        self.field = "" if text else "severity"
+
+    def _grade(self, text: str) -> None:
+        in_error = not self.draft.is_empty and self.draft.severity is None
+        if in_error and not self.overall:
+            self.draft.severity, self.maybe, self.field = text, text, ""
+        else:
+            self._score(text)
+
+    def _score(self, text: str) -> None:
+        self._close()
+        self.overall = True
+        if text:
+            self.scores.append(text)
+        self.field = "" if text else "score"
+
+    def _reason(self, text: str) -> None:
+        self._close()
+        self.overall = True
+        if text:
+            self.words.append(text)
+        self.field = "words"
+
+    def _plain(self, piece: Piece) -> None:
+        text = piece.text
+        if not text:
+            self.field = "" if self.field in ("location", "explanation") else self.field
+            return
+        if self.field == "score":
+            self._score(text)
+        elif piece.begins and not self.overall:
+            self._item(text)
+        elif self.field in ("location", "explanation", "severity"):
+            before = getattr(self.draft, self.field) or ""
+            setattr(self.draft, self.field, f"{before}\n{text}".strip())
+        elif self.overall:
+            self.words.append(text)
+            self.alone = text
+        elif says_none(text):
+            self.alone = text
+        elif closing_of(text) is not None:
+            self._close()
+            self._item(text)
+        else:
+            self.alone = text
+
+    def _item(self, text: str) -> None:
+        """Take an error that is told in one line without labels."""
+        if says_none(text):
+            return
+        quoted = _quoted_at_start(text)
+        rest = text[quoted:]
+        self.draft.location = text[:quoted].strip() or None
+        graded = next((one for one in _GRADED.finditer(rest) if _grade_of(one) is not None), None)
+        if graded is not None:
+            self.draft.severity = graded["in"] or graded["said"]
+            rest = f"{rest[: graded.start()].rstrip()} {rest[graded.end() :].lstrip()}"
+        rest = rest.strip(" \t*_`:：=–—-→>,|")
+        if self.draft.location is None and (inner := _first_quoted(rest)):
+            self.draft.location = inner
+        self.draft.explanation = rest or None
+        self.field = "explanation"
+
+    def _close(self) -> None:
+        one, self.draft, self.field = self.draft, _Draft(), ""
+        if one.is_empty or len(self.errors) >= _MOST:
+            return
+        location, said = (one.location or "").strip(), (one.explanation or "").strip()
+        if says_none(said or location) and (not location or says_none(location)):
+            return
+        if not location and not said:
+            return
+        severity = None if one.severity is None else severity_in(one.severity)
+        self.errors.append(StatedError(location=location, explanation=said, severity=severity))
+
+    def stated(self, answers: Scale, text: str) -> Stated:
+        """Return all that was read, at the end."""
+        self._close()
+        said = self.scores or ([self.maybe] if self.maybe else [])
+        if not said and self.alone and len(self.alone) <= _LONGEST_ALONE:
+            said = [self.alone]
+        if not said:
+            raise ValueError(f"there is no overall score in it: {' '.join(text.split())[:80]!r}.")
+        levels = list(dict.fromkeys(level_in(one, answers) for one in said))
+        if len(levels) > 1:
+            raise ValueError(f"it gives two overall scores, {levels[0]} and {levels[1]}.")
+        words = " ".join(one for one in self.words if one != said[-1])
+        return Stated(errors=tuple(self.errors), score=levels[0], explanation=words)
+
+
+_LONGEST_ALONE = 40  # characters of a line that is a score without being called one
+
+
+def _grade_of(found: re.Match[str]) -> float | None:
+    return severity_in(found["in"] or found["said"])
+
+
+def _quoted_at_start(text: str) -> int:
+    """Return where quotations that open a text end, if something follows them; else 0."""
+    at = 0
+    while (end := closing_of(text[at:])) is not None:
+        at += end
+        joined = _AND.match(text, at)
+        if joined is None or closing_of(text[joined.end() :]) is None:
+            break
+        at = joined.end()
+    return at if at and (at == len(text) or _BEHIND.match(text, at) or text[at].isspace()) else 0
+
+
+def _first_quoted(text: str) -> str:
+    """Return the first quotation inside a text, marks included; empty without one."""
+    for place, character in enumerate(text):
+        opens = character in '"“„«「『' or (character in "'‘`" and not text[:place][-1:].isalnum())
+        if opens and (end := closing_of(text[place:])) is not None:
+            return text[place : place + end]
+    return ""

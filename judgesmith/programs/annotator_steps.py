@@ -1,0 +1,122 @@
+"""The steps of an annotator: errors and a score, of each criterion or of the whole.
+
+Free of DSPy, so that a loaded judge takes the same steps as the program it came from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from judgesmith.programs.annotator_spans import error_spans
+from judgesmith.programs.annotator_stated import errors_of
+from judgesmith.programs.form_steps import ANY_TASK
+from judgesmith.programs.forms import ModelForm, form_named
+from judgesmith.programs.forms.annotator import form_for
+from judgesmith.programs.judging import AnySteps, Steps
+from judgesmith.programs.question_forms import TEXTS, QuestionForm
+from judgesmith.programs.sampled_steps import Asking, Once, sampled_steps, score_on
+from judgesmith.programs.whole_or_each import Answer, one_by_one, place_of, whole_or_each
+from judgesmith.signatures.annotating import AnnotatorProtocol
+from judgesmith.signatures.judgement import CriterionScore, ErrorSpan, Note
+from judgesmith.signatures.rubric import Criterion
+
+_WHOLE = "Is the response good as a whole?"
+
+
+def criterion_of(protocol: AnnotatorProtocol, question: str) -> Criterion | None:
+    """Return the criterion that a question is about; None for the whole."""
+    place = place_of(question)
+    return None if place is None else protocol.rubric.criteria[place]
+
+
+def annotator_form(protocol: AnnotatorProtocol, question: str) -> ModelForm:
+    """Return the form that a question is asked in: which texts it shows, and on what it answers."""
+    shown = protocol.shown_for(criterion_of(protocol, question))
+    return form_named(form_for(shown, protocol.answers))
+
+
+def annotator_questions(protocol: AnnotatorProtocol) -> dict[str, QuestionForm]:
+    """Return the questions of an annotator: one for each criterion, or one about the whole.
+
+    Examples
+    --------
+    >>> own = AnnotatorProtocol(rubric={"criteria": {"fluency": "Is it?", "wit": "Is it?"}})
+    >>> [one.texts for one in annotator_questions(own).values()]
+    [('response',), ('source', 'context', 'response')]
+    """
+    found = {}
+    for name in whole_or_each(protocol, QuestionForm(), whole="annotate", each="annotate"):
+        form = annotator_form(protocol, name)
+        found[name] = QuestionForm(
+            texts=tuple(text for text in TEXTS if text in form.outside),
+            outputs=(dict(form.outputs),),
+            form=form.name,
+            answers=form.answers,
+        )
+    return found
+
+
+def annotator_inputs(protocol: AnnotatorProtocol, question: str) -> dict[str, str]:
+    """Return the inputs of a question that are the same for every item, by field."""
+    rubric = protocol.rubric
+    criterion = criterion_of(protocol, question)
+    lines = " ".join(f"{one.name}: {one.definition}" for one in rubric.criteria)
+    whole = Criterion(name="overall quality", definition=lines or _WHOLE)
+    return {
+        "task": rubric.task or ANY_TASK,
+        "criterion": protocol.meaning_of(criterion or whole),
+        "rules": protocol.rules_for(criterion),
+        "grades": protocol.grades,
+    }
+
+
+def annotator_steps(
+    protocol: AnnotatorProtocol, *, source: str, response: str, context: str | None = None
+) -> Steps:
+    """Judge one response by ``protocol``: a generator of questions that returns a judgement.
+
+    A score that contradicts its list of errors stays, and a note says so.
+
+    Raises
+    ------
+    TypeError
+        At the first step, if source or response is no text.
+    """
+    read_score = score_on(protocol.answers)
+
+    def once(asking: Asking) -> Once:
+        errors: list[ErrorSpan] = []
+        notes: list[Note] = []
+
+        def ask(question: str, about: str) -> AnySteps[Answer]:
+            criterion = criterion_of(protocol, question)
+
+            def read(fields: Mapping[str, Any]) -> CriterionScore:
+                score = read_score(fields)
+                spans, said = error_spans(
+                    errors_of(str(fields["errors"])),
+                    response,
+                    about=about,
+                    criterion=criterion.name if criterion else "",
+                )
+                errors.extend(spans)
+                notes.extend((*said, *_contradiction(score, len(spans), about)))
+                return score
+
+            return asking.of(question, read, about=about)
+
+        found = yield from one_by_one(protocol, annotator_questions(protocol), ask)
+        return found.model_copy(update={"errors": tuple(errors), "notes": tuple(notes)})
+
+    return sampled_steps(protocol, once, source=source, response=response, context=context)
+
+
+def _contradiction(score: CriterionScore, n_errors: int, about: str) -> tuple[Note, ...]:
+    """Return the note that a score contradicts its list of errors, if it does."""
+    is_best = score.score == 100.0
+    if is_best != bool(n_errors):
+        return ()
+    several = "1 error" if n_errors == 1 else f"{n_errors} errors"
+    text = f"the best score, with {several}" if is_best else "less than the best, with no error"
+    return (Note(kind="contradiction", about=about, text=text),)

@@ -1,0 +1,111 @@
+"""How the offline model annotates: faults that can be counted, with their places, and a score.
+
+Errors are those that speak against the quality that is asked about; the score is that of all
+countable facts, as in its other answers. Told that both are to agree, it makes them agree: what
+it cannot point at it names as missing, and with errors it gives less than the best.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from judgesmith.programs.features import FeatureVector
+from judgesmith.programs.offline.answering import Piece, Score, Words
+from judgesmith.programs.offline.clue import Facet
+from judgesmith.programs.offline.criterion_points import CriterionPoints, criterion_points
+from judgesmith.programs.offline.phrases import telling_facts
+from judgesmith.programs.offline.pointing import Fault, faults_in
+from judgesmith.programs.offline.reader import Fields
+from judgesmith.signatures.annotating import MOST_ERRORS, SEVERITIES
+from judgesmith.signatures.answer_scale import levels_of
+from judgesmith.signatures.scale import Scale
+
+_LEAST = 0.1  # of a quality that a facet makes up, for its faults to count
+_MISSING = 3  # values that are named as missing
+# Repetition is told as a fault of the flow; where brevity is asked for, it is one of that.
+_ALSO: Mapping[Facet, tuple[Facet, ...]] = {"flow": ("brevity",), "fluency": ("flow", "ease")}
+
+
+def annotated(fields: Fields, answers: Scale) -> Mapping[str, Sequence[Piece]]:
+    """Return the pieces of an annotator's answer: its errors, why the score, and the score.
+
+    Parameters
+    ----------
+    fields : dict of str to str or None
+        ``response``, ``criterion``, ``rules`` and ``grades``, and what is shown beside them.
+    answers : Scale
+        What the overall score is on.
+    """
+    points = criterion_points(fields, "response")
+    response = fields.get("response") or ""
+    faults = _counting(faults_in(response, fields.get("source"), fields.get("context")), points)
+    missing = _missing(points.features, points) if "source" in fields else []
+    agrees = bool(fields.get("rules"))
+    chances = _chances(points, answers)
+    best = list(chances)[-1]
+    if agrees and not faults and not missing and max(chances, key=chances.__getitem__) != best:
+        missing = [(_weakest(points), 2)]
+    if agrees:
+        kept = {k: v for k, v in chances.items() if (k == best) != bool(faults or missing)}
+        total = sum(kept.values())
+        chances = {k: v / total for k, v in kept.items()} if total > 0 else {list(kept)[-1]: 1.0}
+    words = "one of Neutral" in (fields.get("grades") or "")
+    text = _listed(faults, missing, response, in_words=words)
+    return {"errors": [text], "explanation": [points.words], "score": [Words(chances)]}
+
+
+def _counting(faults: Sequence[Fault], points: CriterionPoints) -> list[Fault]:
+    """Return the faults that speak against the quality that is asked about, the worst of many."""
+    weights = points.family.weights
+    counting = [
+        one
+        for one in faults
+        if any(
+            weights.get(facet, 0.0) >= _LEAST for facet in (one.facet, *_ALSO.get(one.facet, ()))
+        )
+    ]
+    worst = sorted(counting, key=lambda one: (-one.severity, one.start))[:MOST_ERRORS]
+    return sorted(worst, key=lambda one: one.start)
+
+
+def _missing(features: FeatureVector, points: CriterionPoints) -> list[tuple[str, int]]:
+    """Return what the response should say and does not, with how severe that is."""
+    if points.family.weights.get("coverage", 0.0) < _LEAST:
+        return []
+    return [(f"{value!r} is not mentioned.", 3) for value in features.missing[:_MISSING]]
+
+
+def _weakest(points: CriterionPoints) -> str:
+    against, _ = telling_facts(points.features, points.family.weights)
+    return (
+        f"{against[:1].upper()}{against[1:]}." if against else "It could do more in this respect."
+    )
+
+
+def _chances(points: CriterionPoints, answers: Scale) -> dict[str, float]:
+    """Return how likely each level is, worst first; they sum to 1."""
+    levels = levels_of(answers)
+    score = Score(points.mean, points.spread)
+    steps = (np.array(list(levels.values())) - score.mean) / score.spread
+    weights = np.exp(-0.5 * (steps**2 - np.min(steps**2)))
+    chances = weights / weights.sum()
+    return dict(zip(levels, chances.tolist(), strict=True))
+
+
+def _listed(
+    faults: Sequence[Fault], missing: Sequence[tuple[str, int]], response: str, *, in_words: bool
+) -> str:
+    if not faults and not missing:
+        return "No Error"
+    said = [(f'"{response[one.start : one.end]}"', one.why, one.severity) for one in faults]
+    said += [("none", why, severity) for why, severity in missing]
+    lines = []
+    for number, (location, why, severity) in enumerate(said[:MOST_ERRORS], start=1):
+        graded = SEVERITIES[severity - 1] if in_words else str(severity)
+        where = " ".join(location.split())
+        lines.append(f"{number}. Location: {where}")
+        lines.append(f"   Explanation: {' '.join(why.split())}")
+        lines.append(f"   Severity: {graded}")
+    return "\n".join(lines)
