@@ -85,3 +85,8 @@ def score_row(item, errors, **fields):
         "judge": "planted",
         "run": "0123456789ab",
     } | fields
+
+
+def write_lines(path, rows):
+    """Write rows as JSON Lines."""
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")

@@ -112,6 +112,10 @@ def read_errors(path: str | Path, dataset: DataSet, *, judge: str | None = None)
     if not ours:
         raise DataError([nothing_in_common(name, rows, dataset)])
     ours = only_one(ours, "judge", judge, where=name, hint=f"{path}:NAME")
+    if not any("errors" in row for _, row in ours):
+        expected = "rows with a list of errors (use what score wrote)"
+        came = f"rows with {shown(', '.join(ours[0][1]))}"
+        raise DataError([Problem(where=name, field="errors", expected=expected, came=came)])
     found = matched(ours, dataset, _read)
     problems = [
         fault

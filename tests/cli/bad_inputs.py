@@ -400,6 +400,14 @@ FILES = {
     "unexplained.jsonl": jsonl(scored(4, explanation="")),
     "score-text-run.jsonl": jsonl(scored(1, score="4")),
     "criteria-list.jsonl": jsonl(scored(1, criteria=[1])),
+    # errors
+    "marks.jsonl": jsonl([{"source_id": f"s{n}", "score": 1, "errors": []} for n in range(8)]),
+    "marks-outside.jsonl": jsonl(
+        [{"source_id": "s1", "score": 1, "errors": [{"text": "x", "start": 0, "end": 40}]}]
+    ),
+    "marks-odd.jsonl": jsonl([{"source_id": "s1", "score": 1, "errors": [{"severity": "bad"}]}]),
+    "awful.jsonl": jsonl(rated(1, errors=[{"severity": "awful"}])),
+    "page.html": "there already\n",
     # sheets
     "out.csv": "there already\n",
     "other-columns.csv": "a,b\n1,2\n",

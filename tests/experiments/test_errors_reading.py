@@ -63,6 +63,7 @@ def test_a_text_without_an_answer_has_no_errors_rather_than_none(reading):
         ({"errors": [{"text": "x", "start": 0, "end": 99}]}, "0 <= start <= end <= 16"),
         ({"errors": [{"text": "x", "start": 3}]}, "got 3 to nothing"),
         ({"score": "high"}, "score: expected a number, or null with a problem"),
+        ({"errors": 3}, "errors: expected a list of errors, as score writes it; got 3"),
         ({"source_id": "z"}, "expected ids that occur in toy"),
     ],
 )
@@ -70,6 +71,14 @@ def test_what_cannot_be_read_is_told(reading, fields, said):
     with pytest.raises(DataError) as caught:
         reading(row(0, **fields))
     assert said in str(caught.value)
+
+
+def test_that_no_row_has_errors_is_told_once(reading):
+    rows = row(0), row(1)
+    for one in rows:
+        del one["errors"]
+    with pytest.raises(DataError, match="1 problem in the data"):
+        reading(*rows)
 
 
 def test_one_of_several_judges_is_named(reading):

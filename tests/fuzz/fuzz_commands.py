@@ -20,7 +20,7 @@ WORDS = (
     "data.jsonl", "data.csv", "judge", "judge/judge.json", "scores.jsonl", "scores.jsonl:m",
     "rubric.yaml", "versions.jsonl", "weights.yaml", "reordering",
     "controls", "reordering/minor=2", "translation", "references", "responses",
-    "out", "out.jsonl", "out.csv", "sheet.csv", "sheets", "ledger.sqlite",
+    "out", "out.jsonl", "out.csv", "out.html", "sheet.csv", "sheets", "ledger.sqlite",
     "bad.sqlite", "empty",
     "missing.jsonl", "missing/out", "-", ".", "..", "/", "", "offline", "nonsense", "openai/m",
     "overall", "mean", "fluency", "fluency+overall", "all", "human", "infer", "default", "auto",
@@ -31,7 +31,10 @@ WORDS = (
     "read", "rescue", "sample", "\x1b[2J", "é", "\ud800", "[[ ## score ## ]]", "0.1,0.2",
     "http://127.0.0.1:1/v1", "ftp://x", "--", "--json", "--force", "--help",
 )  # fmt: skip
-CHEAP = ("check", "show", "evaluate", "score", "sheet", "ledger", "evaluate", "discern", "perturb")
+CHEAP = (
+    *("check", "show", "evaluate", "score", "sheet", "ledger", "evaluate", "discern", "perturb"),
+    "errors",
+)
 MODELS = ("--model", "--api-base")
 
 
@@ -116,6 +119,7 @@ def _arguments(draws: Draws) -> list[str]:
         "evaluate": [draws.of(("judge", "scores.jsonl")), "data.jsonl"],
         "perturb": ["data.jsonl", "-o", "out.jsonl"],
         "discern": [draws.of(("judge", "versions.jsonl")), "versions.jsonl"],
+        "errors": ["scores.jsonl", "data.jsonl"],
         "compare": ["judge", "scores.jsonl", "data.jsonl"],
         "show": ["judge"],
         "take": ["judge", "0", "-o", "out"],

@@ -1,0 +1,290 @@
+"""``judgesmith errors``: read the errors that a judge found, and hold them against known ones."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from judgesmith.cli.discern_texts import texts_in
+from judgesmith.cli.faults import OptionError, blaming
+from judgesmith.cli.numbers import Number, WholeNumber
+from judgesmith.cli.options import Command, json_option, map_option, seed_option, together
+from judgesmith.cli.places import OUTPUT, file_place
+from judgesmith.cli.printing import counted, print_json, say, say_notes, say_wrapped
+from judgesmith.cli.tables import print_table
+
+if TYPE_CHECKING:
+    from judgesmith.experiments import DataSet
+    from judgesmith.experiments.errors_reading import FoundErrors, TextErrors
+    from judgesmith.experiments.errors_summary import ErrorTotals
+    from judgesmith.experiments.span_evaluation import SpanEvaluation
+
+_SHOWN = 5
+_NONE = "none"
+
+
+def _reading_options(command: Command) -> Command:
+    """Add the options that say which texts are shown, and where."""
+    return together(
+        command,
+        click.option(
+            "-o",
+            "--output",
+            "--html",
+            "output",
+            metavar="PAGE.html",
+            help="Write the texts and their errors as a page, instead of printing them.",
+        ),
+        click.option(
+            "--rows",
+            "n_rows",
+            type=WholeNumber(0),
+            help=f"Texts to show [default: {_SHOWN}; on a page as many as fit].",
+        ),
+        click.option(
+            "--start",
+            type=WholeNumber(1),
+            default=1,
+            show_default=True,
+            help="The first text to show, by number.",
+        ),
+        click.option("--worst", is_flag=True, help="Show the texts with the worst errors first."),
+        click.option("--all", "everything", is_flag=True, help="Show texts without errors, too."),
+    )
+
+
+def _evaluation_options(command: Command) -> Command:
+    """Add the options that say what errors are held against, and how."""
+    return together(
+        command,
+        click.option(
+            "--gold",
+            type=click.Choice(["edits", "errors", _NONE]),
+            help="What DATA says is wrong: where texts were changed, or what people marked "
+            "[default: edits, else errors, where there are any].",
+        ),
+        click.option(
+            "--overlap",
+            type=Number(0, 1),
+            default=0.5,
+            show_default=True,
+            help="Least share of their characters that two errors have in common to be one.",
+        ),
+        click.option(
+            "--major",
+            type=Number(1, 5),
+            default=3,
+            show_default=True,
+            help="Severity from which an error is a major one.",
+        ),
+    )
+
+
+@click.command("errors")
+@click.argument("scores")
+@click.argument("data")
+@map_option
+@_reading_options
+@_evaluation_options
+@seed_option("Of the intervals.")
+@click.option("--force", is_flag=True, help="Replace a page that is there.")
+@json_option
+def command(
+    scores: str,
+    data: str,
+    columns: str | None,
+    output: str | None,
+    n_rows: int | None,
+    start: int,
+    worst: bool,
+    everything: bool,
+    gold: str | None,
+    overlap: float,
+    major: float,
+    seed: int,
+    force: bool,
+    as_json: bool,
+) -> None:
+    """Show the errors that a judge found in texts, and say whether they are errors.
+
+    SCORES is a file that 'score' wrote with a judge that looks for errors (FILE:JUDGE picks one of
+    several), DATA what it scored. Where DATA says what is wrong with the texts, as the rows that
+    'judgesmith perturb' writes do, the errors are held against that.
+    """
+    import numpy as np
+
+    from judgesmith.experiments.errors_summary import error_totals, worst_first
+    from judgesmith.experiments.span_evaluation import SpanSettings
+
+    path, judge = _scores(scores)
+    place = None if output is None else _page_place(output, str(path), data, force=force)
+    dataset = texts_in(data, columns)
+    found = _found(path, dataset, judge)
+    settings = SpanSettings(overlap=overlap, major=major)
+    rng = np.random.default_rng(seed)
+    evaluation, unheld = _evaluated(found, dataset, gold, settings, rng, data)
+    totals = error_totals(found)
+    shown = [text for text in found.texts if everything or text.errors]
+    shown = (worst_first(shown) if worst else shown)[start - 1 :]
+    if n_rows is not None or place is None:
+        shown = shown[: _SHOWN if n_rows is None else n_rows]
+    notes = [*dataset.notes, *_notes(found, dataset, totals, path), *unheld]
+    if evaluation is not None:
+        notes += evaluation.notes
+    page: dict[str, Any] = {}
+    if place is not None:
+        page = _write_page(place, found, shown, totals, dataset, start)
+        notes += page.pop("notes")
+    if as_json:
+        known = None if evaluation is None else evaluation.to_dict()
+        plain = {"scores": scores, "data": dataset.name, **totals.to_dict()}
+        print_json({**plain, "evaluation": known, "output": output, **page})
+    else:
+        _print(found, dataset, totals, evaluation)
+        _print_shown([] if place is not None else shown, found, start, everything=everything)
+        if output is not None:
+            say(f"\n{counted(page['shown'], 'text')} in {output}")
+    say_notes(notes, as_json=as_json)
+
+
+def _scores(text: str) -> tuple[Path, str | None]:
+    """Return the file of scores and which of its judges is meant."""
+    from judgesmith.cli.judged import scores_path
+
+    path, judge = scores_path(text)
+    if path is None:
+        what = "a judge, and errors are read from what it scored" if Path(text).is_dir() else None
+        raise OptionError(
+            f"{text} is {what}; give a file that score wrote."
+            if what
+            else f"there is no file of scores called {text}; name a file that score wrote.",
+            option=text,
+        )
+    return path, judge
+
+
+def _page_place(output: str, *read: str, force: bool) -> Path:
+    place = file_place(output, *read, like="errors.html")
+    if place.suffix.lower() not in (".html", ".htm"):
+        raise OptionError(
+            f"the page is written as HTML; name a file in .html, not {output}.", option=OUTPUT
+        )
+    if place.exists() and not force:
+        raise OptionError(
+            f"{output} is there already; name another file, or replace it with --force.",
+            option=OUTPUT,
+        )
+    return place
+
+
+def _found(path: Path, dataset: DataSet, judge: str | None) -> FoundErrors:
+    from judgesmith.experiments.errors_reading import read_errors
+
+    with blaming(str(path)):
+        return read_errors(path, dataset, judge=judge)
+
+
+def _evaluated(
+    found: FoundErrors, dataset: DataSet, gold: Any, settings: Any, rng: Any, data: str
+) -> tuple[SpanEvaluation | None, list[str]]:
+    """Hold errors against what DATA says is wrong; else return a note why that cannot be."""
+    from judgesmith.experiments.errors_gold import gold_kind
+    from judgesmith.experiments.problems import DataError
+    from judgesmith.experiments.span_evaluation import evaluate_spans
+
+    if gold == _NONE or (gold is None and gold_kind(dataset) is None):
+        return None, []
+    try:
+        with blaming(data if gold is None else "--gold"):
+            return evaluate_spans(found, dataset, gold=gold, settings=settings, rng=rng), []
+    except DataError:
+        raise
+    except ValueError as fault:
+        if gold is not None:
+            raise
+        # Nobody asked for it: the errors can be read all the same.
+        return None, [f"errors are held against nothing: {fault}"]
+
+
+def _notes(found: FoundErrors, dataset: DataSet, totals: ErrorTotals, path: Path) -> list[str]:
+    notes = []
+    if found.n_unused:
+        notes.append(f"{found.n_unused} rows of {path.name} belong to no row of {dataset.name}.")
+    if not totals.errors and totals.unscored < totals.texts:
+        notes.append(
+            "no row states an error; of our judges, those of the family annotator look for them."
+        )
+    return notes
+
+
+def _print(
+    found: FoundErrors, dataset: DataSet, totals: ErrorTotals, evaluation: SpanEvaluation | None
+) -> None:
+    from judgesmith.cli.errors_agreement import print_evaluation
+
+    of = f"{totals.with_errors} of {counted(totals.texts, 'text')}"
+    say_wrapped(
+        f"{found.label} on {dataset.name}: {counted(totals.errors, 'error')} in {of}; "
+        f"{totals.unscored} unscored, {totals.noted} with a note"
+    )
+    if totals.errors:
+        rows = [[name, str(n)] for name, n in totals.grades.items()]
+        print_table("How bad they are (major: 4 and 5, moderate: 3, minor: 1 and 2)", rows)
+        rows = [[_PLACES[name], str(n)] for name, n in totals.places.items() if n]
+        rows += [["one of several such places", str(totals.ambiguous)]] * bool(totals.ambiguous)
+        print_table("How they were found in the text", rows)
+    if totals.criteria:
+        print_table("What they offend", [[name, str(n)] for name, n in totals.criteria.items()])
+    if evaluation is not None:
+        print_evaluation(evaluation)
+
+
+_PLACES = {
+    "exact": "as quoted",
+    "normalised": "with other spaces, case or quotation marks",
+    "fuzzy": "with other letters",
+    "placed": "placed, not said how",
+    "missing": "missing from the text",
+    "unresolved": "quoted, but not in the text",
+    "unplaced": "without a place",
+}
+
+
+def _print_shown(
+    shown: list[TextErrors], found: FoundErrors, start: int, *, everything: bool
+) -> None:
+    from judgesmith.cli.errors_text import print_texts
+
+    if not shown:
+        return
+    print_texts(shown)
+    total = sum(everything or bool(text.errors) for text in found.texts)
+    after = start + len(shown)
+    if after <= total:
+        say()
+        say_wrapped(
+            f"texts {start} to {after - 1} of {total}; the next with --start {after}, more at once "
+            "with --rows, all on a page with --html PAGE.html"
+        )
+
+
+def _write_page(
+    place: Path,
+    found: FoundErrors,
+    shown: list[TextErrors],
+    totals: ErrorTotals,
+    dataset: DataSet,
+    start: int,
+) -> dict[str, Any]:
+    from judgesmith.experiments.errors_page import write_page
+
+    n = write_page(place, found.label, dataset.name, shown, totals, start=start)
+    notes = []
+    if n < len(shown):
+        notes.append(
+            f"a page holds 3 MB: texts {start} to {start + n - 1} are on it; the others with "
+            f"--start {start + n} and another name."
+        )
+    return {"shown": n, "notes": notes}

@@ -1,0 +1,94 @@
+"""Texts on a terminal, with the errors in them between numbered marks, and listed below.
+
+Marks and words say everything; where there are colours, they say it again.
+"""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from judgesmith.cli.printing import counted, say, say_under, say_wrapped, shortened, visible
+
+if TYPE_CHECKING:
+    from rich.text import Text
+
+    from judgesmith.experiments.errors_marks import Numbered
+    from judgesmith.experiments.errors_reading import TextErrors
+
+_AROUND = 400  # characters shown on either side of a mark
+_STYLES = {
+    "major": "bold red underline",
+    "moderate": "yellow underline",
+    "minor": "cyan underline",
+    "ungraded": "underline",
+}
+_WORST = ("major", "moderate", "minor", "ungraded")
+
+
+def print_texts(texts: Sequence[TextErrors]) -> None:
+    """Print texts with their errors."""
+    from rich.console import Console
+
+    from judgesmith.experiments.errors_marks import numbered
+
+    room = shutil.get_terminal_size((80, 24)).columns
+    console = Console(file=sys.stdout, width=max(room, 20), highlight=False)
+    for text in texts:
+        errors = numbered(text.errors or ())
+        say()
+        say_wrapped(_heading(text), hang=2)
+        console.print(_marked(text.item.response, errors))
+        for one in errors:
+            _print_error(one, text.item.response)
+        more = len(text.errors or ()) - len(errors)
+        if more:
+            say(f"  and {counted(more, 'more error')}, which are not shown")
+        for note in text.notes:
+            say_under("note", note, indent=2)
+
+
+def _heading(text: TextErrors) -> str:
+    item = text.item
+    name = ", ".join(shortened(one, 60) for one in (item.source_id, item.system_id) if one)
+    if text.score is None:
+        return f"{name or 'text'}: no score ({shortened(text.problem or 'no reason given')})"
+    return f"{name or 'text'}: score {text.score:g}"
+
+
+def _marked(response: str, errors: Sequence[Numbered]) -> Text:
+    """Return a text with a mark where each error begins and ends."""
+    from rich.text import Text
+
+    from judgesmith.experiments.errors_marks import pieces
+    from judgesmith.experiments.errors_severity import grade_of
+
+    grades = {one.number: grade_of(one.error.severity) for one in errors}
+    drawn = Text()
+    for piece in pieces(response, errors, around=_AROUND):
+        if piece.left_out:
+            drawn.append(f" … {counted(piece.left_out, 'character')} … ", style="dim")
+        for number in piece.closes:
+            drawn.append(f"<{number}]", style="bold")
+        for number in piece.opens:
+            drawn.append(f"[{number}>", style="bold")
+        worst = min((grades[number] for number in piece.over), key=_WORST.index, default=None)
+        drawn.append(visible(piece.text), style=_STYLES[worst] if worst else "")
+    return drawn
+
+
+def _print_error(one: Numbered, response: str) -> None:
+    from judgesmith.experiments.errors_marks import place_text
+    from judgesmith.experiments.errors_severity import severity_text
+
+    error = one.error
+    about = [severity_text(error.severity), place_text(error)]
+    about += [f"about {shortened(error.criterion, 40)}"] if error.criterion else []
+    say_wrapped(f"  {one.number} {'; '.join(about)}", hang=4)
+    there = "" if error.start is None else response[error.start : error.end]
+    if error.text.strip() and error.text != there:
+        say_under("quoted", shortened(error.text, 300), indent=4)
+    if error.explanation.strip():
+        say_under("why", shortened(error.explanation, 1000), indent=4)

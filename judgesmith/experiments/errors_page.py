@@ -1,0 +1,214 @@
+"""A page that shows texts with the errors in them: one file, without a script."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from judgesmith.drafts import draft_beside, put, write_synced
+from judgesmith.experiments.errors_marks import Numbered, Piece, numbered, pieces, place_text
+from judgesmith.experiments.errors_reading import TextErrors
+from judgesmith.experiments.errors_severity import Grade, grade_of, severity_text
+from judgesmith.experiments.errors_style import STYLE
+from judgesmith.experiments.errors_summary import GRADES, ErrorTotals
+from judgesmith.experiments.page_markup import Markup, element, joined
+
+LARGEST = 3_000_000
+"""Bytes of a page: larger ones take long to open."""
+
+_AROUND = 1_000  # characters shown on either side of a mark
+_SOURCE, _WORDS, _QUOTED, _NAME = 8_000, 2_000, 300, 200
+_CRITERIA = 30
+_SAFE = "default-src 'none'; style-src 'unsafe-inline'"
+
+
+def write_page(
+    place: Path,
+    label: str,
+    name: str,
+    texts: Sequence[TextErrors],
+    totals: ErrorTotals,
+    *,
+    start: int = 1,
+) -> int:
+    """Write a page of at most 3 MB, and return how many of the texts are on it.
+
+    Parameters
+    ----------
+    place : Path
+        The file, which appears whole.
+    label, name : str
+        What the errors and the texts come from.
+    texts : sequence of TextErrors
+        In the order in which they are to be read; those that do not fit are left out at the end.
+    totals : ErrorTotals
+        Counts over all texts, shown or not.
+    start : int
+        The number of the first text.
+    """
+    shown, size = [], 0
+    for number, text in enumerate(texts, start=start):
+        article = _article(text, number)
+        size += len(article.encode()) + 1
+        if size > LARGEST - 100_000:
+            break
+        shown.append(article)
+    with draft_beside(place) as draft:
+        write_synced(draft, _page(label, name, shown, totals, n=len(texts), start=start))
+        put(draft, place)
+    return len(shown)
+
+
+def _page(
+    label: str, name: str, shown: Sequence[Markup], totals: ErrorTotals, *, n: int, start: int
+) -> str:
+    title = f"Errors in {name[:_NAME]}"
+    head = element(
+        "head",
+        element("meta", charset="utf-8"),
+        element("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        element("meta", http_equiv="Content-Security-Policy", content=_SAFE),
+        element("title", title),
+        Markup(f"<style>{STYLE}</style>"),
+    )
+    last = start + len(shown) - 1
+    which = f"Texts {start} to {last} are on this page" if shown else "No text is on this page"
+    left = f"; {n - len(shown)} more did not fit." if n > len(shown) else "."
+    header = element(
+        "header",
+        element("h1", title),
+        element("p", f"As marked in {label[:_NAME]}. {which}{left}", class_="soft"),
+        _facts(totals),
+        _legend(),
+    )
+    body = element("body", header, element("main", *(joined(one, "\n") for one in shown)))
+    return f"<!DOCTYPE html>\n{element('html', head, body, lang='en')}\n"
+
+
+def _facts(totals: ErrorTotals) -> Markup:
+    facts = [
+        f"{totals.errors} errors in {totals.with_errors} of {totals.texts} texts",
+        *(f"{totals.grades[grade]} {grade}" for grade in GRADES if totals.grades[grade]),
+        f"{totals.places['missing']} missing from their text",
+        f"{totals.places['unresolved']} quoted, but not in their text",
+        f"{totals.unscored} of the texts without a score",
+    ]
+    return element("ul", *(element("li", one) for one in facts), class_="facts")
+
+
+def _legend() -> Markup:
+    words = {"major": "major, 4 and 5", "moderate": "moderate, 3", "minor": "minor, 1 and 2"}
+    parts: list[str] = ["How bad an error is: "]
+    for grade, word in words.items():
+        parts += [element("mark", word, class_=grade), " "]
+    parts += ["Numbers lead from the text to the list below it, and back."]
+    return element("p", *parts)
+
+
+def _article(text: TextErrors, number: int) -> Markup:
+    item, mark = text.item, f"t{number}"
+    errors = numbered(text.errors or ())
+    ids = ", ".join(one[:_NAME] for one in (item.source_id, item.system_id) if one)
+    heading = f"Text {number}: {ids}" if ids else f"Text {number}"
+    parts = [
+        element("h2", element("bdi", heading), id=mark),
+        element("p", *_verdict(text), class_="soft"),
+        element("p", *_marked(item.response, errors, mark), class_="text", dir="auto"),
+        *_listed(text, errors, mark),
+    ]
+    for name, given in (("Source", item.source), ("Context", item.context or "")):
+        if given:
+            cut = element("p", _cut(given, _SOURCE), class_="text", dir="auto")
+            parts.append(element("details", element("summary", name), cut))
+    return element("article", *parts, aria_labelledby=mark)
+
+
+def _verdict(text: TextErrors) -> Iterator[str]:
+    if text.score is None:
+        yield f"No score: {_cut(text.problem or 'no reason given', _WORDS)}"
+    else:
+        yield f"Score {text.score:g}"
+    for name, one in list(text.criteria.items())[:_CRITERIA]:
+        points = "none" if one.score is None else f"{one.score:g}"
+        yield joined(" · ", element("bdi", name[:_NAME]), f" {points}")
+    if len(text.criteria) > _CRITERIA:
+        yield f" · and {len(text.criteria) - _CRITERIA} more"
+
+
+def _marked(response: str, errors: Sequence[Numbered], mark: str) -> Iterator[Markup]:
+    grades = {one.number: grade_of(one.error.severity) for one in errors}
+    for piece in pieces(response, errors, around=_AROUND):
+        yield from _numbers(piece, grades, mark)
+        if piece.left_out:
+            yield element("span", f" … {piece.left_out} characters … ", class_="gap", dir="ltr")
+        if piece.over:
+            worst = min((grades[number] for number in piece.over), key=GRADES.index)
+            yield element("mark", piece.text, class_=worst)
+        else:
+            yield joined(piece.text)
+
+
+def _numbers(piece: Piece, grades: dict[int, Grade], mark: str) -> Iterator[Markup]:
+    for number in piece.closes:
+        yield element("span", f"{number}]", class_=f"n {grades[number]}")
+    for number in piece.opens:
+        yield element(
+            "a",
+            f"[{number}",
+            class_=f"n {grades[number]}",
+            id=f"{mark}m{number}",
+            href=f"#{mark}e{number}",
+            aria_label=f"error {number}, {grades[number]}, begins",
+        )
+
+
+def _listed(text: TextErrors, errors: Sequence[Numbered], mark: str) -> Iterator[Markup]:
+    if text.errors is None:
+        yield element("p", "There is no answer, so nobody knows of errors.", class_="soft")
+    elif not errors:
+        yield element("p", "No errors.", class_="soft")
+    else:
+        yield element(
+            "ol", *(_entry(one, text.item.response, mark) for one in errors), class_="errors"
+        )
+    more = len(text.errors or ()) - len(errors)
+    if more:
+        yield element("p", f"And {more} more, which are not shown.", class_="soft")
+    for note in text.notes[:_CRITERIA]:
+        yield element("p", element("strong", "Note: "), _cut(note, _WORDS))
+    if text.explanation.strip():
+        words = element("p", _cut(text.explanation, 2 * _WORDS), class_="text", dir="auto")
+        yield element("details", element("summary", "The judge on the whole"), words)
+
+
+def _entry(one: Numbered, response: str, mark: str) -> Markup:
+    error, grade = one.error, grade_of(one.error.severity)
+    number: Markup = element("strong", f"{one.number}")
+    there = ""
+    if error.start is not None:
+        there = response[error.start : error.end]
+        back = f"error {one.number}, back to the text"
+        number = element("a", f"{one.number}", href=f"#{mark}m{one.number}", aria_label=back)
+    about: list[str] = [place_text(error)]
+    if error.criterion:
+        about += [" · ", element("bdi", error.criterion[:_NAME])]
+    parts = [
+        element(
+            "p",
+            number,
+            element("span", severity_text(error.severity), class_=f"tag {grade}"),
+            element("span", *about, class_="soft"),
+        )
+    ]
+    if error.text.strip() and error.text != there:
+        parts.append(element("p", "Quoted: ", element("q", _cut(error.text, _QUOTED), dir="auto")))
+    if error.explanation.strip():
+        parts.append(element("p", _cut(error.explanation, _WORDS), dir="auto"))
+    return element("li", *parts, id=f"{mark}e{one.number}", class_=grade)
+
+
+def _cut(text: str, longest: int) -> str:
+    """Return a text, or its beginning and how much is missing."""
+    if len(text) <= longest:
+        return text
+    return f"{text[:longest]} … {len(text) - longest} more characters"

@@ -1,0 +1,99 @@
+"""How many errors a judge found, how bad they are, and how their places were found."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from judgesmith.experiments.errors_reading import FoundErrors, TextErrors
+from judgesmith.experiments.errors_severity import Grade, grade_of
+from judgesmith.signatures.judgement import ErrorSpan
+
+GRADES: tuple[Grade, ...] = ("major", "moderate", "minor", "ungraded")
+PLACES = ("exact", "normalised", "fuzzy", "placed", "missing", "unresolved", "unplaced")
+"""How places were found; ``placed`` and ``unplaced`` where the judge does not say how."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ErrorTotals:
+    """Counts over all texts.
+
+    Attributes
+    ----------
+    texts, unscored : int
+        All texts, and those without an answer that could be read.
+    with_errors : int
+        Texts with at least one error.
+    errors : int
+        All errors.
+    ambiguous : int
+        Of these, errors whose place is one of several.
+    noted : int
+        Texts whose judgement comes with a note, such as that score and errors contradict.
+    grades : dict of str to int
+        Errors by how bad they are: major (4 and 5), moderate (3), minor (1 and 2), ungraded.
+    places : dict of str to int
+        Errors by how their place was found; see ``PLACES``.
+    criteria : dict of str to int
+        Errors by the criterion they offend; of those that offend one.
+    """
+
+    texts: int
+    unscored: int
+    with_errors: int
+    errors: int
+    ambiguous: int
+    noted: int
+    grades: Mapping[str, int]
+    places: Mapping[str, int]
+    criteria: Mapping[str, int]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything by name, ready for JSON."""
+        return asdict(self)
+
+
+def error_totals(found: FoundErrors) -> ErrorTotals:
+    """Return the counts of what a judge found.
+
+    Examples
+    --------
+    >>> from judgesmith.signatures.rated import RatedItem
+    >>> errors = (ErrorSpan(text="a", start=0, end=1, severity=5), ErrorSpan(text="b"))
+    >>> text = TextErrors(item=RatedItem(response="a"), errors=errors)
+    >>> totals = error_totals(FoundErrors(label="it", texts=(text,), n_unused=0))
+    >>> totals.errors, totals.grades["major"], totals.places["unplaced"]
+    (2, 1, 1)
+    """
+    errors = [error for text in found.texts for error in text.errors or ()]
+    grades = Counter(grade_of(error.severity) for error in errors)
+    places = Counter(map(_found_how, errors))
+    return ErrorTotals(
+        texts=len(found.texts),
+        unscored=found.n_unscored,
+        with_errors=sum(bool(text.errors) for text in found.texts),
+        errors=len(errors),
+        ambiguous=sum(error.ambiguous for error in errors),
+        noted=sum(bool(text.notes) for text in found.texts),
+        grades={name: grades[name] for name in GRADES},
+        places={name: places[name] for name in PLACES},
+        criteria=dict(Counter(error.criterion for error in errors if error.criterion)),
+    )
+
+
+def _found_how(error: ErrorSpan) -> str:
+    return error.located or ("unplaced" if error.start is None else "placed")
+
+
+def worst_first(texts: Iterable[TextErrors]) -> list[TextErrors]:
+    """Return texts by the sum of their errors' points, the largest first, in order where equal.
+
+    An error of no stated severity counts one point.
+    """
+
+    def points(text: TextErrors) -> float:
+        return sum(1.0 if e.severity is None else e.severity for e in text.errors or ())
+
+    return sorted(texts, key=points, reverse=True)
