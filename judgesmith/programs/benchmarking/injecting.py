@@ -5,7 +5,7 @@ Without a language model, and with the offline model, rules put them in.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from judgesmith.programs.benchmarking.injection_counts import Counts
@@ -14,7 +14,7 @@ from judgesmith.programs.benchmarking.rule_injecting import NO_ROOM, sequence_by
 from judgesmith.programs.perturbing.by_model import changes_by_rule
 from judgesmith.programs.perturbing.donors import Donors
 from judgesmith.programs.running import CONCURRENCY
-from judgesmith.signatures.injection import Target
+from judgesmith.signatures.injection import SubAspect, Target
 from judgesmith.signatures.perturbation import Skipped
 
 if TYPE_CHECKING:
@@ -90,6 +90,7 @@ def inject_each(
         rng = job.generator(seed)
         made = list(sequence_by_rule(job, job.sub_aspects, rng=rng, donors=donors))
         whole = len(made) == len(job.sub_aspects)
+        counted.rebound += _n_rebound(made, job.sub_aspects) if whole else 0
         counted.outcome("" if whole else NO_ROOM)
         yield job, made[-1] if whole else Skipped(reason=NO_ROOM)
 
@@ -149,10 +150,17 @@ def sequences(
         found = (job.target, *sequence_by_rule(job, drawn, rng=rng, donors=donors))
         for _ in found[1:]:
             counted.outcome()
+        counted.rebound += _n_rebound(found[1:], drawn)
         if len(found) <= steps:
             counted.outcome(NO_ROOM)
         counted.sequence(len(found), steps + 1)
         yield job, found
+
+
+def _n_rebound(made: Sequence[Target], drawn: Sequence[SubAspect]) -> int:
+    """Return how many errors, each the last of its text, are bound to something else than drawn."""
+    pairs = zip(made, drawn, strict=False)
+    return sum(one.errors[-1].sub_aspect != wanted.name for one, wanted in pairs)
 
 
 def _by_model(

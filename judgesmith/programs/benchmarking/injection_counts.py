@@ -24,6 +24,9 @@ class Counts:
         Answers that could not be used, by what was wrong with them.
     dropped : Counter of str
         Targets that were not made, by the last reason.
+    rebound : int
+        Errors by rule that are bound to another sub-aspect than the one that was drawn, which had
+        no room left.
     short : int
         Sequences that ended before the step they were to reach.
     lost : int
@@ -43,6 +46,7 @@ class Counts:
     retried: int = 0
     faults: Counter[str] = field(default_factory=Counter)
     dropped: Counter[str] = field(default_factory=Counter)
+    rebound: int = 0
     short: int = 0
     lost: int = 0
 

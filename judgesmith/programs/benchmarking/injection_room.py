@@ -80,8 +80,9 @@ class Room:
 
     @cached_property
     def taken(self) -> tuple[Span, ...]:
-        """Where errors stand, with the words that they stand in or next to."""
-        return tuple(self._widened(span) for span in self._spans)
+        """Where errors stand, by themselves and with the words that they stand in or next to."""
+        both = (one for span in self._spans for one in (span, self._widened(span)))
+        return tuple(dict.fromkeys(both))
 
     @cached_property
     def words(self) -> list[Span]:

@@ -1,7 +1,8 @@
-"""Errors put in by rule: the sub-aspect's rules in random order, at the first free place."""
+"""Errors put in by rule: the sub-aspect's rules that were used least, at a free place."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from random import Random
 
@@ -64,11 +65,14 @@ def injected_by_rule(
         rng=rng,
         donors=donors,
     )
+    used = Counter(one.kind for one in target.errors)
+    bound = Counter(one.sub_aspect for one in target.errors)
     others = [one for one in dict.fromkeys(job.sub_aspects) if one != wanted]
+    others = sorted(rng.sample(others, len(others)), key=lambda one: bound[one.name])
     large: Target | None = None
-    for sub_aspect in (wanted, *rng.sample(others, len(others))):
+    for sub_aspect in (wanted, *others):
         kinds = rule_kinds(sub_aspect, job.definition)
-        for kind in rng.sample(kinds, len(kinds)):
+        for kind in sorted(rng.sample(kinds, len(kinds)), key=used.__getitem__):
             changes = _changes(room, kind)
             made = _with(target, changes, sub_aspect, kind) if changes else None
             if made is None:
