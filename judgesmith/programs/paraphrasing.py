@@ -12,7 +12,7 @@ from judgesmith.programs.call_settings import call_config
 from judgesmith.programs.models import ModelError, TransientModelError, sampling
 from judgesmith.programs.models.errors import speaks_of_one_item
 from judgesmith.programs.replies import too_long, unreadable
-from judgesmith.programs.rewriting import TEMPERATURE, Rewrite
+from judgesmith.programs.rewriting import TEMPERATURE, Written
 from judgesmith.signatures.paraphrasing import ParaphraseInstruction
 from judgesmith.signatures.protocol import Protocol
 
@@ -30,7 +30,7 @@ _OTHER_WORDS = (
 _OPENINGS = ("", "Read everything first. ", "Be even-handed. ", "Take every case by itself. ")
 
 
-def paraphrased(lm: dspy.LM, text: str, *, sample: int) -> Rewrite:
+def paraphrased(lm: dspy.LM, text: str, *, sample: int) -> Written:
     """Return an instruction in other words, as a model puts it.
 
     Parameters
@@ -52,19 +52,19 @@ def paraphrased(lm: dspy.LM, text: str, *, sample: int) -> Rewrite:
         with dspy.context(adapter=FencedAdapter(), lm=lm), sampling(sample=sample):
             answer = dspy.Predict(ParaphraseInstruction)(instruction=text, config=config)
     except ContextWindowExceededError as fault:
-        return Rewrite(problem=too_long(fault).problem)
+        return Written(problem=too_long(fault).problem)
     except AdapterParseError as fault:
-        return Rewrite(problem=unreadable(str(fault).split("\n")[0]).problem)
+        return Written(problem=unreadable(str(fault).split("\n")[0]).problem)
     except TransientModelError:
         raise
     except ModelError as fault:
         if not speaks_of_one_item(fault):
             raise
-        return Rewrite(problem=f"the model refused the request: {fault}")
-    return Rewrite(text=str(answer.paraphrase or "").strip())
+        return Written(problem=f"the model refused the request: {fault}")
+    return Written(text=str(answer.paraphrase or "").strip())
 
 
-def paraphrased_by_rule(text: str, *, sample: int) -> Rewrite:
+def paraphrased_by_rule(text: str, *, sample: int) -> Written:
     """Return an instruction with some words exchanged, as the number says.
 
     Examples
@@ -77,4 +77,4 @@ def paraphrased_by_rule(text: str, *, sample: int) -> Rewrite:
     known = [pair for pair in _OTHER_WORDS if pair[0] in text]
     for old, new in known[: 1 + sample // len(_OPENINGS)]:
         text = re.sub(re.escape(old), new, text)
-    return Rewrite(text=_OPENINGS[sample % len(_OPENINGS)] + text)
+    return Written(text=_OPENINGS[sample % len(_OPENINGS)] + text)

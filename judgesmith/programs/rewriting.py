@@ -21,7 +21,7 @@ TEMPERATURE = 1.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rewrite:
+class Written:
     """What came of asking for another text.
 
     Attributes
@@ -52,7 +52,7 @@ class Rewriter(dspy.Module):
 
     def forward(
         self, *, part: str, judge: str, text: str, pairs: str, rows: str, sample: int
-    ) -> Rewrite:
+    ) -> Written:
         """Return another text for one part of a judge.
 
         Parameters
@@ -78,13 +78,13 @@ class Rewriter(dspy.Module):
                     part=part, judge=judge, text=text, pairs=pairs, rows=rows, config=config
                 )
         except ContextWindowExceededError as fault:
-            return Rewrite(problem=too_long(fault).problem)
+            return Written(problem=too_long(fault).problem)
         except AdapterParseError as fault:
-            return Rewrite(problem=unreadable(str(fault).split("\n")[0]).problem)
+            return Written(problem=unreadable(str(fault).split("\n")[0]).problem)
         except TransientModelError:
             raise
         except ModelError as fault:
             if not speaks_of_one_item(fault):
                 raise
-            return Rewrite(problem=f"the model refused the request: {fault}")
-        return Rewrite(text=answer.rewritten.strip())
+            return Written(problem=f"the model refused the request: {fault}")
+        return Written(text=answer.rewritten.strip())

@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from judgesmith.programs.benchmarking.diverse import diverse
-from judgesmith.programs.benchmarking.references_written import Written
 from judgesmith.programs.direct import Direct
 from judgesmith.programs.features.words import Text
+from judgesmith.programs.rewriting import Written
 from judgesmith.programs.running import CONCURRENCY, judge_items
 from judgesmith.signatures.rated import RatedItem
 from judgesmith.signatures.reference_writing import Reference

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import dspy
@@ -14,6 +13,7 @@ from judgesmith.programs.constructing import without_untold
 from judgesmith.programs.critic_questions import criteria_text
 from judgesmith.programs.judging import AnySteps, Ask, Calls, Steps, asked
 from judgesmith.programs.perturbing.wrapping import spoken_around, unwrapped
+from judgesmith.programs.rewriting import Written
 from judgesmith.programs.running import CONCURRENCY, Work, beginning, work_each
 from judgesmith.signatures.direct import DirectProtocol
 from judgesmith.signatures.reference_writing import WriteReference
@@ -24,22 +24,6 @@ if TYPE_CHECKING:
 
 TEMPERATURE = 1.0
 """Of every call: texts are to differ."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Written:
-    """What a model wrote, or why there is nothing.
-
-    Attributes
-    ----------
-    text : str
-        The text; empty where there is none.
-    problem : str
-        Why there is none; empty where there is one.
-    """
-
-    text: str = ""
-    problem: str = ""
 
 
 class ReferenceWriter(AskingModule):

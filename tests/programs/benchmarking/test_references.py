@@ -10,10 +10,11 @@ from hypothesis import strategies as st
 
 from judgesmith.programs.benchmarking.diverse import diverse
 from judgesmith.programs.benchmarking.references import references_for
-from judgesmith.programs.benchmarking.references_written import Written, write_references
+from judgesmith.programs.benchmarking.references_written import write_references
 from judgesmith.programs.direct import Direct
 from judgesmith.programs.models import Budget, ModelAnswer, Stack, model
 from judgesmith.programs.models.dspy_lm import StackLM
+from judgesmith.programs.rewriting import Written
 from judgesmith.programs.running import NOT_ASKED, judge_items
 from judgesmith.signatures.rated import RatedItem
 from judgesmith.signatures.rubric import Rubric

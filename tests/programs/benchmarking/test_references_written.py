@@ -9,12 +9,12 @@ import pytest
 from judgesmith.programs.asking import Asker
 from judgesmith.programs.benchmarking.references_written import (
     ReferenceWriter,
-    Written,
     write_references,
 )
 from judgesmith.programs.models import Budget, ModelAnswer, Stack, model
 from judgesmith.programs.models.dspy_lm import StackLM
 from judgesmith.programs.offline.writing import extract_of
+from judgesmith.programs.rewriting import Written
 from judgesmith.programs.running import NOT_ASKED
 from judgesmith.signatures.rated import RatedItem
 from judgesmith.signatures.rubric import Rubric
