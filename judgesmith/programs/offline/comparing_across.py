@@ -1,7 +1,8 @@
 """How the offline model compares two texts about different sources on one criterion: by its scores.
 
-It scores each text against its own source, as it does alone, and calls the two similar where the
-scores are near. So it sees of an error only what its counts see; see ``docs/offline-model.md``.
+It scores each text against its own source, as it does alone, takes off what single faults cost, and
+calls the two similar where the scores are near. So it sees of an error only what its counts see;
+see ``docs/offline-model.md``.
 """
 
 from __future__ import annotations
@@ -22,9 +23,20 @@ from judgesmith.programs.offline.prior import (
     limited,
 )
 from judgesmith.programs.offline.reader import Fields, Question
+from judgesmith.programs.offline.visible_faults import misspelt_words, straying_sentences
+from judgesmith.signatures.rated import text_key
 
-_NEAR = 2.0  # points that two texts must differ by before they are not alike
-_SLOPE = 1.0  # points by which a verdict becomes clear
+_NEAR = 1.0  # points that two texts must differ by before they are not alike
+_SLOPE = 0.5  # points by which a verdict becomes clear
+
+# What one fault costs, in points: clearly more than what a sentence's or a word's content adds.
+_A_STRAY = 12.0
+_A_SLIP = 4.0
+_MOST_FAULTS = 8  # faults beyond this cost nothing more
+_OF_THE_SURFACE = ("fluency", "clarity", "simplicity")  # families that spelling is a matter of
+
+_KNOWN: dict[tuple[str, str], float] = {}
+_MOST_KNOWN = 20_000
 
 
 @answers_signature(
@@ -41,16 +53,36 @@ def _compare(prefix: Prefix, question: Question, fields: Fields) -> Mapping[str,
 
 
 def _points(fields: Fields, name: str) -> float:
-    """Return what a text would score on the criterion, 0 to 100."""
+    """Return what a text comes to on the criterion: its score, less what its visible faults cost.
+
+    Remembered, since a benchmark compares the same texts again and again.
+    """
     text = fields.get(name) or ""
+    source, context = fields.get(f"{name}_source") or "", fields.get(f"{name}_context")
+    criteria = fields["criteria"] or "quality"
+    key = (criteria, text_key(source, context, text))
+    if key not in _KNOWN:
+        if len(_KNOWN) >= _MOST_KNOWN:
+            # Emptied as a whole: a cache without order needs no lock.
+            _KNOWN.clear()
+        _KNOWN[key] = _worked_out(criteria, source, context, text)
+    return _KNOWN[key]
+
+
+def _worked_out(criteria: str, source: str, context: str | None, text: str) -> float:
     if not any(map(str.isalnum, text)):
         return 0.0
-    source, context = fields.get(f"{name}_source") or "", fields.get(f"{name}_context")
     terms = criterion_terms(facet_values(lexical_features(source, context, text)))
-    return fmean(
-        limited(criterion_belief(family_of(criterion, definition)).predict(terms)[0])
-        for criterion, definition in read_criteria(fields["criteria"] or "quality")
-    )
+    strays = min(straying_sentences(source, context, text), _MOST_FAULTS)
+    misspelt = min(misspelt_words(source, context, text), _MOST_FAULTS)
+    found = []
+    for criterion, definition in read_criteria(criteria):
+        family = family_of(criterion, definition)
+        points = limited(criterion_belief(family).predict(terms)[0])
+        points -= _A_STRAY * strays * (family.name not in _OF_THE_SURFACE)
+        points -= _A_SLIP * misspelt * (family.name in _OF_THE_SURFACE)
+        found.append(points)
+    return fmean(found)
 
 
 def _odds(points: float) -> float:

@@ -57,3 +57,16 @@ def test_orders_never_disagree_whatever_the_texts_say():
     comparator = Comparator(Criterion(name="wit", definition="Is it funny?"), concurrency=1)
     found = [one for _, one in comparator.each(AcrossPair(text, GOOD) for text in texts)]
     assert {one.disagree for one in found} == {False}
+
+
+@pytest.mark.parametrize(
+    ("criterion", "fault"),
+    [
+        ("relevance", " Penguins rarely swim in warmer oceans."),
+        ("consistency", " Penguins rarely swim in warmer oceans."),
+        ("fluency", " Two thousnad people corssed it."),
+    ],
+)
+def test_a_single_visible_fault_makes_a_text_lose_to_itself(criterion, fault):
+    worse = GOOD.model_copy(update={"response": GOOD.response + fault})
+    assert relation(GOOD, worse, criterion) == "first"
