@@ -88,7 +88,7 @@ def _print_local(found: PerspectiveReport, reports: Sequence[LocalReport]) -> No
             "Pairs by how many errors more one text has",
             [
                 [shortened(one.criterion, 30)]
-                + [_share(one.apart[k][0]) if k in one.apart else "" for k in ks]
+                + [_share(one.apart[k].value) if k in one.apart else "" for k in ks]
                 for one in apart
             ],
             header=["criterion", *(f"I({k})" for k in ks)],

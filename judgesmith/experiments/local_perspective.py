@@ -6,18 +6,25 @@ A judge's score of a text is the mean of its samples; a tie is wrong.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from judgesmith.experiments.agreeing import Unscored
+from judgesmith.experiments.error_differences import (
+    accuracy_apart,
+    error_pairs,
+    preferred_by_score,
+)
 from judgesmith.experiments.global_perspective import refuse_none_kept
 from judgesmith.experiments.perspective_ratings import RightLevels
 from judgesmith.experiments.perspective_scores import SampledScores
 from judgesmith.metrics import (
     AccuracyByErrors,
     AdjacentAccuracy,
+    Estimate,
     accuracy_by_errors,
     adjacent_accuracy,
 )
@@ -53,6 +60,8 @@ class LocalReport:
         What the samples are points of, where that is known; it makes no difference.
     counted : Counted
         The accuracy as a function of how often each source is drawn.
+    apart : dict of int to Estimate
+        I(k): the same of all pairs that differ by k errors, where the set says so.
     """
 
     criterion: str
@@ -64,28 +73,20 @@ class LocalReport:
     n_samples: tuple[int, int]
     answers: Scale | None
     counted: Counted
+    apart: Mapping[int, Estimate]
 
     @property
     def value(self) -> AdjacentAccuracy:
         """Return the one number of the report."""
         return self.accuracy
 
-    @property
-    def apart(self) -> dict[int, tuple[float, int]]:
-        """Return I(k) and its pairs for every difference of k errors that there is.
-
-        Pairs that have no score are in neither.
-        """
-        return {} if self.by_errors is None else errors_apart(self.by_errors)
-
     def to_dict(self) -> dict[str, Any]:
         """Return everything ready for JSON."""
         counts = self.right.counts
-        by_k = {str(k): {"accuracy": share, "pairs": n} for k, (share, n) in self.apart.items()}
         return {
             "accuracy": self.accuracy.to_dict(),
             "by_errors": None if self.by_errors is None else self.by_errors.to_dict(),
-            "errors_apart": by_k,
+            "errors_apart": {str(k): one.to_dict() for k, one in self.apart.items()},
             "kept": None if counts is None else counts.to_dict(),
             "built": self.right.n_built,
             "unrated": self.right.n_unrated,
@@ -146,10 +147,11 @@ def local_report(
     counts = Counter(scores.problems[place] for place in kept[unscored].tolist())
     _refuse_no_pair(right, accuracy, counts)
     judged = scores.n_samples[kept][scores.n_samples[kept] > 0]
+    pairs = error_pairs(np.full(len(kept), np.nan) if n_errors is None else n_errors[kept], labels)
     return LocalReport(
         criterion=right.criterion,
         accuracy=accuracy,
-        by_errors=None if n_errors is None else _by_errors(own, n_errors[kept], labels),
+        by_errors=_by_errors(own, n_errors[kept], labels) if n_errors is not None else None,
         right=right,
         unscored=Unscored(
             n=counts.total(),
@@ -160,25 +162,8 @@ def local_report(
         n_samples=(int(judged.min(initial=10**9)), int(judged.max(initial=0))),
         answers=scores.scale,
         counted=_counted(own, human, labels, int(sources.max(initial=-1)) + 1),
+        apart=accuracy_apart(preferred_by_score(own, pairs), pairs),
     )
-
-
-def errors_apart(found: AccuracyByErrors) -> dict[int, tuple[float, int]]:
-    """Return I(k), and how many pairs it rests on, for every difference of k errors.
-
-    Examples
-    --------
-    >>> found = accuracy_by_errors([9, 6, 6], [0, 1, 2], sources=["a", "a", "a"])
-    >>> errors_apart(found)
-    {1: (0.5, 2), 2: (1.0, 1)}
-    """
-    numbers = np.asarray(found.errors)
-    apart = np.abs(numbers[:, None] - numbers)
-    # Scores know no order, and their tables hold each pair twice; comparisons hold it once.
-    both = bool(np.array_equal(found.n_pairs, found.n_pairs.T))
-    pairs = np.triu(found.n_pairs) if both else found.n_pairs
-    sizes = {int(k): int(pairs[apart == k].sum()) for k in np.unique(apart) if k > 0}
-    return {k: (found.at(k), n) for k, n in sizes.items() if n}
 
 
 def _refuse_no_pair(

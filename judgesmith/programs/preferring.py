@@ -110,7 +110,7 @@ class _Pairs(Work[ResponsePair, Preference]):
                 context=unit.context,
             )
         )
-        self.readable.add(_as_read(found))
+        self.readable.add(as_read(found))
         return found
 
     def undone(self, unit: ResponsePair, problem: str) -> Preference:
@@ -118,7 +118,7 @@ class _Pairs(Work[ResponsePair, Preference]):
         return Preference.unanswered(problem)
 
 
-def _as_read(found: Preference) -> Judgement:
+def as_read(found: Preference) -> Judgement:
     """Return what was read of a pair: something if one order has an answer, or why nothing was."""
     if found.given.stated is None and found.swapped.stated is None:
         return Judgement.unscored(str(found.problem), calls=found.calls)

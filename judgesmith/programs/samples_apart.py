@@ -1,7 +1,7 @@
-"""Several answers of a judge to each text, each a judgement of its own.
+"""Several answers of a judge to each text, or to each pair of texts, one by one.
 
 A judge that is told to take samples makes one judgement of them. Whoever wants to know how often
-each rating was given needs them one by one.
+each answer was given needs them apart.
 """
 
 from __future__ import annotations
@@ -13,9 +13,12 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from judgesmith.programs.asking import Askable, Asker, calls_per_item, current_lm
 from judgesmith.programs.families import family_of
 from judgesmith.programs.judging import AnySteps, Ask
+from judgesmith.programs.preference import Preference, preference_steps
+from judgesmith.programs.preferring import ResponsePair, as_read
 from judgesmith.programs.readable import Readable, readable_of
 from judgesmith.programs.running import CONCURRENCY, Work, beginning, judges_sources, work_each
 from judgesmith.signatures.judgement import Judgement
+from judgesmith.signatures.pairs import PairsProtocol
 from judgesmith.signatures.rated import RatedItem
 
 if TYPE_CHECKING:
@@ -23,6 +26,7 @@ if TYPE_CHECKING:
 
 Value = TypeVar("Value")
 Samples = tuple[Judgement, ...]
+Preferences = tuple[Preference, ...]
 
 
 def judged_samples(
@@ -66,17 +70,12 @@ def judged_samples(
     >>> first.score, [one.score for one in others]
     (75.0, [50.0, 100.0, 100.0])
     """
-    if n < 1:
-        raise ValueError(f"samples are 1 or more; got {n}.")
     if judges_sources(judge):
         raise ValueError(
             "a judge that compares the responses to a source ranks them and gives no samples of a "
             "score; leave the samples out."
         )
-    if judge.protocol.samples != 1:
-        raise ValueError(
-            f"the judge itself takes {judge.protocol.samples} samples of each text; set it to one."
-        )
+    _check_samples(judge, n)
     lm = lm or current_lm()
     work = _Apart(judge, n, Asker.of(judge, lm), readable_of(lm))
     may_begin = beginning(n * calls_per_item(judge), lm)
@@ -111,6 +110,95 @@ class _Apart(Work[RatedItem, Samples]):
     def undone(self, unit: RatedItem, problem: str) -> Samples:
         """Return that no sample has a score: one that was cut short would be no fair sample."""
         return (Judgement.unscored(problem),) * self._n
+
+
+def preferred_samples(
+    judge: Askable,
+    pairs: Iterable[ResponsePair],
+    n: int,
+    *,
+    lm: dspy.LM | None = None,
+    concurrency: int = CONCURRENCY,
+    progress: Callable[[int], None] | None = None,
+) -> list[Preferences]:
+    """Return ``n`` preferences between the texts of every pair, in order, each in both orders.
+
+    Parameters
+    ----------
+    judge : Pairs or SavedJudge
+        That compares, and takes one sample. Its temperature is that of its protocol.
+    pairs : iterable of ResponsePair
+        What to compare.
+    n : int
+        How many, 1 or more.
+    lm, concurrency, progress
+        As for ``prefer_each``.
+
+    Raises
+    ------
+    ValueError
+        If the judge compares nothing, takes several samples itself, or ``n`` is below 1.
+    ModelError, LedgerError
+        As for ``judge_items``.
+
+    Examples
+    --------
+    >>> from judgesmith.programs.pairs import Pairs
+    >>> pair = ResponsePair(source="It rained.", first="It rained.", second="Hats ate 12 cats.")
+    >>> judge = Pairs(weighting="none", temperature=1.0)
+    >>> (several,) = preferred_samples(judge, [pair], 3)
+    >>> [one.given.stated for one in several]
+    [1.0, 1.0, 1.0]
+    """
+    protocol = judge.protocol
+    if not isinstance(protocol, PairsProtocol):
+        raise ValueError(
+            f"a judge of the kind {protocol.judge} scores single texts and compares nothing; "
+            "compile one with --judge pairs."
+        )
+    _check_samples(judge, n)
+    lm = lm or current_lm()
+    work = _Compared(protocol, n, Asker.of(judge, lm), readable_of(lm))
+    may_begin = beginning(2 * n, lm)
+    done = work_each(work, pairs, concurrency=concurrency, may_begin=may_begin, progress=progress)
+    return [several for _, several in done]
+
+
+class _Compared(Work[ResponsePair, Preferences]):
+    """Pairs, each compared several times."""
+
+    def __init__(self, protocol: PairsProtocol, n: int, asker: Asker, readable: Readable) -> None:
+        super().__init__(asker, readable)
+        self._protocol = protocol
+        self._n = n
+
+    async def done(self, unit: ResponsePair) -> Preferences:
+        """Return all preferences of one pair."""
+        found = []
+        for sample in range(self._n):
+            once = preference_steps(
+                self._protocol,
+                source=unit.source,
+                first=unit.first,
+                second=unit.second,
+                context=unit.context,
+            )
+            found.append(await self.asker.taken(_of_sample(once, sample, self._n)))
+            self.readable.add(as_read(found[-1]))
+        return tuple(found)
+
+    def undone(self, unit: ResponsePair, problem: str) -> Preferences:
+        """Return that there is no answer."""
+        return (Preference.unanswered(problem),) * self._n
+
+
+def _check_samples(judge: Askable, n: int) -> None:
+    if n < 1:
+        raise ValueError(f"samples are 1 or more; got {n}.")
+    if judge.protocol.samples != 1:
+        raise ValueError(
+            f"the judge itself takes {judge.protocol.samples} samples of each text; set it to one."
+        )
 
 
 def _of_sample(steps: AnySteps[Value], sample: int, n: int) -> Generator[Any, Any, Value]:

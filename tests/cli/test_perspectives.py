@@ -50,7 +50,7 @@ def test_json_holds_one_object_and_notes_go_beside_it(run, judge, built):
     done = run("evaluate", judge, built, "--perspective", "local", "--samples", 2, "--json")
     found = done.json["criteria"]["faithfulness"]
     assert (done.json["perspective"], found["samples"]) == ("local", [2, 2])
-    assert found["errors_apart"]["1"]["pairs"] == found["accuracy"]["n"] == 20
+    assert found["errors_apart"]["1"]["n"] == found["accuracy"]["n"] == 20
     assert found["by_errors"]["errors"] == [0, 1, 2]
     assert "built itself" in done.err
     wide = run("evaluate", judge, built, "--perspective", "global", "--json").json

@@ -56,8 +56,8 @@ def test_complete_sequences_have_the_same_accuracy_by_neighbours_and_by_errors()
     np.testing.assert_equal(
         found.by_errors.accuracy, [[np.nan, 1, 1], [1, np.nan, 0.5], [1, 0.5, np.nan]]
     )
-    assert found.apart == {1: (0.75, 4), 2: (1, 2)}
-    assert found.apart[1][0] == found.accuracy.value == found.counted.value
+    assert {k: (one.value, one.n) for k, one in found.apart.items()} == {1: (0.75, 4), 2: (1, 2)}
+    assert found.apart[1].value == found.by_errors.at(1) == found.accuracy.value == found.counted.value
 
 
 def test_sets_that_say_nothing_of_errors_have_no_table_of_them():

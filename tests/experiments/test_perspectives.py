@@ -94,8 +94,8 @@ def test_a_built_set_is_ordered_by_errors_and_its_own_builder_is_told(saved, bui
     found = perspective_of_judge(saved, built, perspective="local", rng=RNG(0))
     report = found.reports["faithfulness"]
     assert report.by_errors.errors == (0, 1, 2, 3)
-    assert report.accuracy.n == report.apart[1][1] == 18
-    assert report.accuracy.value == report.apart[1][0] > 0.5
+    assert report.accuracy.n == report.apart[1].n == 18
+    assert report.accuracy.value == report.apart[1].value > 0.5
     assert any("offline judges texts that it built itself (injector)" in n for n in found.notes)
     clean = perspective_of_judge(
         saved.model_copy(update={"model": "openai/w"}), built, perspective="local", rng=RNG(0)

@@ -1,0 +1,237 @@
+"""Comparing texts directly where errors were put into them: whether fewer errors win.
+
+Each pair is shown in both orders, several times; the relation with the most votes counts.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from judgesmith.experiments.agreeing import Unscored
+from judgesmith.experiments.dataset import DataSet, check_dataset
+from judgesmith.experiments.error_differences import ErrorPairs, accuracy_apart, error_pairs
+from judgesmith.experiments.perspective_ratings import errors_of
+from judgesmith.experiments.preferring import plain_order
+from judgesmith.experiments.targets import nobody_rated
+from judgesmith.metrics import (
+    AccuracyByErrors,
+    Estimate,
+    OrderConsistency,
+    comparisons_by_errors,
+    majority_preference,
+    order_consistency,
+)
+from judgesmith.metrics.checks import FloatArray
+from judgesmith.programs.asking import Askable
+from judgesmith.programs.preference import Preference
+from judgesmith.programs.preferring import ResponsePair
+from judgesmith.programs.samples_apart import preferred_samples
+
+if TYPE_CHECKING:
+    import dspy
+
+DIFFERENCES = (1, 2, 3, 4, 5)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class DirectComparison:
+    """How often a judge that compares prefers the text with fewer errors, on one criterion.
+
+    Attributes
+    ----------
+    criterion : str
+        On which errors were made.
+    by_errors : AccuracyByErrors
+        By how many errors either text has.
+    apart : dict of int to Estimate
+        I(k): the share of the pairs that differ by k errors whose better text wins, with an
+        interval over sources. Preferring neither is wrong.
+    order : OrderConsistency
+        What the votes of one order come to beside those of the other.
+    n_neither : int
+        Pairs of which votes prefer neither text.
+    unscored : Unscored
+        Pairs without a single answer, among all.
+    n_samples : int
+        Answers asked for in each order.
+    """
+
+    criterion: str
+    by_errors: AccuracyByErrors
+    apart: Mapping[int, Estimate]
+    order: OrderConsistency
+    n_neither: int
+    unscored: Unscored
+    n_samples: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything ready for JSON."""
+        return {
+            "by_errors": self.by_errors.to_dict(),
+            "errors_apart": {str(k): one.to_dict() for k, one in self.apart.items()},
+            "order": plain_order(self.order),
+            "neither": self.n_neither,
+            "pairs": self.unscored.n_rows,
+            "unscored": self.unscored.n,
+            "problems": dict(self.unscored.reasons),
+            "samples": self.n_samples,
+        }
+
+
+def compare_directly(
+    judge: Askable,
+    dataset: DataSet,
+    criterion: str,
+    *,
+    samples: int = 10,
+    differences: Sequence[int] | None = DIFFERENCES,
+    lm: dspy.LM | None = None,
+    concurrency: int = 32,
+    progress: Callable[[int], None] | None = None,
+) -> DirectComparison:
+    """Compare texts of one source that differ by some errors, in both orders.
+
+    Parameters
+    ----------
+    judge : Pairs or SavedJudge
+        That compares two texts. At temperature 0 all samples are alike.
+    dataset : DataSet
+        A built benchmark: rows say in ``provenance`` how many errors they have.
+    criterion : str
+        Whose texts are compared.
+    samples : int
+        Answers in each order.
+    differences : sequence of int, or None
+        Which differences in errors; None takes all pairs.
+    lm, concurrency, progress
+        As for ``prefer_each``.
+
+    Raises
+    ------
+    ValueError
+        If nobody rated the criterion, no two texts of a source differ by so many errors, or no
+        pair has an answer.
+    """
+    check_dataset(dataset)
+    if criterion not in dataset.criteria:
+        raise nobody_rated([criterion], dataset, dataset.criteria)
+    ours = np.asarray([bool(item.human.get(criterion)) for item in dataset], dtype=bool)
+    n_errors = np.where(ours, errors_of(dataset), np.nan)
+    pairs = error_pairs(n_errors, dataset.groups, differences=differences)
+    if not len(pairs):
+        raise ValueError(
+            f"no two texts of a source on {criterion} differ by a known number of errors; give a "
+            "benchmark whose rows say so in their provenance."
+        )
+    asked = preferred_samples(
+        judge,
+        (_pair(dataset, better, worse) for better, worse in zip(*_places(pairs), strict=True)),
+        samples,
+        lm=lm,
+        concurrency=concurrency,
+        progress=progress,
+    )
+    votes = np.asarray([_votes(several) for several in asked], dtype=float)
+    return direct_comparison(votes, pairs, n_errors, criterion=criterion, reasons=_reasons(asked))
+
+
+def direct_comparison(
+    votes: FloatArray,
+    pairs: ErrorPairs,
+    n_errors: FloatArray,
+    *,
+    criterion: str,
+    reasons: Mapping[str, int] | None = None,
+) -> DirectComparison:
+    """Return what votes on pairs come to.
+
+    Parameters
+    ----------
+    votes : array, shape (n_pairs, 2, n_samples)
+        In either order 1 where the text with fewer errors was preferred, 0 the other, 0.5
+        neither; nan where there is no answer.
+    pairs : ErrorPairs
+        What was compared.
+    n_errors : array, shape (n_items,)
+        Errors of each text.
+    criterion : str
+        What it is about.
+    reasons : dict of str to int
+        Why pairs have no answer at all.
+
+    Raises
+    ------
+    ValueError
+        If no pair has an answer.
+
+    Examples
+    --------
+    Shown first, either text wins; shown twice more, the better one does.
+
+    >>> n_errors = np.array([0.0, 1.0])
+    >>> pairs = error_pairs(n_errors, np.zeros(2, int))
+    >>> votes = np.array([[[1.0, 1.0, 1.0], [0.0, 1.0, 1.0]]])
+    >>> found = direct_comparison(votes, pairs, n_errors, criterion="wit")
+    >>> found.apart[1].value, found.order.consistent.value
+    (1.0, 1.0)
+    """
+    winners = majority_preference(votes)
+    if np.isnan(winners).all():
+        why = "".join(f": {reason}" for reason in list(reasons or ())[:1])
+        raise ValueError(f"none of {len(pairs)} comparisons has an answer{why}.")
+    given, swapped = (majority_preference(votes[:, order]) for order in (0, 1))
+    fewer, more = n_errors[pairs.better], n_errors[pairs.worse]
+    # Both orders stand behind each winner, so that the table is the same either way round.
+    table = comparisons_by_errors(
+        np.concatenate([winners, 1 - winners]),
+        np.concatenate([fewer, more]),
+        np.concatenate([more, fewer]),
+    )
+    return DirectComparison(
+        criterion=criterion,
+        by_errors=replace(table, n_unscored=table.n_unscored // 2),
+        apart=accuracy_apart(winners, pairs),
+        order=order_consistency(given, swapped, sources=pairs.sources.tolist()),
+        n_neither=int(np.count_nonzero(winners == 0.5)),
+        unscored=Unscored(
+            n=int(np.isnan(winners).sum()), n_rows=len(pairs), reasons=dict(reasons or {})
+        ),
+        n_samples=votes.shape[2],
+    )
+
+
+def _places(pairs: ErrorPairs) -> tuple[list[int], list[int]]:
+    return pairs.better.tolist(), pairs.worse.tolist()
+
+
+def _pair(dataset: DataSet, better: int, worse: int) -> ResponsePair:
+    first, second = dataset[better], dataset[worse]
+    return ResponsePair(
+        source=first.source,
+        context=first.context,
+        first=first.response,
+        second=second.response,
+        source_id=first.source_id,
+        first_id=first.system_id,
+        second_id=second.system_id,
+    )
+
+
+def _votes(several: Sequence[Preference]) -> list[list[float]]:
+    orders = [one.given for one in several], [one.swapped for one in several]
+    return [[np.nan if one.stated is None else one.stated for one in order] for order in orders]
+
+
+def _reasons(asked: Sequence[Sequence[Preference]]) -> dict[str, int]:
+    """Return why pairs have no answer in any sample of either order."""
+    silent = [
+        several
+        for several in asked
+        if all(one.given.stated is None and one.swapped.stated is None for one in several)
+    ]
+    return dict(Counter(str(several[0].problem) for several in silent).most_common())
