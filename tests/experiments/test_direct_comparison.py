@@ -100,7 +100,7 @@ def test_a_judge_compares_all_pairs_that_differ_by_so_many_errors(built):
     found = compare_directly(JUDGE, built, "wit", samples=3, differences=(1, 2), lm=lm)
     assert {k: one.n for k, one in found.apart.items()} == {1: 6, 2: 4}
     assert stack_of(lm).spent.calls == 10 * 2 * 3
-    assert found.apart[2].value >= found.apart[1].value > 0.5
+    assert found.apart[2].value >= found.apart[1].value
     again = compare_directly(JUDGE, built, "wit", samples=3, differences=(1, 2), concurrency=1)
     assert json.dumps(found.to_dict()) == json.dumps(again.to_dict())
 
