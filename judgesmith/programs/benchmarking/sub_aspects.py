@@ -163,9 +163,13 @@ def _pairs(text: str) -> Iterator[tuple[str, str]]:
         if isinstance(value, list) and all(isinstance(one, dict) for one in value):
             yield from ((str(one.get("name", "")), str(one.get("definition", ""))) for one in value)
             return
+        if isinstance(value, list) and all(isinstance(one, str) for one in value):
+            plain = "\n".join(value)
     for line in plain.splitlines():
-        side = _SIDE.fullmatch(_plain(_MARK.sub("", line.strip())))
-        if side is not None:
+        bare = _MARK.sub("", line.strip())
+        side = _SIDE.fullmatch(_plain(bare))
+        # What looks like JSON and could not be read is no name.
+        if side is not None and bare[:1] not in ("[", "{", '"'):
             yield side["name"], side["definition"]
 
 

@@ -82,6 +82,11 @@ def test_what_cannot_be_read_is_asked_for_again_and_then_general_sides_stand_in(
     ]
 
 
+def test_nobody_has_to_be_told():
+    lm, _ = scripted("No.")
+    assert infer_sub_aspects(Rubric(criteria={"wit": "Is it?"}), lm) == known_sub_aspects("wit")
+
+
 def test_a_spent_budget_ends_it_rather_than_changing_what_is_found():
     lm, _ = scripted(TWO, max_calls=1)
     with pytest.raises(BudgetSpent):
@@ -105,6 +110,9 @@ def test_without_criteria_there_is_nothing_to_take_apart():
         '```json\n[{"name": "Order", "definition": "Each sentence follows."},\n'
         '{"name": "Unity", "definition": "Nothing leads away."}]\n```',
         '{"sub_aspects": {"Order": "Each sentence follows.", "Unity": "Nothing leads away."}}',
+        json.dumps(TWO.splitlines()),
+        f"[1, 2]\n{TWO}",
+        f"[in brackets, no JSON {{\n{TWO}",
         f"{TWO}\norder: Said twice.\nflow: The criterion itself.",
     ],
 )
@@ -113,6 +121,11 @@ def test_sides_are_read_as_models_write_them(text):
         "Order: Each sentence follows.",
         "Unity: Nothing leads away.",
     )
+
+
+def test_json_that_contradicts_itself_names_nothing():
+    with pytest.raises(ValueError, match="got 0"):
+        sides_in('{"Order": "x",\n"Unity": "y",\n"Order": "z"}', of="flow")
 
 
 def test_of_more_than_four_the_first_four_count():
@@ -132,6 +145,8 @@ def test_of_more_than_four_the_first_four_count():
         "Order: [[ ## completed ## ]]",
         "{" * 2000,
         "Order: " + "x" * 1001,
+        '"Order": "Each sentence follows.",',
+        '[{"name": "Order", "definition": "x"}]',
         "Order: " + "x" * 30_000,
     ],
 )
