@@ -97,9 +97,9 @@ def _print_local(found: PerspectiveReport, reports: Sequence[LocalReport]) -> No
         if one.by_errors is not None and len(one.by_errors.errors) <= _MOST_LEVELS:
             errors = [f"{n:g}" for n in one.by_errors.errors]
             print_table(
-                f"{shortened(one.criterion, 30)}: accuracy by the errors of either text",
+                f"{shortened(one.criterion, 30)}: accuracy by the errors of either text, in %",
                 [
-                    [n, *map(_share, row)]
+                    [n, *map(_percent, row)]
                     for n, row in zip(errors, one.by_errors.accuracy.tolist(), strict=True)
                 ],
                 header=["errors", *errors],
@@ -131,6 +131,10 @@ def _share(share: float) -> str:
     return "" if share != share else f"{share:.2f}"
 
 
+def _percent(share: float) -> str:
+    return "" if share != share else f"{100 * share:.0f}"
+
+
 def _say_kept(one: GlobalReport | LocalReport) -> None:
     """Say what was kept of the rated texts, level by level, and what was left out."""
     right = one.right
@@ -138,7 +142,8 @@ def _say_kept(one: GlobalReport | LocalReport) -> None:
     if right.n_built:
         said.append(f"{right.n_built} rated by how they were made")
     counts = right.counts
-    if counts is not None and len(counts.levels) <= _MOST_LEVELS:
+    n_kept = 0 if counts is None else sum(counts.n_kept)
+    if counts is not None and len(counts.levels) <= _MOST_LEVELS and n_kept > right.n_built:
         kept = "/".join(map(str, counts.n_kept))
         ends = f"{counts.levels[0]:g} to {counts.levels[-1]:g}"
         said.append(f"undisputed {kept} (ratings {ends})")
