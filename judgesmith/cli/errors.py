@@ -118,10 +118,10 @@ def command(
     from judgesmith.experiments.errors_summary import error_totals, worst_first
     from judgesmith.experiments.span_evaluation import SpanSettings
 
-    path, judge = _scores(scores)
+    path, _ = _scores(scores)
     place = None if output is None else _page_place(output, str(path), data, force=force)
     dataset = texts_in(data, columns)
-    found = _found(path, dataset, judge)
+    found = found_in(scores, dataset)
     settings = SpanSettings(overlap=overlap, major=major)
     rng = np.random.default_rng(seed)
     evaluation, unheld = _evaluated(found, dataset, gold, settings, rng, data)
@@ -179,9 +179,11 @@ def _page_place(output: str, *read: str, force: bool) -> Path:
     return place
 
 
-def _found(path: Path, dataset: DataSet, judge: str | None) -> FoundErrors:
+def found_in(scores: str, dataset: DataSet) -> FoundErrors:
+    """Return the errors in the file that SCORES names, beside the texts of DATA."""
     from judgesmith.experiments.errors_reading import read_errors
 
+    path, judge = _scores(scores)
     with blaming(str(path)):
         return read_errors(path, dataset, judge=judge)
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from judgesmith.cli.agreement import estimate_text
+from judgesmith.cli.errors_sheet import missing_notes, number_text, read_errors, write_errors
 from judgesmith.cli.faults import OptionError, blaming
 from judgesmith.cli.numbers import WholeNumber
 from judgesmith.cli.options import json_option, map_option, seed_option
@@ -21,6 +22,10 @@ if TYPE_CHECKING:
 @click.group("sheet")
 def command() -> None:
     """Ask people about a judge's explanations, and read what they say."""
+
+
+command.add_command(write_errors)
+command.add_command(read_errors)
 
 
 @command.command("write")
@@ -144,12 +149,7 @@ def read(sheets: tuple[str, ...], as_json: bool) -> None:
         print_json(found.to_dict())
     else:
         _print(found)
-    notes = [
-        f"{n} {'row' if n == 1 else 'rows'} of the sheet not in {rater}'s file: taken as blank."
-        for rater, n in found.n_missing.items()
-        if n
-    ]
-    say_notes(notes, as_json=as_json)
+    say_notes(missing_notes(found.n_missing), as_json=as_json)
 
 
 def _print(found: ExplanationRatings) -> None:
@@ -167,25 +167,21 @@ def _print(found: ExplanationRatings) -> None:
     )
     print_table(
         "Agreement of raters: Krippendorff's alpha, and the share of equal pairs of answers",
-        [[name, estimate_text(q.alpha), _number(q.agreement)] for name, q in asked.items()],
+        [[name, estimate_text(q.alpha), number_text(q.agreement)] for name, q in asked.items()],
         header=["question", "alpha", "equal"],
     )
     of_parts = {name: q for name, q in asked.items() if q.parts}
     parts = list(dict.fromkeys(part for q in of_parts.values() for part in q.parts))
     print_table(
         "By part: share of yes",
-        [[part, *(_number(q.parts[part].value) for q in of_parts.values())] for part in parts],
+        [[part, *(number_text(q.parts[part].value) for q in of_parts.values())] for part in parts],
         header=["part", *of_parts],
     )
     print_table(
         "By rater",
         [
-            [name, *(_number(q.raters[rater].value) for rater in raters)]
+            [name, *(number_text(q.raters[rater].value) for rater in raters)]
             for name, q in asked.items()
         ],
         header=["question", *raters],
     )
-
-
-def _number(value: float) -> str:
-    return "undefined" if value != value else f"{value:.3f}"

@@ -9,12 +9,10 @@ import math
 from collections.abc import Mapping
 from typing import Literal
 
+from judgesmith.signatures.annotating import SEVERITIES
+
 SEVERITY_WORDS: Mapping[str, int] = {
-    "neutral": 1,
-    "minor": 2,
-    "moderate": 3,
-    "major": 4,
-    "critical": 5,
+    word.casefold(): points for points, word in enumerate(SEVERITIES, start=1)
 }
 """The points that words stand for, from the least to the worst."""
 

@@ -25,7 +25,7 @@ NO = frozenset(["n", "no", "nein", "nee", "nej", "nei", "non", "não"])
 # How spreadsheets write truth values in the languages that they are set to.
 TRUE = frozenset(["true", "wahr", "vrai", "verdadero", "vero", "verdadeiro", "waar"])
 FALSE = frozenset(["false", "falsch", "faux", "falso", "onwaar"])
-NEEDED = ("id", "part", *(question.name for question in QUESTIONS))
+NEEDED = ("id", "part")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,7 +41,8 @@ class FilledSheet:
     parts : mapping of int to str
         The part's name by number of the row.
     answers : mapping of (int, str) to float
-        By number of the row and question: 1 for yes, 0 for no, or points. Blank ones are not here.
+        By number of the row and question: 1 for yes, 0 for no, points, or the place of a label
+        among those to choose from. Blank ones are not here.
     """
 
     rater: str
@@ -50,7 +51,9 @@ class FilledSheet:
     answers: Mapping[tuple[int, str], float]
 
 
-def read_filled(paths: Sequence[str | Path]) -> tuple[FilledSheet, ...]:
+def read_filled(
+    paths: Sequence[str | Path], questions: Sequence[Question] = QUESTIONS
+) -> tuple[FilledSheet, ...]:
     """Return the answers of several raters to one sheet.
 
     Parameters
@@ -58,6 +61,8 @@ def read_filled(paths: Sequence[str | Path]) -> tuple[FilledSheet, ...]:
     paths : sequence of str or Path
         One file per rater, as ``write_sheet`` wrote it and a spreadsheet saved it: separated by
         commas, semicolons or tabs, rows and columns in any order, other columns beside.
+    questions : sequence of Question
+        What the sheet asks.
 
     Raises
     ------
@@ -85,7 +90,7 @@ def read_filled(paths: Sequence[str | Path]) -> tuple[FilledSheet, ...]:
             continue
         try:
             raw = open_rows(path)
-            _read(raw, draft)
+            _read(raw, draft, questions)
             problems += raw.problems
         except DataError as fault:
             problems += fault.problems
@@ -129,12 +134,13 @@ class _Draft:
     dashes: list[tuple[int, Question, str]] = field(default_factory=list)
 
 
-def _read(raw: RawRows, draft: _Draft) -> None:
+def _read(raw: RawRows, draft: _Draft, questions: Sequence[Question]) -> None:
     """Read one file into its draft, and write down what is wrong in ``raw``."""
     n_rows = 0
     for number, row in raw.rows:
         cells = {str(name).strip().casefold(): _cell(value) for name, value in row.items()}
-        missing = [name for name in NEEDED if name not in cells]
+        needed = (*NEEDED, *(question.name for question in questions))
+        missing = [name for name in needed if name not in cells]
         if missing:
             expected = f"the columns of the sheet, also {', '.join(missing)}"
             raw.problem(0, at="header", expected=expected, came=shown(", ".join(cells)))
@@ -144,7 +150,7 @@ def _read(raw: RawRows, draft: _Draft) -> None:
         n_rows += 1
         found = _row_id(raw, number, cells, draft)
         if found is not None:
-            _answers(raw, number, cells, found, draft)
+            _answers(raw, number, cells, found, draft, questions)
     if not n_rows and not raw.found:
         raw.problem(0, at="file", expected="at least one row", came="none")
 
@@ -176,9 +182,14 @@ def _row_id(raw: RawRows, number: int, cells: Mapping[str, str], draft: _Draft) 
 
 
 def _answers(
-    raw: RawRows, number: int, cells: Mapping[str, str], row: RowId, draft: _Draft
+    raw: RawRows,
+    number: int,
+    cells: Mapping[str, str],
+    row: RowId,
+    draft: _Draft,
+    questions: Sequence[Question],
 ) -> None:
-    for question in QUESTIONS:
+    for question in questions:
         cell, at = cells[question.name], (row.number, question.name)
         if not cell:
             continue
@@ -198,7 +209,7 @@ def _answers(
 
 
 def _answer(cell: str, question: Question) -> float | None:
-    """Return 1 for yes, 0 for no, or whole points; None for anything else.
+    """Return 1 for yes, 0 for no, whole points, or a label's place; None for anything else.
 
     Examples
     --------
@@ -209,6 +220,9 @@ def _answer(cell: str, question: Question) -> float | None:
     (4.0, None)
     """
     word = unicodedata.normalize("NFKC", cell).strip(" .!").casefold()
+    if question.labels:
+        word = " ".join(word.split())
+        return float(question.labels.index(word)) if word in question.labels else None
     try:
         number = float(word.replace(",", "."))
     except ValueError:
@@ -222,6 +236,8 @@ def _answer(cell: str, question: Question) -> float | None:
 
 
 def _wanted(question: Question) -> str:
+    if question.labels:
+        return f"one of {', '.join(question.labels)}, or a blank cell"
     if question.points is None:
         return "yes or no, or a blank cell"
     return f"a whole number from {question.points[0]} to {question.points[1]}, or a blank cell"

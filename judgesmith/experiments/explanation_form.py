@@ -25,7 +25,9 @@ class Question:
     text : str
         The question in words.
     points : tuple of int or None
-        The lowest and the highest answer; None where the answer is yes or no.
+        The lowest and the highest answer; None where the answer is no number.
+    labels : tuple of str
+        The answers to choose from, in lower case; empty where the answer is yes or no, or points.
     whole_only : bool
         Whether it is asked of the overall explanation alone.
     of_aspects : bool
@@ -35,6 +37,7 @@ class Question:
     name: str
     text: str
     points: tuple[int, int] | None = None
+    labels: tuple[str, ...] = ()
     whole_only: bool = False
     of_aspects: bool = False
 

@@ -5,16 +5,13 @@ One row per explanation, of texts drawn so that low, middle and high scores all 
 
 from __future__ import annotations
 
-import hashlib
-import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from judgesmith.drafts import draft_beside, put
 from judgesmith.experiments.explained_scores import Explained, read_explained
 from judgesmith.experiments.explanation_form import (
     COLUMNS,
@@ -25,11 +22,11 @@ from judgesmith.experiments.explanation_form import (
 )
 from judgesmith.experiments.problems import DataError, Problem, shown
 from judgesmith.experiments.reading import ColumnsGiven, stream_items
+from judgesmith.experiments.sheet_files import digest_of, sheet_place, write_cells
 from judgesmith.experiments.spreadsheet_cells import (
     cell_of,
     is_cut,
     number_cell,
-    sheet_bytes,
 )
 from judgesmith.signatures.scale import PERCENT
 
@@ -107,21 +104,19 @@ def write_sheet(
     ValueError
         If ``output`` does not end in ``.csv`` or ``n_items`` is below 3.
     """
-    output = Path(output)
-    if output.suffix.lower() != ".csv":
-        raise ValueError(f"the sheet is written as CSV; name a file in .csv, not {output}.")
+    output = sheet_place(output)
     if n_items < 3:
         raise ValueError(f"low, middle and high scores need at least 3 texts; got {n_items}.")
     found = read_explained(scores, scale=scale)
     drawn = [found.rows[index] for index in _drawn([row.score for row in found.rows], n_items, rng)]
     texts = _texts(data, columns, found.rows, wanted={row.key for row in drawn})
     rows = list(_rows(drawn, texts, "" if scale is None else str(scale)))
-    sheet = _digest([found.run, rows])
+    sheet = digest_of([found.run, rows])
     lines = [
         [str(RowId(sheet, number, len(rows), item, part)), *cells]
         for number, (item, part, cells) in enumerate(rows, start=1)
     ]
-    _write(output, lines, overwrite=overwrite)
+    write_cells(output, [COLUMNS, *lines], overwrite=overwrite)
     return WrittenSheet(
         sheet=sheet,
         n_items=len(drawn),
@@ -189,23 +184,3 @@ def _rows(
             cells = [OVERALL_PART, number_cell(row.score), scale, cell_of(row.explanation)]
             blanks = blank_cells(whole=True, aspects=bool(row.criteria))
             yield number, OVERALL_PART, [*ids, *cells, *about, *blanks]
-
-
-def _digest(whole: object) -> str:
-    """Return ``x`` and twelve hex digits, which no spreadsheet takes for a number."""
-    return "x" + hashlib.sha256(json.dumps(whole).encode()).hexdigest()[:12]
-
-
-def _write(output: Path, lines: Iterable[Sequence[str]], *, overwrite: bool) -> None:
-    """Write the sheet beside its place, then put it there; leave the same sheet as it is."""
-    whole = sheet_bytes([COLUMNS, *lines])
-    if output.exists() and not overwrite:
-        if output.read_bytes() == whole:
-            return
-        raise FileExistsError(
-            f"{output} is there already, and may hold answers; name another file, or replace it "
-            "with --force."
-        )
-    with draft_beside(output) as draft:
-        draft.write_bytes(whole)
-        put(draft, output)

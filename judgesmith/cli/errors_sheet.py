@@ -1,0 +1,169 @@
+"""``judgesmith sheet write-errors`` and ``read-errors``: ask people about marked errors."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import click
+
+from judgesmith.cli.agreement import estimate_text
+from judgesmith.cli.discern_texts import texts_in
+from judgesmith.cli.faults import OptionError, blaming
+from judgesmith.cli.numbers import WholeNumber
+from judgesmith.cli.options import json_option, map_option, seed_option
+from judgesmith.cli.places import OUTPUT, file_place
+from judgesmith.cli.printing import print_json, say, say_notes
+from judgesmith.cli.tables import print_table
+
+if TYPE_CHECKING:
+    from judgesmith.experiments.annotation_ratings import AnnotationRatings
+
+
+@click.command("write-errors")
+@click.argument("scores")
+@click.argument("data")
+@click.option("-o", "--output", required=True, metavar="SHEET.csv", help="Where it is written.")
+@click.option(
+    "--rows",
+    "n_items",
+    type=WholeNumber(1),
+    default=40,
+    show_default=True,
+    help="Texts with errors to ask about.",
+)
+@seed_option("Of the draw.")
+@map_option
+@click.option("--force", is_flag=True, help="Replace a file that is there, answers and all.")
+@json_option
+def write_errors(
+    scores: str,
+    data: str,
+    output: str,
+    n_items: int,
+    seed: int,
+    columns: str | None,
+    force: bool,
+    as_json: bool,
+) -> None:
+    """Write a sheet for people who say whether marked errors are errors.
+
+    It has one row per error in SCORES, which 'score' wrote with a judge that looks for errors, of
+    texts drawn from those with one. DATA is what it scored. Each rater fills in a copy, and names
+    it after themselves; 'sheet read-errors' reads the copies.
+    """
+    import numpy as np
+
+    from judgesmith.cli.errors import found_in
+    from judgesmith.experiments.annotation_form import LABELLED
+    from judgesmith.experiments.annotation_sheet import write_annotation_sheet
+
+    place = file_place(output, scores, data, like="sheet.csv")
+    dataset = texts_in(data, columns)
+    errors = found_in(scores, dataset)
+    with blaming(OUTPUT):
+        found = write_annotation_sheet(
+            errors, place, rng=np.random.default_rng(seed), n_items=n_items, overwrite=force
+        )
+    notes = list(dataset.notes)
+    if found.n_items < n_items:
+        notes.append(
+            f"there are {found.n_items} texts with an error, fewer than --rows {n_items}; all of "
+            "them are asked about."
+        )
+    if found.n_more:
+        notes.append(f"{found.n_more} errors beyond the 50th of a text are not asked about.")
+    if found.n_cut:
+        notes.append(
+            f"{found.n_cut} cells hold more than a spreadsheet can; they say what was left out."
+        )
+    if as_json:
+        print_json(
+            {
+                "output": output,
+                "sheet": found.sheet,
+                "items": found.n_items,
+                "rows": found.n_rows,
+                "unscored": found.n_unscored,
+                "without": found.n_without,
+                "more": found.n_more,
+                "cut": found.n_cut,
+            }
+        )
+    else:
+        say(f"{found.n_rows} errors of {found.n_items} texts in {output}")
+        if found.n_unscored or found.n_without:
+            say(
+                f"{found.n_unscored} texts are unscored, and in {found.n_without} nothing is "
+                "marked; none of them is in it"
+            )
+        for one in LABELLED:
+            print_table(f"{one.name}: {one.text}", [[label] for label in one.labels])
+    say_notes(notes, as_json=as_json)
+
+
+@click.command("read-errors")
+@click.argument("sheets", nargs=-1, required=True, metavar="SHEET.csv…")
+@json_option
+def read_errors(sheets: tuple[str, ...], as_json: bool) -> None:
+    """Read filled sheets about errors: what raters say, and how far they agree.
+
+    Give the copies of one sheet, one file per rater, each named after its rater.
+    """
+    from judgesmith.experiments.annotation_ratings import read_annotation_sheets
+    from judgesmith.experiments.formats import open_rows
+
+    if "-" in sheets:
+        raise OptionError("a rater is called like the file; name files, not '-'.", option="-")
+    for sheet in sheets:
+        with blaming(sheet):
+            open_rows(sheet)
+    found = read_annotation_sheets(sheets)
+    if as_json:
+        print_json(found.to_dict())
+    else:
+        _print(found)
+    say_notes(missing_notes(found.n_missing), as_json=as_json)
+
+
+def missing_notes(n_missing: Mapping[str, int]) -> list[str]:
+    """Return a note for each rater whose file lacks rows of the sheet."""
+    return [
+        f"{n} {'row' if n == 1 else 'rows'} of the sheet not in {rater}'s file: taken as blank."
+        for rater, n in n_missing.items()
+        if n
+    ]
+
+
+def _print(found: AnnotationRatings) -> None:
+    raters = list(found.n_missing)
+    n = f"{len(raters)} rater{'s' if len(raters) > 1 else ''}"
+    say(f"{n} on {found.n_rows} errors of {found.n_items} texts (sheet {found.sheet})")
+    for name, one in found.questions.items():
+        print_table(
+            f"{name}: {one.n_filled} filled in, {one.n_blank} blank, 95% intervals over texts",
+            [
+                [label, estimate_text(share), *(str(one.raters[rater][label]) for rater in raters)]
+                for label, share in one.shares.items()
+            ],
+            header=["answer", "share", *raters],
+        )
+    print_table(
+        "Agreement of raters: Krippendorff's alpha, and the share of equal pairs of answers",
+        [
+            [name, estimate_text(one.alpha), number_text(one.agreement)]
+            for name, one in found.questions.items()
+        ],
+        header=["question", "alpha", "equal"],
+    )
+    reasons = list(next(iter(found.crossed.values())))
+    print_table(
+        "Both answers together",
+        [[label, *map(str, counts.values())] for label, counts in found.crossed.items()],
+        header=["span_is / explanation_is", *reasons],
+    )
+
+
+def number_text(value: float) -> str:
+    """Return a number of three digits, ``undefined`` for nan."""
+    return "undefined" if value != value else f"{value:.3f}"

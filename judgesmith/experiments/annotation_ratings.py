@@ -1,0 +1,174 @@
+"""What people say of the errors that a judge marks, and how far they agree on it."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from judgesmith.experiments.annotation_form import LABELLED, REASON, SPAN
+from judgesmith.experiments.explanation_answers import FilledSheet, read_filled
+from judgesmith.experiments.explanation_form import Question, RowId
+from judgesmith.metrics import Estimate, alpha_interval, raw_agreement, share_interval
+
+FloatArray = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LabelRatings:
+    """What all raters said to one question.
+
+    Attributes
+    ----------
+    shares : mapping of str to Estimate
+        By label: its share of all answers, with an interval over texts.
+    alpha : Estimate
+        Krippendorff's alpha for nominal answers, on errors with two answers or more.
+    agreement : float
+        Share of pairs of answers to the same error that are equal.
+    n_filled, n_blank : int
+        Cells with and without an answer; rows missing from a rater's file are blank.
+    raters : mapping of str to mapping of str to int
+        By rater: how often each label was given.
+    """
+
+    shares: Mapping[str, Estimate]
+    alpha: Estimate
+    agreement: float
+    n_filled: int
+    n_blank: int
+    raters: Mapping[str, Mapping[str, int]]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything by name, ready for JSON: undefined is None."""
+        return {
+            "shares": {label: one.to_dict() for label, one in self.shares.items()},
+            "alpha": self.alpha.to_dict(),
+            "agreement": None if math.isnan(self.agreement) else self.agreement,
+            "filled": self.n_filled,
+            "blank": self.n_blank,
+            "raters": {rater: dict(counts) for rater, counts in self.raters.items()},
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnnotationRatings:
+    """What filled sheets say of marked errors.
+
+    Attributes
+    ----------
+    sheet : str
+        Which sheet, as its ids say.
+    n_items, n_rows : int
+        Texts and errors in the files.
+    n_missing : mapping of str to int
+        Rows of the sheet that are not in a rater's file.
+    questions : mapping of str to LabelRatings
+        By question.
+    crossed : mapping of str to mapping of str to int
+        By label of the place, then of the explanation: how often a rater gave both.
+    """
+
+    sheet: str
+    n_items: int
+    n_rows: int
+    n_missing: Mapping[str, int]
+    questions: Mapping[str, LabelRatings]
+    crossed: Mapping[str, Mapping[str, int]]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything by name, ready for JSON: undefined is None."""
+        return {
+            "sheet": self.sheet,
+            "items": self.n_items,
+            "rows": self.n_rows,
+            "missing": dict(self.n_missing),
+            "questions": {name: one.to_dict() for name, one in self.questions.items()},
+            "crossed": {label: dict(counts) for label, counts in self.crossed.items()},
+        }
+
+
+def read_annotation_sheets(
+    paths: Sequence[str | Path], *, confidence: float = 0.95
+) -> AnnotationRatings:
+    """Return what the raters who filled in a sheet say, one file per rater.
+
+    Parameters
+    ----------
+    paths : sequence of str or Path
+        As for :func:`~judgesmith.experiments.explanation_answers.read_filled`; a rater is
+        called like the file.
+    confidence : float, between 0 and 1
+        Nominal coverage of the intervals.
+
+    Raises
+    ------
+    DataError
+        With everything in the files that cannot be read, or if they are no sheets of one draw.
+    FileNotFoundError
+        If a file is not there.
+    ValueError
+        If there are no files or ``confidence`` is not between 0 and 1.
+    """
+    sheets = read_filled(paths, LABELLED)
+    rows = {number: row for sheet in sheets for number, row in sheet.rows.items()}
+    in_order = [rows[number] for number in sorted(rows)]
+    first = in_order[0]
+    return AnnotationRatings(
+        sheet=first.sheet,
+        n_items=len({row.item for row in in_order}),
+        n_rows=len(in_order),
+        n_missing={sheet.rater: first.n_rows - len(sheet.rows) for sheet in sheets},
+        questions={one.name: _rated(one, in_order, sheets, confidence) for one in LABELLED},
+        crossed=_crossed(sheets),
+    )
+
+
+def _rated(
+    question: Question, rows: Sequence[RowId], sheets: Sequence[FilledSheet], confidence: float
+) -> LabelRatings:
+    table = np.array(
+        [
+            [sheet.answers.get((row.number, question.name), math.nan) for sheet in sheets]
+            for row in rows
+        ]
+    ).reshape(len(rows), len(sheets))
+    items = np.array([row.item for row in rows], dtype=np.int64)
+    places, raters = np.nonzero(~np.isnan(table))
+    answers, of = table[places, raters], items[places]
+    return LabelRatings(
+        shares={
+            label: share_interval(answers == place, items=of, confidence=confidence)
+            for place, label in enumerate(question.labels)
+        },
+        alpha=alpha_interval(table, items=items, measurement="nominal", confidence=confidence),
+        agreement=raw_agreement(table),
+        n_filled=len(answers),
+        n_blank=table.size - len(answers),
+        raters={
+            sheet.rater: {
+                label: int(np.count_nonzero(column == place))
+                for place, label in enumerate(question.labels)
+            }
+            for sheet, column in zip(sheets, table.T, strict=True)
+        },
+    )
+
+
+def _crossed(sheets: Sequence[FilledSheet]) -> dict[str, dict[str, int]]:
+    pairs = Counter(
+        (sheet.answers[at], sheet.answers[number, REASON.name])
+        for sheet in sheets
+        for at in sheet.answers
+        if (number := at[0]) and at[1] == SPAN.name and (number, REASON.name) in sheet.answers
+    )
+    return {
+        label: {reason: pairs[i, j] for j, reason in enumerate(REASON.labels)}
+        for i, label in enumerate(SPAN.labels)
+    }

@@ -1,0 +1,65 @@
+"""Sheets for people as CSV files: where they may stand, and how their cells are written."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import io
+import json
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from judgesmith.drafts import draft_beside, put
+
+
+def sheet_place(output: str | Path) -> Path:
+    """Return where a sheet is written.
+
+    Raises
+    ------
+    ValueError
+        If the name is none of a CSV file.
+    """
+    place = Path(output)
+    if place.suffix.lower() != ".csv":
+        raise ValueError(f"the sheet is written as CSV; name a file in .csv, not {place}.")
+    return place
+
+
+def digest_of(whole: object) -> str:
+    """Return ``x`` and twelve hex digits, which no spreadsheet takes for a number."""
+    return "x" + hashlib.sha256(json.dumps(whole).encode()).hexdigest()[:12]
+
+
+def write_cells(output: Path, lines: Iterable[Sequence[str]], *, overwrite: bool) -> None:
+    """Write rows of cells beside their place, then put them there.
+
+    Parameters
+    ----------
+    output : Path
+        The file; it appears whole or not at all. One that holds these very rows stays as it is.
+    lines : iterable of sequence of str
+        The header, then the rows.
+    overwrite : bool
+        Whether another file may be replaced, answers and all.
+
+    Raises
+    ------
+    FileExistsError
+        If another file is there that may not be replaced.
+    """
+    text = io.StringIO(newline="")
+    # Every cell is quoted, and a mark at the start says UTF-8, or Excel would guess.
+    table = csv.writer(text, quoting=csv.QUOTE_ALL, lineterminator="\r\n")
+    table.writerows(lines)
+    whole = text.getvalue().encode("utf-8-sig")
+    if output.exists() and not overwrite:
+        if output.read_bytes() == whole:
+            return
+        raise FileExistsError(
+            f"{output} is there already, and may hold answers; name another file, or replace it "
+            "with --force."
+        )
+    with draft_beside(output) as draft:
+        draft.write_bytes(whole)
+        put(draft, output)
