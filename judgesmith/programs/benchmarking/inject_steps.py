@@ -87,11 +87,12 @@ def _attempts(
     refused: str | None = None
     for attempt in range(ATTEMPTS):
         counts.question(attempt)
+        sample = job.sample * ATTEMPTS + attempt
         reply = yield Ask(
             predictor="inject",
             inputs={**told, "refused": refused},
-            sample=attempt,
-            temperature=WARM if attempt else None,
+            sample=sample,
+            temperature=WARM if sample else None,
         )
         if reply.fields is None:
             counts.fault(_TOO_LONG if reply.final else _UNREAD)

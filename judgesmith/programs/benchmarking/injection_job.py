@@ -30,6 +30,9 @@ class Job(BaseModel):
         The quality that is to suffer, and what it asks.
     sub_aspects : tuple of SubAspect
         At once, one error for each that is listed; one after the other, what is drawn from.
+    sample : int
+        Which answer of a model is wanted where jobs ask the same: 0 for the first, which is asked
+        for at the model's own temperature, 1, 2, … for others.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -43,6 +46,7 @@ class Job(BaseModel):
     criterion: str = Field(min_length=1)
     definition: str = ""
     sub_aspects: tuple[SubAspect, ...] = Field(min_length=1)
+    sample: int = Field(default=0, ge=0)
 
     def generator(self, seed: int) -> Random:
         """Return the generator of all draws for this job."""

@@ -3,13 +3,12 @@
 import pytest
 
 from judgesmith.programs.benchmarking.injection_checks import (
-    ELSEWHERE,
-    NOWHERE,
     TOO_MUCH,
     UNCHANGED,
     verified_errors,
 )
 from judgesmith.programs.benchmarking.reported_errors import ReportedError
+from judgesmith.programs.benchmarking.reported_places import ELSEWHERE, NOWHERE
 from judgesmith.signatures.injection import EARLIER_TOUCHED, SubAspect, Target, with_error
 from judgesmith.signatures.perturbation import Edit
 
@@ -62,6 +61,27 @@ def test_one_error_at_the_place_that_is_reported_is_taken(old, new, places, show
 def test_a_name_may_be_another_one_wherever_it_stands():
     made = verified(TEXT.replace("Ann", "Eve"), ("Ann", "Eve"))
     assert standing(made) == [["Eve", "Eve"]]
+
+
+def test_a_place_that_two_reports_share_goes_to_the_one_that_is_the_same_elsewhere():
+    given = Target(text="Ann then met Bob. So Ann left.")
+    places = [("Ann", "Eve"), ("Ann then met", "Eve then saw")]
+    made = verified("Eve then saw Bob. So Eve left.", *places, target=given)
+    assert standing(made) == [["Eve", "Eve"], ["saw"]]
+
+
+def test_a_long_sentence_may_be_said_twice():
+    long = f"{' '.join(f'word{n}' for n in range(60))}."
+    made = verified(f"{long} {long} So.", ("", long), target=Target(text=f"{long} So."))
+    assert standing(made) == [[f" {long}"]]
+
+
+@pytest.mark.parametrize(
+    "place", [("ANN WAS", "ann was"), ("and Ann was", "and Ann was"), (".", "")]
+)
+def test_capitals_and_marks_at_the_ends_of_quoted_words_do_not_matter(place):
+    made = verified(TEXT.replace("Ann was glad.", "ann was glad"), place, ("glad.", "“glad”"))
+    assert isinstance(made, Target) == (place[0] != ".")
 
 
 def test_a_sentence_may_stand_elsewhere():
@@ -156,11 +176,11 @@ def test_texts_that_repeat_themselves_are_checked_in_no_time(sign):
     text = sign * 3000
     found = verified_errors(
         text + sign,
-        [ReportedError(number=1, was=sign, now=sign * 3000)],
+        [ReportedError(number=1, was=sign, now=sign * 2000)],
         Target(text=text),
         SIDES[:1],
     )
-    assert isinstance(found, str)
+    assert isinstance(found, Target | str)
 
 
 def test_shapes_of_quotation_marks_and_blanks_stay_as_they_were():

@@ -10,8 +10,9 @@ import pytest
 
 from judgesmith.programs.benchmarking.inject_steps import NOT_AS_REPORTED
 from judgesmith.programs.benchmarking.injecting import Counts, Job, inject_each, sequences
-from judgesmith.programs.benchmarking.injection_checks import ELSEWHERE, TOO_MUCH, UNCHANGED
+from judgesmith.programs.benchmarking.injection_checks import TOO_MUCH, UNCHANGED
 from judgesmith.programs.benchmarking.injector import Injector, ModelInjector
+from judgesmith.programs.benchmarking.reported_places import ELSEWHERE
 from judgesmith.programs.models import Budget, ModelAnswer, ModelError, Stack, model
 from judgesmith.programs.models.dspy_lm import StackLM
 from judgesmith.programs.perturbing.change_steps import ATTEMPTS, UNREADABLE
@@ -227,6 +228,13 @@ def test_what_comes_out_and_is_counted_does_not_depend_on_how_many_are_under_way
         ("5", 4),
     ]
     assert (counts.wanted, counts.made, counts.asked, counts.lost) == (16, 15, 18, 1)
+
+
+def test_jobs_that_ask_the_same_may_want_other_answers():
+    lm, engine = scripted(lambda text, one: (good if one.sample % 3 else unchanged)(text, one))
+    (job,) = jobs()
+    list(inject_each([job, job.model_copy(update={"sample": 2})], lm, seed=0, concurrency=1))
+    assert [one.sample for one in engine.requests] == [0, 1, 6, 7]
 
 
 def test_texts_without_words_and_endless_ones_are_not_asked_about():
