@@ -28,6 +28,7 @@ COMMANDS = {
     "perturb": "make texts worse on purpose, to see whether a judge notices",
     "discern": "say whether a judge notices that texts got worse",
     "errors": "show the errors that a judge found in texts, and say whether they are errors",
+    "benchmark": "make texts of known quality from rated ones, to test judges on",
     "compare": "say which of two judges agrees better with people",
     "exemplars": "write the texts that an exemplar judge compares with to a file",
     "sheet": "ask people about a judge's explanations, and read what they say",

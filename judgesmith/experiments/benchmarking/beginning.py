@@ -17,6 +17,7 @@ from judgesmith.experiments.benchmarking.sources import (
     sources_of,
 )
 from judgesmith.experiments.best_responses import GOOD, best_responses
+from judgesmith.experiments.columns import OVERALL
 from judgesmith.experiments.dataset import DataSet
 from judgesmith.experiments.human_criteria import human_rubric
 from judgesmith.programs.benchmarking.references import FoundReferences, references_for
@@ -98,7 +99,10 @@ def start_of(
     >>> start.rubric.names, len(start.sources)
     (('faithfulness', 'fluency'), 2)
     """
-    found = human_rubric(dataset, names=settings.criteria, rubric=rubric)
+    names = settings.criteria
+    if names is None and dataset.criteria == (OVERALL,):
+        names = (OVERALL,)
+    found = human_rubric(dataset, names=names, rubric=rubric)
     every = sources_of(dataset)
     rng = np.random.default_rng([settings.seed, 0])
     sources = drawn_sources(every, settings.n_sources, rng=rng)

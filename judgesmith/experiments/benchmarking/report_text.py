@@ -56,8 +56,7 @@ def share_cell(value: float | None) -> str:
 
 def report_tables(report: Report) -> Iterator[ReportTable]:
     """Yield the tables of a report, the most important first."""
-    build = _global_tables if report["perspective"] == "global" else _local_tables
-    yield from build(report["criteria"])
+    yield from main_tables(report)
     yield _seen(report["criteria"])
     yield _errors(report["criteria"])
     yield ReportTable(
@@ -68,6 +67,12 @@ def report_tables(report: Report) -> Iterator[ReportTable]:
             for one in report["questions"]
         ),
     )
+
+
+def main_tables(report: Report) -> Iterator[ReportTable]:
+    """Yield the tables of what there is in a benchmark."""
+    build = _global_tables if report["perspective"] == "global" else _local_tables
+    yield from build(report["criteria"])
 
 
 def blind_kinds_of(report: Report) -> dict[str, list[str]]:

@@ -19,6 +19,9 @@ Perspective = Literal["global", "local"]
 ROLES = ("writer", "injector", "rater", "comparator")
 """Who works on a benchmark: writes references, puts errors in, rates, compares."""
 
+FEWEST_PILOT = 3
+"""Sources of a pilot, where there are as many: one says little, and a tenth of few is less."""
+
 
 class BenchmarkSettings(BaseModel):
     """Everything but data and models that decides what a benchmark becomes.
@@ -96,14 +99,14 @@ class BenchmarkSettings(BaseModel):
         return math.ceil(round(self.per_rating * (1 + self.spare), 9))
 
     def n_pilot(self, n_sources: int) -> int:
-        """Return how many of so many sources the pilot takes, one at least.
+        """Return how many of so many sources the pilot takes.
 
         Examples
         --------
         >>> BenchmarkSettings(perspective="global").n_pilot(100)
         10
         """
-        return min(n_sources, max(1, round(self.pilot * n_sources)))
+        return min(n_sources, max(FEWEST_PILOT, round(self.pilot * n_sources)))
 
     def fingerprint(
         self,

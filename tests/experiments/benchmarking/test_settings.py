@@ -34,8 +34,8 @@ def test_a_third_more_than_wanted_is_made():
     assert GLOBAL.model_copy(update={"spare": 0.0}).n_made == 3
 
 
-def test_the_pilot_has_one_source_at_least_and_all_at_most():
-    assert [GLOBAL.n_pilot(n) for n in (1, 2, 60, 100)] == [1, 1, 6, 10]
+def test_the_pilot_has_a_tenth_of_the_sources_and_three_of_a_few():
+    assert [GLOBAL.n_pilot(n) for n in (1, 2, 10, 60, 100)] == [1, 2, 3, 6, 10]
 
 
 def test_fingerprints_change_with_data_models_sub_aspects_rubric_and_every_setting():

@@ -1,0 +1,291 @@
+"""``judgesmith benchmark``: test a judge on texts that nobody has seen, made from rated ones."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from judgesmith.cli.benchmark_models import (
+    benchmark_models,
+    benchmark_role_option,
+    benchmark_roles,
+    check_benchmark_keys,
+)
+from judgesmith.cli.benchmarked import print_benchmark, print_checks, print_planned, tell_spent
+from judgesmith.cli.data_options import data_options, load_data
+from judgesmith.cli.faults import OptionError, blaming
+from judgesmith.cli.model_options import ModelChoice, model_options
+from judgesmith.cli.numbers import WholeNumber
+from judgesmith.cli.options import (
+    Command,
+    dry_run_option,
+    given_options,
+    json_option,
+    seed_option,
+    together,
+)
+from judgesmith.cli.places import OUTPUT, check_place
+from judgesmith.cli.printing import print_json, say_notes
+from judgesmith.cli.progress import stage_progress
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from judgesmith.experiments.benchmarking.beginning import Start
+    from judgesmith.experiments.benchmarking.models import BenchmarkModels
+    from judgesmith.experiments.benchmarking.settings import BenchmarkSettings, Perspective
+    from judgesmith.experiments.dataset import DataSet
+    from judgesmith.signatures import Rubric
+    from judgesmith.signatures.injection import SubAspect
+
+PERSPECTIVE = "--perspective"
+_OF_LOCAL = ("steps",)
+_OF_GLOBAL = ("per_rating", "n_anchors", "n_samples")
+
+
+def _size_options(command: Command) -> Command:
+    """Add the options that say how large a benchmark is."""
+    return together(
+        command,
+        click.option("--sources", "n_sources", type=WholeNumber(1), help="To draw [default: all]."),
+        click.option(
+            "--references",
+            "n_references",
+            type=WholeNumber(1),
+            default=5,
+            show_default=True,
+            help="Good texts per source to start from, at most: the best that differ.",
+        ),
+        click.option(
+            "--candidates",
+            "n_candidates",
+            type=WholeNumber(0),
+            default=0,
+            show_default=True,
+            help="Texts per source to have written, among which references are chosen, too.",
+        ),
+        click.option(
+            "--steps",
+            type=WholeNumber(1),
+            default=15,
+            show_default=True,
+            help="Local: errors put into a reference one after another.",
+        ),
+        click.option(
+            "--per-rating",
+            type=WholeNumber(1),
+            default=3,
+            show_default=True,
+            help="Global: texts per source and rating.",
+        ),
+        click.option(
+            "--anchors",
+            "n_anchors",
+            type=WholeNumber(1),
+            default=5,
+            show_default=True,
+            help="Global: existing texts per rating that new ones are compared with.",
+        ),
+        click.option(
+            "--samples",
+            "n_samples",
+            type=WholeNumber(1),
+            default=10,
+            show_default=True,
+            help="Global: ratings by the rater of each text that may become an anchor.",
+        ),
+    )
+
+
+@click.command("benchmark")
+@click.argument("data")
+@click.option(
+    PERSPECTIVE,
+    type=click.Choice(["global", "local"]),
+    help="Texts with a rating, or sequences of which each text has one error more.",
+)
+@click.option("-o", "--output", metavar="FOLDER", help="Where the benchmark is written.")
+@data_options
+@click.option("--criteria", metavar="NAME,…", help="Which criteria [default: all but overall].")
+@click.option("--rubric", "rubric_file", metavar="FILE", help="What the criteria mean.")
+@click.option(
+    "--sub-aspects",
+    "sides_file",
+    metavar="FILE",
+    help="Sides of the criteria, such as sub_aspects.yaml of an earlier benchmark, edited.",
+)
+@_size_options
+@seed_option("Of all that is drawn.")
+@benchmark_role_option
+@model_options
+@click.option(
+    "--spot-check",
+    "sheets",
+    multiple=True,
+    metavar="FILE",
+    help="Read what people wrote on spot_check.csv of the benchmark DATA; once per rater.",
+)
+@dry_run_option
+@click.option("--force", is_flag=True, help="Replace a benchmark of another run.")
+@json_option
+def command(
+    data: str,
+    perspective: Perspective | None,
+    output: str | None,
+    columns: str | None,
+    scales: tuple[str, ...],
+    criteria: str | None,
+    rubric_file: str | None,
+    sides_file: str | None,
+    roles: tuple[str, ...],
+    concurrency: int,
+    sheets: tuple[str, ...],
+    dry_run: bool,
+    force: bool,
+    as_json: bool,
+    **rest: Any,
+) -> None:
+    """Build a benchmark for judges from the rated texts in DATA, without new ratings.
+
+    Errors are put into references, so that which text is better is known. 'evaluate
+    --perspective' tests a judge on it. The same command again goes on where one was stopped.
+    """
+    if sheets:
+        _refuse_others(sheets)
+        _check(data, sheets, as_json=as_json)
+        return
+    if perspective is None or output is None:
+        missing = PERSPECTIVE if perspective is None else OUTPUT
+        wanted = "global or local" if perspective is None else "a folder"
+        raise OptionError(f"a benchmark needs {missing}; name {wanted}.", option=missing)
+    _refuse_of_other(perspective)
+    from judgesmith.experiments.benchmarking.beginning import start_of
+    from judgesmith.experiments.benchmarking.building import build_benchmark
+    from judgesmith.experiments.benchmarking.folder import check_benchmark
+    from judgesmith.experiments.benchmarking.models import UnfinishedError
+    from judgesmith.experiments.benchmarking.planned import planned_steps
+    from judgesmith.programs.costs import usage_of
+    from judgesmith.programs.models import BudgetSpent
+
+    place = check_place(output)
+    choice = ModelChoice.taken_from(rest)
+    named = benchmark_roles(roles)
+    settings = _settings(perspective, criteria, rest)
+    dataset = load_data(data, columns, scales)
+    with blaming(data if criteria is None else "--criteria"):
+        start = start_of(
+            dataset,
+            settings,
+            rubric=_rubric(rubric_file),
+            sub_aspects=_sides(sides_file, dataset),
+        )
+    run = _run(start, choice, named, rubric_file)
+    with blaming(OUTPUT):
+        check_benchmark(place, run, force=force)
+    models = benchmark_models(choice, named, run_id=f"benchmark {run}", concurrency=concurrency)
+    with blaming(data):
+        planned = planned_steps(start, models)
+    if dry_run:
+        print_planned(planned, as_json=as_json)
+        return
+    check_benchmark_keys(choice, models)
+    try:
+        with stage_progress(quiet=as_json) as progress, blaming(data):
+            made = build_benchmark(start, models, run=run, progress=progress)
+    except (BudgetSpent, UnfinishedError) as spent:
+        tell_spent(spent, usage_of(*_each(models)), as_json=as_json)
+        return
+    with blaming(OUTPUT):
+        made.save(place)
+    usage = usage_of(*_each(models))
+    assert usage is not None
+    if as_json:
+        spent_ = {"calls": usage.calls, "cost_usd": usage.cost_usd}
+        print_json({"output": output, **made.report, **spent_})
+    else:
+        print_benchmark(made.report, output, usage)
+    say_notes(made.report["notes"], as_json=as_json)
+
+
+def _each(models: BenchmarkModels) -> list[Any]:
+    return list({id(one): one for one in models.by_role.values()}.values())
+
+
+def _refuse_others(sheets: tuple[str, ...]) -> None:
+    """Refuse what belongs to building where a filled sheet is read."""
+    every = click.get_current_context().command.params
+    own = ("data", "sheets", "as_json")
+    others = given_options(*(str(one.name) for one in every if one.name not in own))
+    if others:
+        raise OptionError(
+            f"{others[0]} builds a benchmark, and --spot-check reads what people say of one; drop "
+            "one of the two.",
+            option=others[0],
+        )
+
+
+def _refuse_of_other(perspective: str) -> None:
+    """Refuse options of the other perspective."""
+    strange = given_options(*(_OF_LOCAL if perspective == "global" else _OF_GLOBAL))
+    if strange:
+        other = "local" if perspective == "global" else "global"
+        raise OptionError(
+            f"{strange[0]} says something about the {other} perspective alone; drop it.",
+            option=strange[0],
+        )
+
+
+def _settings(
+    perspective: Perspective, criteria: str | None, rest: Mapping[str, Any]
+) -> BenchmarkSettings:
+    from judgesmith.experiments.benchmarking.settings import BenchmarkSettings
+
+    names = None
+    if criteria is not None:
+        names = tuple(name for one in criteria.split(",") if (name := one.strip()))
+        if not names:
+            raise OptionError("--criteria names none; name one, or drop it.", option="--criteria")
+    return BenchmarkSettings(perspective=perspective, criteria=names, **rest)
+
+
+def _rubric(file: str | None) -> Rubric | None:
+    from judgesmith.signatures import Rubric
+
+    return None if file is None else Rubric.load(file)
+
+
+def _sides(file: str | None, dataset: DataSet) -> tuple[SubAspect, ...]:
+    from judgesmith.experiments.sub_aspect_files import read_sub_aspects
+
+    return () if file is None else read_sub_aspects(file, dataset.criteria)
+
+
+def _run(
+    start: Start, choice: ModelChoice, roles: Mapping[str, str], rubric_file: str | None
+) -> str:
+    """Return what tells this run from others."""
+    from judgesmith.programs.asking import endpoint_of
+
+    by_role = benchmark_models(choice, roles).by_role
+    asked = {role: f"{lm.model} {endpoint_of(lm)}" for role, lm in by_role.items()}
+    rubric = "" if rubric_file is None else start.rubric.to_yaml()
+    return start.settings.fingerprint(start.dataset.digest, asked, start.sub_aspects, rubric)
+
+
+def _check(data: str, sheets: tuple[str, ...], *, as_json: bool) -> None:
+    """Read filled sheets, and put what people say into the benchmark's report."""
+    from judgesmith.experiments.benchmarking.folder import CHECKED, put_report, read_benchmark
+    from judgesmith.experiments.benchmarking.report_text import report_text
+    from judgesmith.experiments.benchmarking.spot_check_answers import read_spot_checks
+
+    with blaming(data):
+        folder, report, rows = read_benchmark(data)
+    with blaming(sheets[0]):
+        found = read_spot_checks(sheets, rows)
+    told = {**report, CHECKED: found.to_dict()}
+    put_report(folder, told, report_text(told))
+    if as_json:
+        print_json({"benchmark": str(folder), **found.to_dict()})
+    else:
+        print_checks(found.to_dict(), str(folder))
