@@ -12,10 +12,17 @@ from judgesmith.cli.agreement import basis_text, print_agreement
 from judgesmith.cli.compiled import print_estimate, print_saved
 from judgesmith.cli.data_options import aggregate_option, data_options, load_data
 from judgesmith.cli.faults import OptionError, blaming
-from judgesmith.cli.judge_models import models_of_all
 from judgesmith.cli.learning_options import holdout_option
 from judgesmith.cli.model_options import ModelChoice, model_options
 from judgesmith.cli.options import judge_output_options, seed_option
+from judgesmith.cli.panel_options import (
+    check_supervisor,
+    models_of_panel,
+    panel_options,
+    refuse_too_many,
+    supervising_model,
+)
+from judgesmith.cli.panel_subsets import say_subsets, subsets_summary
 from judgesmith.cli.places import OUTPUT, judge_place, made_before
 from judgesmith.cli.printing import print_json, say, say_notes, usage_text
 from judgesmith.cli.progress import stage_progress
@@ -46,6 +53,7 @@ if TYPE_CHECKING:
     metavar="SUM[; CONDITION]…",
     help="What is made as large as possible, as for 'compile'.",
 )
+@panel_options
 @holdout_option(0.3, none=True)
 @seed_option("Of all that is drawn.")
 @click.option("--no-texts", is_flag=True, help="Keep no judged texts in the folder.")
@@ -60,6 +68,10 @@ def command(
     target: str,
     aggregate: str,
     objective: str,
+    score: str,
+    supervisor: str | None,
+    outliers: str | None,
+    subsets: bool,
     holdout: float,
     seed: int,
     no_texts: bool,
@@ -73,7 +85,8 @@ def command(
 
     Weights are learned from rows that none of the judges was made from, and reported on further
     ones. Each judge asks the model that it was compiled with, unless --model names one for all.
-    The same command again continues where an interrupted one was.
+    With --supervisor the errors that judges point at become one list. The same command again
+    continues where an interrupted one was.
     """
     from judgesmith.experiments.panel_estimate import estimate_panel
     from judgesmith.experiments.panel_rows import PanelSettings, panel_parts
@@ -84,7 +97,12 @@ def command(
     folder = judge_place(output)
     with blaming("--objective"):
         PanelSelection(objective)
+    check_supervisor(supervisor, outliers)
     members = _members(judges)
+    asked = ModelChoice(**choice)
+    supervising = supervising_model(supervisor, members, asked)
+    if subsets:
+        refuse_too_many(members)
     dataset = load_data(data, columns, scales)
     settings = PanelSettings.model_validate(
         {
@@ -94,17 +112,21 @@ def command(
             "holdout": holdout,
             "seed": seed,
             "texts": not no_texts,
+            "score": score,
+            "supervisor": supervising,
+            "outliers": outliers or "auto",
+            "subsets": subsets,
         }
     )
     with blaming("--target" if settings.target else data):
         parts = panel_parts(members, dataset, settings)
-    asked = ModelChoice(**choice)
-    named = "" if asked.model_name is None and asked.api_base is None else _asked(members, asked)
+    elsewhere = asked.model_name is not None or asked.api_base is not None
+    named = _asked(members, supervising, asked) if elsewhere else ""
     run = settings.fingerprint(members, dataset, named)
-    models = models_of_all(members.values(), asked, run_id=f"panel {run}")
+    models = models_of_panel(members, settings.supervisor, asked, run_id=f"panel {run}")
     lm, *others = models.values()
     if dry_run:
-        print_estimate(estimate_panel(members, parts, models, lm), as_json=as_json)
+        print_estimate(estimate_panel(members, parts, models, lm, settings), as_json=as_json)
         return
     with blaming(OUTPUT):
         made = made_before(folder, run, force=force)
@@ -178,11 +200,11 @@ def _members(judges: tuple[str, ...]) -> dict[str, AnySaved]:
     return found
 
 
-def _asked(members: dict[str, AnySaved], choice: ModelChoice) -> str:
+def _asked(members: dict[str, AnySaved], supervisor: str, choice: ModelChoice) -> str:
     """Return which models are asked and where, without secrets: what is saved tells neither."""
     from judgesmith.programs.asking import endpoint_of
 
-    models = models_of_all(members.values(), choice, run_id=None)
+    models = models_of_panel(members, supervisor, choice, run_id=None)
     return " ".join(f"{name} {endpoint_of(one)}" for name, one in models.items())
 
 
@@ -200,6 +222,7 @@ def _summary(saved: AnySaved, folder: Path, usage: Usage | None) -> dict[str, An
         "weights": weights,
         "best": saved.settings.get("best_member"),
         **saved.agreement,
+        **subsets_summary(saved),
     }
 
 
@@ -226,9 +249,11 @@ def _print_again(saved: AnySaved, folder: Path, *, as_json: bool) -> None:
 def _print(found: LearnedPanel, dataset: DataSet, usage: Usage | None) -> None:
     saved = found.saved
     rows = saved.rows
+    learned = "score" not in saved.settings  # else the mean or median
+    use = "learn weights from" if learned else "tell the best judge by"
     say(
-        f"{dataset.name}: {saved.target} on {saved.human_scale}; rows: {rows['select']} to learn "
-        f"weights from, {rows['heldout']} held out, {rows['known']} that a judge was made from, "
+        f"{dataset.name}: {saved.target} on {saved.human_scale}; rows: {rows['select']} to "
+        f"{use}, {rows['heldout']} held out, {rows['known']} that a judge was made from, "
         f"{rows['unrated']} unrated, {rows['unscored']} unscored"
     )
     if found.heldout is not None:
@@ -246,5 +271,7 @@ def _print(found: LearnedPanel, dataset: DataSet, usage: Usage | None) -> None:
     pairs = zip(saved.weights.members, saved.weights.weights, strict=True)
     shares = [f"{name} {weight / total:.3f}" for name, weight in pairs if weight]
     say(f"\nweights: {', '.join(shares)}")
+    if found.subsets is not None:
+        say_subsets(found.subsets)
     if usage is not None:
         say(f"models: {saved.model}; {usage_text(usage)}")

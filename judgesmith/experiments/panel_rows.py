@@ -7,9 +7,16 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.metadata import version
+from typing import Any, Literal
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    SerializerFunctionWrapHandler,
+    model_serializer,
+)
 
 from judgesmith.experiments.dataset import DataSet, check_dataset
 from judgesmith.experiments.ratings import Aggregate
@@ -19,7 +26,11 @@ from judgesmith.optimizers.aggregation import FEWEST_ROWS, FEWEST_SOURCES
 from judgesmith.optimizers.rows import Rows
 from judgesmith.optimizers.splitting import split_by_source
 from judgesmith.programs.saved_kinds import AnySaved
+from judgesmith.signatures.panel_rules import OutlierRule, PanelRules
 from judgesmith.signatures.rubric import folded
+
+BY_RULE = "rule"
+"""Stands for a supervisor where errors are merged without a model."""
 
 
 class PanelSettings(BaseModel):
@@ -41,6 +52,16 @@ class PanelSettings(BaseModel):
         Of all that is drawn.
     texts : bool
         Whether a few judged texts are kept.
+    score : {"learned", "mean", "median"}
+        What the members' scores become: what ``PanelSelection`` finds, or the mean or median of
+        all, each as a share of its scale.
+    supervisor : str
+        Who makes one list of the members' errors: the model of that name, ``rule`` without a
+        model, or nobody where it is empty.
+    outliers : {"auto", "deviation", "median", "none"}
+        Whose errors are left out of that list; see ``PanelRules``.
+    subsets : bool
+        Whether the agreement of every subset of the members is told.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -52,6 +73,32 @@ class PanelSettings(BaseModel):
     n_rounds: int = Field(default=20, ge=1)
     seed: int = 0
     texts: bool = True
+    score: Literal["learned", "mean", "median"] = "learned"
+    supervisor: str = ""
+    outliers: OutlierRule = "auto"
+    subsets: bool = False
+
+    @model_serializer(mode="wrap")
+    def _as_before_where_nothing_is_new(
+        self, plain: SerializerFunctionWrapHandler
+    ) -> dict[str, Any]:
+        """Leave out what is as it was before there was a choice, so that old runs are known."""
+        found: dict[str, Any] = plain(self)
+        usual = {"score": "learned", "supervisor": "", "outliers": "auto", "subsets": False}
+        return {k: v for k, v in found.items() if k not in usual or v != usual[k]}
+
+    @property
+    def merging(self) -> dict[str, Any]:
+        """What a ``SavedPanel`` has of how errors become one list: ``rules``, ``supervisor``."""
+        from judgesmith.programs.saved_supervisor import SavedSupervisor
+        from judgesmith.programs.supervisor import Supervisor
+
+        if not self.supervisor:
+            return {}
+        rules = PanelRules(outliers=self.outliers)
+        if self.supervisor == BY_RULE:
+            return {"rules": rules}
+        return {"rules": rules, "supervisor": SavedSupervisor.of(Supervisor(), self.supervisor)}
 
     def fingerprint(
         self, members: Mapping[str, AnySaved], dataset: DataSet, asked: str = ""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -17,10 +17,11 @@ from judgesmith.experiments.agreeing import (
     optimism,
     plain,
 )
-from judgesmith.experiments.compile_notes import unclear_text
 from judgesmith.experiments.dataset import DataSet
 from judgesmith.experiments.good_and_bad import good_and_bad
-from judgesmith.experiments.panel_rows import PanelParts, PanelSettings, panel_parts
+from judgesmith.experiments.panel_notes import panel_notes
+from judgesmith.experiments.panel_rows import PanelSettings, panel_parts
+from judgesmith.experiments.subset_analysis import SubsetAnalysis, subset_analysis
 from judgesmith.optimizers import PanelSelection
 from judgesmith.optimizers.aggregation import FEWEST_ROWS
 from judgesmith.optimizers.rows import Rows
@@ -30,7 +31,7 @@ from judgesmith.programs.running import was_not_asked
 from judgesmith.programs.saved_kinds import AnySaved, SavedPanel
 from judgesmith.programs.saved_record import GoldenItem
 from judgesmith.signatures.judgement import Judgement
-from judgesmith.signatures.panel_weights import PanelWeights
+from judgesmith.signatures.panel_weights import Middle, PanelWeights
 
 if TYPE_CHECKING:
     import dspy
@@ -60,6 +61,8 @@ class LearnedPanel:
         The panel minus that member.
     selection : Report
         Agreement of the panel on the rows its weights were learned from.
+    subsets : SubsetAnalysis or None
+        Of all subsets of the members, on the rows held out if there are any.
     notes : tuple of str
         What a reader should know, in sentences.
     """
@@ -70,6 +73,7 @@ class LearnedPanel:
     heldout: Report | None
     gain: Gain | None
     selection: Report
+    subsets: SubsetAnalysis | None
     notes: tuple[str, ...]
 
 
@@ -97,7 +101,7 @@ def learn_panel(
     lm : dspy.LM or None
         What members ask; None takes DSPy's current model, or the offline model.
     lms : dict of str to dspy.LM, or None
-        By name, for members that were made with that model.
+        By name, for members that were made with that model, and for the supervisor.
     run : str
         What the saved panel says of the run that made it.
     concurrency : int
@@ -136,12 +140,17 @@ def learn_panel(
             f"the budget ended when {len(learned_from)} of {len(parts.selection)} rows to learn "
             f"from were judged, and weights need {FEWEST_ROWS}; a larger budget goes on from here."
         )
-    weights = learner.choose(learned_from, scores)
+    if settings.score == "learned":
+        weights = learner.choose(learned_from, scores)
+    else:
+        weights = PanelWeights.equal(
+            {name: one.scale for name, one in members.items()}, settings.score
+        )
     # With few scores, on the easy rows perhaps, anybody may look best.
     values = {
         name: objective.value(learned_from.judged(_judgements(one)))
         for name, one in scores.items()
-        if name not in learner.unweighed_
+        if settings.score != "learned" or name not in learner.unweighed_
     }
     best = max(values, key=lambda name: -math.inf if math.isnan(values[name]) else values[name])
 
@@ -153,9 +162,10 @@ def learn_panel(
     n_unscored = chosen_by.n_unscored + len(parts.selection) - len(learned_from)
     best_member = heldout = gain = None
     golden: tuple[GoldenItem, ...] = ()
-    final = panel.model_copy(update={"weights": weights})
+    final = panel.model_copy(update={"weights": weights, **settings.merging})
+    compared = learned_from, scores
     if parts.heldout is not None:
-        told_of, held = asking.judged(parts.heldout, "held-out rows")
+        told_of, held = compared = asking.judged(parts.heldout, "held-out rows")
         after = told_of.judged(_combined(weights, held))
         before = told_of.judged(_judgements(held[best]))
         n_unscored += after.n_unscored + len(parts.heldout) - len(told_of)
@@ -164,6 +174,7 @@ def learn_panel(
         gain = gain_report(after, before, rng=rng())
         if settings.texts:
             golden = _golden(final, told_of, _combined(weights, held), lm, concurrency)
+    subsets = _subsets(settings, *compared, members)
     saved = final.model_copy(
         update={
             "agreement": {
@@ -183,7 +194,7 @@ def learn_panel(
             },
             "seen": {"select": tuple(sorted({item.key for item in parts.selection.items}))},
             "golden": golden,
-            "history": tuple(_trial(one) for one in learner.trials_),
+            "history": tuple(_history(learner if settings.score == "learned" else None, subsets)),
             "settings": {
                 **settings.model_dump(mode="json"),
                 "run": run,
@@ -201,7 +212,18 @@ def learn_panel(
         heldout=heldout,
         gain=gain,
         selection=selection,
-        notes=tuple(_notes(learner, weights, best, parts, gain, complete=asking.complete)),
+        subsets=subsets,
+        notes=tuple(
+            panel_notes(
+                learner if settings.score == "learned" else None,
+                weights,
+                best,
+                parts,
+                gain,
+                subsets,
+                complete=asking.complete,
+            )
+        ),
     )
 
 
@@ -264,43 +286,21 @@ def _trial(trial: Any) -> dict[str, Any]:
     return {"stage": "panel", **{name: getattr(trial, name) for name in names}}
 
 
-def _notes(
-    learner: PanelSelection,
-    weights: PanelWeights,
-    best: str,
-    parts: PanelParts,
-    gain: Gain | None,
-    *,
-    complete: bool,
-) -> list[str]:
-    said = []
-    if parts.n_known:
-        said.append(
-            f"{parts.n_known} rated rows are of sources that a judge of the panel was made from; "
-            "they were left out."
-        )
-    ways = ", ".join(f"{one.name} {one.value:.3f}" for one in learner.trials_)
-    if ways:
-        said.append(
-            f"{learner.objective} of the ways to weigh the judges, cross-fitted by source: {ways}; "
-            f"{learner.chosen_} was taken, which asks {', '.join(weights.asked)}."
-        )
-    if len(weights.asked) == 1:
-        said.append(
-            "no panel agreed better than one judge alone: score with that one by itself, which is "
-            "a usual outcome."
-        )
-    if learner.unweighed_:
-        said.append(
-            f"{', '.join(learner.unweighed_)} gave too few scores to be weighed, and is not asked."
-        )
-    if gain is not None and len(weights.asked) > 1:
-        found = gain["dataset"]["q"]
-        if not (found.is_clear and found.low > 0):
-            said.append(
-                "the rows held out do not show that the panel agrees better than its best judge, "
-                f"{best}: the interval of the gain in q {unclear_text(found)}."
-            )
-    if not complete:
-        said.append("the budget ended before every row was judged; a larger one goes on from here.")
-    return said
+def _history(
+    learner: PanelSelection | None, subsets: SubsetAnalysis | None
+) -> Iterator[dict[str, Any]]:
+    for one in () if learner is None else learner.trials_:
+        yield _trial(one)
+    for subset in () if subsets is None else subsets.subsets:
+        yield {"stage": "subset", **subset.to_dict()}
+
+
+def _subsets(
+    settings: PanelSettings, rows: Rows, scores: Scores, members: Mapping[str, AnySaved]
+) -> SubsetAnalysis | None:
+    """Return what every subset of the members is worth, if that was asked for."""
+    if not settings.subsets:
+        return None
+    middle: Middle = "median" if settings.score == "median" else "mean"
+    scales = {name: one.scale for name, one in members.items()}
+    return subset_analysis(rows, scores, scales, middle=middle)

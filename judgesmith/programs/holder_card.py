@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from judgesmith.signatures.calibration import Calibration
+from judgesmith.signatures.panel_rules import PanelRules
 from judgesmith.signatures.scale import Scale
 
 if TYPE_CHECKING:
@@ -54,8 +55,45 @@ def _weights_lines(judge: SavedPanel) -> Iterator[str]:
         models = ", ".join(member.models)
         yield f"| {name} | {share} | {member.scale} | {models} | `{member.fingerprint}` |"
     yield ""
-    yield "The score is the weighted mean of the members' standardised scores, put back on a scale."
+    yield (
+        f"The score is the weighted {weights.middle} of the members' standardised scores, put back "
+        "on a scale."
+    )
     yield ""
+    if judge.rules is not None:
+        yield "## Errors"
+        yield ""
+        yield from errors_lines(
+            judge.rules, None if judge.supervisor is None else judge.supervisor.model
+        )
+        yield ""
+
+
+def errors_lines(rules: PanelRules, supervisor: str | None) -> Iterator[str]:
+    r"""Yield how the errors that members list become one list.
+
+    Examples
+    --------
+    >>> print(*errors_lines(PanelRules(outliers="none", most=3), "openai/m"), sep="\n")
+    - merged by the supervisor, `openai/m`, and held against response and annotations
+    - of every member, wherever its score stands
+    - at most 3 of a criterion, the most severe
+    - a score needs 50% of the members
+    """
+    if supervisor is None:
+        yield "- merged by rule, where the stretches that two members mark overlap"
+    else:
+        by = f"the supervisor, `{supervisor}`"
+        yield f"- merged by {by}, and held against response and annotations"
+    yield {
+        "none": "- of every member, wherever its score stands",
+        "deviation": "- but for members two standard deviations and a level from the mean",
+        "median": "- but for members two levels from the median of the others",
+        "auto": "- but for members whose score stands apart: by the median of the others in panels "
+        "of less than six, by standard deviation in larger ones",
+    }[rules.outliers]
+    yield f"- at most {rules.most} of a criterion, the most severe"
+    yield f"- a score needs {rules.readable:.0%} of the members"
 
 
 def calibration_lines(learned: Calibration, scale: Scale) -> Iterator[str]:

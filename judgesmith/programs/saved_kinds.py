@@ -13,12 +13,16 @@ from judgesmith.programs.asking import Asker
 from judgesmith.programs.calibrated import Calibrated, CalibratedJudgement, calibrated
 from judgesmith.programs.holding import MembersAsker, refuse_ranks
 from judgesmith.programs.panel import Panel, PanelJudgement, panel_judgement
+from judgesmith.programs.panel_concluding import AnnotatorsAsker, Concluding
+from judgesmith.programs.panel_judge import PanelJudge, n_aspects
 from judgesmith.programs.saved import SavedJudge
 from judgesmith.programs.saved_checks import check_agreement
 from judgesmith.programs.saved_record import SavedRecord
+from judgesmith.programs.saved_supervisor import SavedSupervisor
 from judgesmith.programs.templates import Template
 from judgesmith.signatures.calibration import Calibration
 from judgesmith.signatures.judgement import Judgement
+from judgesmith.signatures.panel_rules import PanelRules
 from judgesmith.signatures.panel_weights import PanelWeights
 from judgesmith.signatures.scale import Scale
 
@@ -103,6 +107,9 @@ class SavedHolder(SavedRecord):
 
     def bound_to(self, lm: dspy.LM) -> Asker:
         """Return an asker of all members, each bound to its own model or else to ``lm``."""
+        return MembersAsker(self._askers(lm), self.combined)
+
+    def _askers(self, lm: dspy.LM) -> dict[str, Asker]:
         askers = {}
         for name in self.asked:
             member: Any = self.members[name]
@@ -111,7 +118,7 @@ class SavedHolder(SavedRecord):
             else:
                 lm_of_member = self._lms.get(member.models[0], lm)
                 askers[name] = Asker.of(member.with_models(self._lms), lm_of_member)
-        return MembersAsker(askers, self.combined)
+        return askers
 
     def asked_questions(self) -> Iterator[tuple[str, Template]]:
         """Yield every question of every member, under the member's name."""
@@ -129,17 +136,23 @@ class SavedPanel(SavedHolder):
         Always ``panel``.
     weights : PanelWeights
         How the members' scores become one.
+    rules : PanelRules or None
+        How the members' errors become one list; None leaves them apart, as in a ``Panel``.
+    supervisor : SavedSupervisor or None
+        Who merges them, by the rules; None has them merged without a model.
     members, target, human_scale, agreement, rows, seen, golden, history, settings
         See ``SavedHolder``.
 
     Raises
     ------
     ValueError
-        If the weights are of other members.
+        If the weights are of other members, or there is a supervisor and there are no rules.
     """
 
     kind: Literal["panel"] = "panel"
     weights: PanelWeights
+    rules: PanelRules | None = None
+    supervisor: SavedSupervisor | None = None
 
     @model_validator(mode="after")
     def _weighs_its_members(self) -> Self:
@@ -148,6 +161,8 @@ class SavedPanel(SavedHolder):
                 f"the weights are of {', '.join(self.weights.members)}; the panel holds "
                 f"{', '.join(self.members)}."
             )
+        if self.supervisor is not None and self.rules is None:
+            raise ValueError("a panel with a supervisor has rules; got none.")
         return self
 
     @property
@@ -156,17 +171,53 @@ class SavedPanel(SavedHolder):
         return self.weights.asked
 
     @property
+    def models(self) -> tuple[str, ...]:
+        """The models of the members that are asked and of the supervisor, each once."""
+        own = () if self.supervisor is None else (self.supervisor.model,)
+        return tuple(dict.fromkeys((*super().models, *own)))
+
+    @property
+    def calls_per_item(self) -> int:
+        """Model calls that one text takes, if every answer can be read and there are errors."""
+        if self.supervisor is None:
+            return super().calls_per_item
+        asked = (one for name in self.asked for one in saved_leaves(self.members[name]))
+        return super().calls_per_item + n_aspects(one.protocol for one in asked)
+
+    @property
     def scale(self) -> Scale:
         """What scores are measured in."""
         return self.weights.scale
 
     def combined(self, judgements: Mapping[str, Judgement]) -> PanelJudgement:
-        """Return the judgement that the members' judgements make."""
+        """Return the judgement that the members' judgements make, before errors are merged."""
         return panel_judgement(judgements, self.weights)
+
+    def bound_to(self, lm: dspy.LM) -> Asker:
+        """Return an asker of all members and the supervisor, each bound to its model or ``lm``."""
+        if self.rules is None:
+            return super().bound_to(lm)
+        scales = {name: one.scale for name, one in self.members.items()}
+        own = self.supervisor
+        return AnnotatorsAsker(
+            self._askers(lm),
+            Concluding(weights=self.weights, rules=self.rules, scales=scales),
+            None if own is None else Asker.of(own, self._lms.get(own.model, lm)),
+        )
+
+    def asked_questions(self) -> Iterator[tuple[str, Template]]:
+        """Yield every question of every member under its name, and the supervisor's."""
+        yield from super().asked_questions()
+        if self.supervisor is not None:
+            yield "supervisor", self.supervisor.question
 
     def program(self) -> Panel:
         """Return the panel as a DSPy module; see ``SavedJudge.program``."""
-        return Panel({name: one.program() for name, one in self.members.items()}, self.weights)
+        members = {name: one.program() for name, one in self.members.items()}
+        if self.rules is None:
+            return Panel(members, self.weights)
+        own = None if self.supervisor is None else self.supervisor.program()
+        return PanelJudge(members, self.weights, supervisor=own, rules=self.rules)
 
 
 class SavedCalibrated(SavedHolder):
@@ -219,6 +270,24 @@ class SavedCalibrated(SavedHolder):
 
 AnySaved = SavedJudge | SavedHolder
 """A saved judge of any kind, which can be asked."""
+
+
+def saved_leaves(judge: SavedRecord) -> Iterator[SavedJudge]:
+    """Yield the saved judges that ask a model themselves, of those that are asked."""
+    if isinstance(judge, SavedJudge):
+        yield judge
+    elif isinstance(judge, SavedHolder):
+        for name in judge.asked:
+            yield from saved_leaves(judge.members[name])
+
+
+def saved_panels(judge: SavedRecord) -> Iterator[SavedPanel]:
+    """Yield the saved panels that are asked, the judge itself among them if it is one."""
+    if isinstance(judge, SavedPanel):
+        yield judge
+    if isinstance(judge, SavedHolder):
+        for name in judge.asked:
+            yield from saved_panels(judge.members[name])
 
 
 def load_saved(folder: str | Path) -> AnySaved:

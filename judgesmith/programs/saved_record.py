@@ -58,10 +58,15 @@ def _as_its_kind_has_it(value: Any) -> Any:
     """Return plain data of a judgement as the kind of judgement that has such fields."""
     from judgesmith.programs.calibrated import CalibratedJudgement
     from judgesmith.programs.panel import PanelJudgement
+    from judgesmith.programs.panel_verdict import PanelVerdict
 
     if not isinstance(value, Mapping):
         return value
-    for kind, mark in ((CalibratedJudgement, "uncalibrated"), (PanelJudgement, "members")):
+    for kind, mark in (
+        (CalibratedJudgement, "uncalibrated"),
+        (PanelVerdict, "merged_by"),
+        (PanelJudgement, "members"),
+    ):
         if mark in value:
             return kind.model_validate(value)
     return value
@@ -118,9 +123,9 @@ class SavedRecord(BaseModel):
 
     @model_serializer(mode="wrap")
     def _own_first(self, plain: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Write what is the kind's own first; leave out fronts and roles where there are none."""
+        """Write what is the kind's own first; leave out what only some have where it is not."""
         found: dict[str, Any] = plain(self)
-        for name in ("front", "roles"):
+        for name in ("front", "roles", "rules", "supervisor"):
             if not found.get(name, True):
                 del found[name]
         own = [name for name in found if name not in SavedRecord.model_fields and name != "front"]

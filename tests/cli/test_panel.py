@@ -8,6 +8,7 @@ import pytest
 from judgesmith.cli import main
 from judgesmith.experiments.samples import sample_path
 from judgesmith.programs import SavedPanel, load_saved
+from judgesmith.programs.saved_record import content_hash
 
 START = ["--criteria", "general", "--holdout", ".6", "--optimizer", "none"]
 
@@ -140,3 +141,47 @@ def test_a_saved_panel_does_not_tell_where_its_models_are(run, judges, folder, s
     assert made(run, judges, *options).json == first.json | {"calls": 0}
     refused = run("panel", *judges, "rated.jsonl", "-o", "panel", "--model", "openai/other")
     assert f"holds a judge from another run ({run_id}, this is " in refused.err
+
+
+def test_errors_can_become_one_list_and_subsets_be_told(run, judges, folder):
+    options = ["--supervisor", "same", "--score", "mean", "--subsets"]
+    done = made(run, judges, *options)
+    saved = load_saved(folder / "panel")
+    assert (saved.supervisor.model, saved.weights.weights) == ("offline", (0.5, 0.5))
+    assert [len(one["members"]) for one in done.json["subsets"]] != []
+    assert len(done.json["subsets"]) == 3
+    assert made(run, judges, *options).json == done.json | {"calls": 0}
+    told = run("panel", *judges, "rated.jsonl", "-o", "told", *options).out
+    assert "rows: 40 to tell the best judge by" in told
+    assert "Subsets, plainly averaged, on 16 rows" in told
+    assert "mean q by number of members: 1: " in told
+    assert run("score", "panel", "rated.jsonl", "-o", "scores.jsonl").status == 0
+    row = json.loads((folder / "scores.jsonl").read_text().splitlines()[0])
+    assert (row["merged_by"], row["support"], row["errors"]) == ("nobody", [], [])
+
+
+def test_a_supervisor_of_another_model_asks_that_one(run, judges, folder, server):
+    named = ["--supervisor", "openai/m", "--api-base", server.url]
+    plain = made(run, judges, "--dry-run").json["calls"]
+    assert made(run, judges, *named, "--dry-run").json["calls"] > plain
+    made(run, judges, *named, "--no-texts")
+    assert load_saved(folder / "panel").models == ("offline", "openai/m")
+    served = ["--model", "openai/n", *named]
+    assert made(run, judges, *served, "--dry-run").json["calls"] > 0
+
+
+def test_more_judges_than_have_subsets_are_refused(run, judges, folder):
+    text = (folder / "direct" / "judge.json").read_text()
+    names = []
+    for n in range(11):
+        shutil.copytree(folder / "direct", folder / f"d{n}")
+        document = json.loads(text)
+        document["settings"]["seed"] = n
+        content = {
+            k: v for k, v in document.items() if k not in ("schema", "made_by", "content_hash")
+        }
+        document["content_hash"] = content_hash(content)
+        (folder / f"d{n}" / "judge.json").write_text(json.dumps(document))
+        names.append(f"d{n}")
+    refused = run("panel", *names, "rated.jsonl", "-o", "panel", "--subsets")
+    assert (refused.status, "11 judges have 2,047 subsets" in refused.err) == (2, True)

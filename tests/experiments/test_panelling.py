@@ -5,6 +5,7 @@ import pytest
 
 from judgesmith.experiments import panelling, read_items
 from judgesmith.experiments.evaluating import evaluate_judge
+from judgesmith.experiments.panel_estimate import estimate_judging, estimate_panel
 from judgesmith.experiments.panel_rows import PanelSettings, panel_parts
 from judgesmith.experiments.panelling import learn_panel
 from judgesmith.programs import ActiveCritic, Direct, SavedJudge
@@ -136,3 +137,70 @@ def test_one_judge_under_two_names_is_refused(data, members):
     twice = {**members, "again": members["direct"]}
     with pytest.raises(ValueError, match=r"direct and again are the same judge .*name each once"):
         learn_panel(twice, data)
+
+
+@pytest.mark.parametrize("score", ["mean", "median"])
+def test_the_score_may_be_plain_and_who_merges_errors_is_part_of_what_is_saved(
+    data, members, score
+):
+    settings = PanelSettings(score=score, supervisor="offline", outliers="none")
+    found = learn_panel(members, data, settings)
+    saved = found.saved
+    assert saved.weights.weights == (0.5, 0.5)
+    assert saved.weights.middle == score
+    assert saved.rules.outliers == "none"
+    assert saved.supervisor.model == "offline"
+    assert saved.history == ()
+    assert all(one.judgement.merged_by == "nobody" for one in saved.golden)
+    assert learn_panel(members, data, PanelSettings(supervisor="rule")).saved.supervisor is None
+
+
+def test_subsets_are_told_without_a_single_further_question(data, members):
+    def calls(**settings):
+        lm = model("offline", ledger=None)
+        found = learn_panel(members, data, PanelSettings(texts=False, **settings), lm=lm)
+        return stack_of(lm).spent.calls, found
+
+    plain, without = calls()
+    told, found = calls(subsets=True)
+    assert told == plain
+    assert without.subsets is None
+    assert {one.members for one in found.subsets.subsets} == {
+        ("grades",),
+        ("direct",),
+        ("grades", "direct"),
+    }
+    kept = [one for one in found.saved.history if one["stage"] == "subset"]
+    assert [tuple(one["members"]) for one in kept] == [one.members for one in found.subsets.subsets]
+    assert found.subsets.n == found.saved.rows["heldout"]
+
+
+def test_settings_that_are_new_change_the_run_and_old_ones_are_known(data, members):
+    usual = PanelSettings()
+    assert not {"score", "supervisor", "outliers", "subsets"} & set(usual.model_dump())
+    changes = [{"score": "mean"}, {"supervisor": "rule"}, {"subsets": True}, {"outliers": "none"}]
+    prints = {PanelSettings(**one).fingerprint(members, data) for one in ({}, *changes)}
+    assert len(prints) == 5
+
+
+def test_a_supervisor_counts_in_what_is_expected_at_most(data, members):
+    lm = model("offline", ledger=None)
+
+    def estimated(**settings):
+        own = PanelSettings(**settings)
+        return estimate_panel(members, panel_parts(members, data, own), {}, lm, own).calls
+
+    plain = estimated()
+    assert estimated(supervisor="rule") == plain
+    assert estimated(supervisor="offline") == plain + 5
+    assert estimated(supervisor="offline", texts=False) == plain
+
+
+def test_judging_by_a_supervised_panel_counts_the_supervisor_for_every_text(data, members):
+    panel = learn_panel(members, data, PanelSettings(supervisor="offline", score="mean")).saved
+    lm = model("offline", ledger=None)
+    with_it = estimate_judging([panel], data.items[:4], {}, lm)
+    without = estimate_judging(list(members.values()), data.items[:4], {}, lm)
+    assert with_it.calls == without.calls + 4
+    assert with_it.input_tokens > without.input_tokens
+    assert estimate_judging([panel], [], {}, lm).calls == 0

@@ -1,0 +1,130 @@
+"""Options of ``judgesmith panel``: how scores become one, and who merges the errors."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import click
+
+from judgesmith.cli.faults import OptionError, blaming
+from judgesmith.cli.judge_models import models_of_all
+from judgesmith.cli.model_options import ModelChoice
+from judgesmith.cli.options import Command
+
+if TYPE_CHECKING:
+    import dspy
+
+    from judgesmith.programs.saved_kinds import AnySaved
+
+SUPERVISOR = "--supervisor"
+SAME = "same"
+BY_RULE = "rule"
+OUTLIERS = ("auto", "deviation", "median", "none")
+
+
+def panel_options(command: Command) -> Command:
+    """Add ``--score``, ``--supervisor``, ``--outliers`` and ``--subsets``."""
+    for option in (
+        click.option(
+            "--subsets",
+            is_flag=True,
+            help="Also tell how well every subset of the JUDGEs agrees; nothing more is asked.",
+        ),
+        click.option(
+            "--outliers",
+            type=click.Choice(OUTLIERS),
+            metavar=f"[{'|'.join(OUTLIERS)}]",
+            help="Whose errors are left out of the list [default: auto: judges whose score stands "
+            "two levels from the median of the others, from six on two standard deviations from "
+            "the mean].",
+        ),
+        click.option(
+            SUPERVISOR,
+            metavar=f"MODEL|{SAME}|{BY_RULE}",
+            help="Make one list of the errors that the JUDGEs find in a text: this model does, or "
+            f"that of the first JUDGE ({SAME}), or a rule without a model.",
+        ),
+        click.option(
+            "--score",
+            type=click.Choice(("learned", "mean", "median")),
+            metavar="[learned|mean|median]",
+            default="learned",
+            show_default=True,
+            help="What the scores of the JUDGEs become: weighed as the ratings say, or plainly "
+            "their mean or median.",
+        ),
+    ):
+        command = option(command)
+    return command
+
+
+def check_supervisor(given: str | None, outliers: str | None) -> None:
+    """Refuse a supervisor that there cannot be, and outliers where there is none.
+
+    Raises
+    ------
+    OptionError
+        If one is.
+    """
+    from judgesmith.programs.models import engine_for
+    from judgesmith.programs.models.providers import check_provider
+
+    if outliers is not None and given is None:
+        raise OptionError(
+            "it says whose errors are left out of one list, and none is made; name who makes it "
+            f"with --supervisor, a model, {SAME} or {BY_RULE}.",
+            option="--outliers",
+        )
+    if given is not None and given not in (SAME, BY_RULE):
+        with blaming(SUPERVISOR):
+            check_provider(given)
+            engine_for(given)
+
+
+def supervising_model(
+    given: str | None, members: Mapping[str, AnySaved], choice: ModelChoice
+) -> str:
+    """Return the model that supervises, ``rule``, or nothing where nobody does."""
+    if given == SAME:
+        return choice.model_name or next(iter(members.values())).models[0]
+    return given or ""
+
+
+def refuse_too_many(members: Mapping[str, AnySaved]) -> None:
+    """Refuse panels with too many subsets.
+
+    Raises
+    ------
+    OptionError
+        If it is such a one.
+    """
+    from judgesmith.experiments.subset_analysis import MOST_MEMBERS
+
+    if len(members) > MOST_MEMBERS:
+        raise OptionError(
+            f"{len(members)} judges have {2 ** len(members) - 1:,} subsets; at most "
+            f"{MOST_MEMBERS} judges are compared so.",
+            option="--subsets",
+        )
+
+
+def models_of_panel(
+    members: Mapping[str, AnySaved], supervisor: str, choice: ModelChoice, *, run_id: str | None
+) -> dict[str, dspy.LM]:
+    """Return the models of the judges and of the supervisor by name: one ledger, one budget.
+
+    ``--model`` names one for all judges; a supervisor that is named stays what it is.
+
+    Raises
+    ------
+    OptionError
+        If a model cannot be asked.
+    """
+    own = "" if supervisor == BY_RULE else supervisor
+    names = [name for one in members.values() for name in one.models]
+    names = [choice.model_name] if choice.model_name is not None else list(dict.fromkeys(names))
+    if not own or own in names:
+        return models_of_all(members.values(), choice, run_id=run_id)
+    lms = choice.lms(*names[1:], own, default=names[0], run_id=run_id)
+    return dict(zip((*names, own), lms, strict=True))

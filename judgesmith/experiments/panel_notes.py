@@ -1,0 +1,78 @@
+"""What a reader of a panel should know beside its numbers."""
+
+from __future__ import annotations
+
+from judgesmith.experiments.agreeing import Gain
+from judgesmith.experiments.compile_notes import unclear_text
+from judgesmith.experiments.panel_rows import PanelParts
+from judgesmith.experiments.subset_analysis import SubsetAnalysis
+from judgesmith.optimizers import PanelSelection
+from judgesmith.signatures.panel_weights import PanelWeights
+
+
+def panel_notes(
+    learner: PanelSelection | None,
+    weights: PanelWeights,
+    best: str,
+    parts: PanelParts,
+    gain: Gain | None,
+    subsets: SubsetAnalysis | None,
+    *,
+    complete: bool,
+) -> list[str]:
+    """Return the notes of a panel, in sentences.
+
+    Parameters
+    ----------
+    learner : PanelSelection or None
+        What learned the weights; None where nothing did.
+    weights : PanelWeights
+        Those of the panel.
+    best : str
+        The member that agrees best on the rows to learn from.
+    parts : PanelParts
+        The rows.
+    gain : Gain or None
+        The panel minus that member on rows held out.
+    subsets : SubsetAnalysis or None
+        Of all subsets of the members.
+    complete : bool
+        Whether the budget reached every row.
+    """
+    said = []
+    if parts.n_known:
+        said.append(
+            f"{parts.n_known} rated rows are of sources that a judge of the panel was made from; "
+            "they were left out."
+        )
+    trials = () if learner is None else learner.trials_
+    ways = ", ".join(f"{one.name} {one.value:.3f}" for one in trials)
+    if learner is not None and ways:
+        said.append(
+            f"{learner.objective} of the ways to weigh the judges, cross-fitted by source: {ways}; "
+            f"{learner.chosen_} was taken, which asks {', '.join(weights.asked)}."
+        )
+    if len(weights.asked) == 1:
+        said.append(
+            "no panel agreed better than one judge alone: score with that one by itself, which is "
+            "a usual outcome."
+        )
+    if learner is not None and learner.unweighed_:
+        said.append(
+            f"{', '.join(learner.unweighed_)} gave too few scores to be weighed, and is not asked."
+        )
+    if gain is not None and len(weights.asked) > 1:
+        found = gain["dataset"]["q"]
+        if not (found.is_clear and found.low > 0):
+            said.append(
+                "the rows held out do not show that the panel agrees better than its best judge, "
+                f"{best}: the interval of the gain in q {unclear_text(found)}."
+            )
+    if subsets is not None and subsets.n_left_out:
+        said.append(
+            f"subsets are compared on the {subsets.n} rows that every judge has a score of; "
+            f"{subsets.n_left_out} are left out."
+        )
+    if not complete:
+        said.append("the budget ended before every row was judged; a larger one goes on from here.")
+    return said
