@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,7 @@ from judgesmith.experiments.score_matching import (
     placed_rows,
 )
 from judgesmith.experiments.score_rows import Criteria, given_in, key_of, only_one, same_kind
-from judgesmith.signatures.judgement import ErrorSpan
+from judgesmith.signatures.judgement import ErrorSpan, Judgement
 from judgesmith.signatures.rated import RatedItem
 
 
@@ -131,6 +131,41 @@ def read_errors(path: str | Path, dataset: DataSet, *, judge: str | None = None)
         texts=tuple(_beside(item, row) for item, row in zip(dataset, found, strict=True)),
         n_unused=sum(same_kind(row, ours[0][1]) for row in strangers),
     )
+
+
+def found_errors(
+    items: Sequence[RatedItem], judgements: Sequence[Judgement], *, label: str
+) -> FoundErrors:
+    """Return the errors that a judge has just found, as :func:`read_errors` reads them.
+
+    Parameters
+    ----------
+    items : sequence of RatedItem
+        The judged texts.
+    judgements : sequence of Judgement
+        Aligned with ``items``.
+    label : str
+        What the judge is called, in tables.
+
+    Examples
+    --------
+    >>> found = found_errors([RatedItem(response="a")], [Judgement(score=1)], label="it")
+    >>> found.texts[0].errors
+    ()
+    """
+    texts = (
+        TextErrors(
+            item=item,
+            errors=None if one.score is None and not one.errors else one.errors,
+            score=one.score,
+            explanation=one.explanation,
+            criteria=one.criteria,
+            notes=tuple(note.text for note in one.notes),
+            problem=one.problem,
+        )
+        for item, one in zip(items, judgements, strict=True)
+    )
+    return FoundErrors(label=label, texts=tuple(texts), n_unused=0)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -337,8 +337,7 @@ def _agreement(
     credit: float = 1.0,
 ) -> PlaceAgreement:
     predicted = [
-        None if text.errors is None else [_span(error, settings) for error in text.errors]
-        for text in texts
+        None if text.errors is None else _marked_spans(text.errors, settings) for text in texts
     ]
     sources = [text.source for text in texts]
     return PlaceAgreement(
@@ -360,6 +359,13 @@ def _agreement(
             n_resamples=settings.n_resamples,
         ),
     )
+
+
+def _marked_spans(errors: Sequence[ErrorSpan], settings: SpanSettings) -> Spans:
+    """Return the places of errors; one marked on several criteria counts once, at its worst."""
+    spans = sorted(_span(error, settings) for error in errors if error.start is not None)
+    placed = {(span.start, span.end): span for span in spans}
+    return [*placed.values(), *(Span(None, None) for e in errors if e.start is None)]
 
 
 def _gold_spans(errors: Sequence[GoldError], settings: SpanSettings) -> Spans:

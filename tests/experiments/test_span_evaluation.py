@@ -152,6 +152,21 @@ def test_a_wrong_severity_is_worth_half_where_people_placed_and_graded_errors():
     assert evaluated(data, lambda item: ((0, 3),), major=5).severities.pairs.f1.value == 1.0
 
 
+def test_a_place_that_is_marked_on_several_criteria_counts_once_at_its_worst():
+    items = annotated([[{"severity": "Major", "start": 0, "end": 3}]] * 2)
+    data = DataSet(name="toy", items=items)
+    errors = [
+        ErrorSpan(text="one", start=0, end=3, severity=points, criterion=name)
+        for name, points in (("a", 2), ("b", 5), ("c", 1))
+    ]
+    texts = [TextErrors(item=item, errors=(*errors, ErrorSpan(text="?"))) for item in items]
+    found = FoundErrors(label="it", texts=tuple(texts), n_unused=0)
+    result = evaluate_spans(found, data, settings=SETTINGS, rng=np.random.default_rng(0))
+    assert (result.places.pairs.predicted, result.places.pairs.precision.value) == (2, 1.0)
+    assert result.severities.pairs.f1.value == 1.0
+    assert result.places.pairs.n_unlocated_predicted == 2
+
+
 @pytest.mark.parametrize("gold", [None, "edits", "errors"])
 def test_texts_without_known_errors_are_refused(gold):
     data = DataSet(name="toy", items=(RatedItem(source_id="1", response="a"),))
