@@ -120,10 +120,6 @@ class Room:
             if self.is_free(start, end) and not any(start < one < end for one in ends):
                 yield tuple(words[first : first + n])
 
-    def drawn_words(self) -> Iterator[Span]:
-        """Yield the free words in random order."""
-        yield from (self.words[place] for place in drawn_order(len(self.words), self.rng))
-
     @cached_property
     def _ends_of_sentences(self) -> list[int]:
         return [end for _, end in self.passage.sentences]

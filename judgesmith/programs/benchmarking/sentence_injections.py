@@ -12,7 +12,7 @@ from judgesmith.programs.perturbing.case import (
 )
 from judgesmith.programs.perturbing.languages import word_set
 from judgesmith.programs.perturbing.passage import Passage
-from judgesmith.programs.perturbing.sentences import joined_by
+from judgesmith.programs.perturbing.sentences import joined_by, left_out, one_sentence
 from judgesmith.signatures.perturbation import Skipped
 
 NO_PLACE = Skipped(reason="no place apart from earlier errors")
@@ -120,7 +120,7 @@ def sentence_omission(room: Room) -> Found:
     if len(sentences) < 2:
         return too_few(2, "sentences")
     for place in drawn_order(len(sentences), room.rng):
-        change = _without(room, place)
+        change = left_out(room.case, place)
         if room.is_free(*sentences[place]) and room.holds([change]):
             return [change]
     return NO_PLACE
@@ -132,7 +132,7 @@ def sentence_moved(room: Room) -> Found:
     if len(sentences) < 2:
         return too_few(2, "sentences")
     for place in drawn_order(len(sentences), room.rng):
-        out = _without(room, place)
+        out = left_out(room.case, place)
         if not room.is_free(*sentences[place]) or not room.holds([out]):
             continue
         said = room.shown(sentences[place])
@@ -169,15 +169,6 @@ def _at_gap(room: Room, gap: int, said: str, *, before_next: bool = False) -> Ch
     return end, end, between + said
 
 
-def _without(room: Room, place: int) -> Change:
-    """Return what leaves a sentence out, with the blanks on one side of it."""
-    sentences = room.passage.sentences
-    start, end = sentences[place]
-    if place + 1 < len(sentences):
-        return start, sentences[place + 1][0], ""
-    return sentences[place - 1][1], end, ""
-
-
 def _unused(room: Room, choices: tuple[str, ...]) -> str | None:
     """Return a sentence that is not in the text, for texts that may be English."""
     if not room.passage.may_be_english or not room.passage.has_latin:
@@ -190,13 +181,8 @@ def _others_sentence(room: Room) -> str | None:
     """Return a sentence from a text of another source, if there is one."""
     donors = room.case.donors
     given = None if donors is None else donors.other_than(room.case.item, room.rng)
-    if given is None:
-        return None
-    passage = Passage(given)
-    if not passage.sentences:
-        return None
-    said = passage.shown(passage.sentences[room.rng.randrange(len(passage.sentences))])
-    return None if said in room.text else said
+    said = None if given is None else one_sentence(given, room.rng)
+    return None if said is None or said in room.text else said
 
 
 def _inner(room: Room, sentence: tuple[int, int]) -> str:

@@ -59,10 +59,10 @@ def key_sentence_omission(case: Case) -> Found:
         sum(counts[stem] for stem in Text(case.passage.shown(sentence)).stem_counts)
         for sentence in sentences
     ]
-    return [_left_out(case, weights.index(max(weights)))]
+    return [left_out(case, weights.index(max(weights)))]
 
 
-def _left_out(case: Case, index: int) -> tuple[int, int, str]:
+def left_out(case: Case, index: int) -> tuple[int, int, str]:
     """Return what removes a sentence and the blanks on one side of it."""
     sentences = case.passage.sentences
     start, end = sentences[index]
@@ -79,14 +79,15 @@ def unsupported_addition(case: Case) -> Found:
     given = None if case.donors is None else case.donors.other_than(case.item, case.rng)
     if given is None:
         return Skipped(reason="no text of another source to take a sentence from")
-    added = _one_sentence(given, case.rng)
+    added = one_sentence(given, case.rng)
     if added is None or added in case.passage.text:
         return Skipped(reason="the text of another source has no sentence of its own")
     after = sentences[case.rng.randrange(len(sentences))][1]
     return [(after, after, joined_by(case) + added)]
 
 
-def _one_sentence(text: str, rng: Random) -> str | None:
+def one_sentence(text: str, rng: Random) -> str | None:
+    """Return a sentence of a text, drawn at random; None where it has none."""
     passage = Passage(text)
     if not passage.sentences:
         return None

@@ -183,6 +183,12 @@ def test_texts_that_repeat_themselves_are_checked_in_no_time(sign):
     assert isinstance(found, Target | str)
 
 
+def test_texts_with_too_many_equal_words_are_not_compared():
+    same = "so " * 1100
+    found = verified(f"b {same}d", ("a", "b"), target=Target(text=f"a {same}c"))
+    assert found == "too many equal words to compare"
+
+
 def test_shapes_of_quotation_marks_and_blanks_stay_as_they_were():
     given = Target(text="“Ann”  left –\n\nRome.")
     made = verified('"Ann" left - Oslo.', ("Rome", "Oslo"), target=given)

@@ -15,6 +15,7 @@ from judgesmith.programs.benchmarking.injector import Injector, ModelInjector
 from judgesmith.programs.benchmarking.reported_places import ELSEWHERE
 from judgesmith.programs.models import Budget, ModelAnswer, ModelError, Stack, model
 from judgesmith.programs.models.dspy_lm import StackLM
+from judgesmith.programs.models.errors import ContextWindowExceeded
 from judgesmith.programs.perturbing.change_steps import ATTEMPTS, UNREADABLE
 from judgesmith.programs.running import NOT_ASKED
 from judgesmith.signatures.injection import EARLIER_TOUCHED, SubAspect, Target
@@ -228,6 +229,16 @@ def test_what_comes_out_and_is_counted_does_not_depend_on_how_many_are_under_way
         ("5", 4),
     ]
     assert (counts.wanted, counts.made, counts.asked, counts.lost) == (16, 15, 18, 1)
+
+
+def test_what_is_longer_than_the_model_reads_is_asked_for_once():
+    def refuses(text, request):
+        raise ContextWindowExceeded("8,000 tokens", status=400)
+
+    lm, engine = scripted(refuses)
+    ((_, made),) = inject_each(jobs(), lm, seed=0)
+    assert made == Skipped(reason="longer than the model reads")
+    assert len(engine.requests) == 1
 
 
 def test_jobs_that_ask_the_same_may_want_other_answers():
