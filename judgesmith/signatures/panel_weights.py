@@ -166,12 +166,12 @@ class PanelWeights(BaseModel):
 
     def on_percent(self) -> PanelWeights:
         """Return the same weights, of scores that are all on 0 to 100 already."""
-        n = len(self.members)
+        n, most = len(self.members), max(self.weights)
         return PanelWeights(
             members=self.members,
             centers=(0.0,) * n,
             spreads=(1.0,) * n,
-            weights=self.weights,
+            weights=tuple(one / most for one in self.weights),  # equal ones are 1, and exact
             slope=1.0,
             intercept=0.0,
             scale=PERCENT,

@@ -38,7 +38,8 @@ class MergeAnnotations(dspy.Signature):
     merged: str = dspy.OutputField(
         desc="for each entry four lines without any mark-up, and an empty line after it:\n"
         "Annotations: numbers of those it merges, such as 1, 4\n"
-        "Location: the stretch, word for word as in the response and nothing else, or none\n"
+        "Location: the stretch, word for word as in the response and between quotation marks, with "
+        "nothing else in the line; or none\n"
         "Severity: a whole number from 1 (hardly matters) to 5 (ruins the response)\n"
         "Explanation: what is wrong there, in one to three sentences"
     )

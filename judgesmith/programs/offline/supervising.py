@@ -25,7 +25,7 @@ def merged_text(annotations: str, response: str) -> str:
     >>> lines = "\n".join([line.format(1, "A", more), line.format(3, "B", more)])
     >>> print(merged_text(lines, "The ferry left."))
     Annotations: 1, 3
-    Location: ferry
+    Location: "ferry"
     Severity: 3
     Explanation: It was a boat.
     """
@@ -39,7 +39,7 @@ def merged_text(annotations: str, response: str) -> str:
         numbers = ", ".join(str(one.number) for one in group)
         severity = "" if error.severity is None else f"{error.severity:g}"
         # On one line each, as a break in a quotation would end it; space makes no difference.
-        quoted = " ".join(error.text.split()) if span else "none"
+        quoted = f'"{" ".join(error.text.split())}"' if span else "none"
         why = " ".join(error.explanation.split())
         entries.append(
             f"Annotations: {numbers}\nLocation: {quoted}\nSeverity: {severity}\nExplanation: {why}"
