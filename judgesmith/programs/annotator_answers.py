@@ -13,12 +13,13 @@ from judgesmith.programs.annotator_json import stated_in_json
 from judgesmith.programs.annotator_levels import level_in, severity_in
 from judgesmith.programs.annotator_lines import Piece, closing_of, pieces_of
 from judgesmith.programs.annotator_stated import Stated, StatedError, says_none
+from judgesmith.signatures.annotating import LEVELS
 from judgesmith.signatures.scale import Scale
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
-_THOUGHT = re.compile(r"\s*<(think|thinking|reasoning)>.*?</\1>", re.DOTALL | re.IGNORECASE)
-_END = re.compile(r"(?:\s|</s>|<\|\w+\|>|<(?:eos|end_of_turn)>)+\Z")
-_FENCE = re.compile(r"^\s*(?:```|~~~)\w*\s*$", re.MULTILINE)
+_THOUGHT = re.compile(r"\s*+<(think|thinking|reasoning)>", re.IGNORECASE)
+_END = re.compile(r"(?:</s>|<\|\w{1,20}\|>|<(?:eos|end_of_turn)>)")
+_FENCE = re.compile(r"^[ \t]*+(?:```|~~~)\w*+[ \t]*+$", re.MULTILINE)
 _TAG = re.compile(
     r"<(/?)(errors?|annotation|location|span|explanation|severity|overall[_ ]score|score"
     r"|score[_ ]explanation)>",
@@ -33,9 +34,10 @@ _AND = re.compile(
 _BEHIND = re.compile(r"[\s*_`]*(?:[:：=–—>→,-]|\(|is\b|ist\b)")
 _GRADED = re.compile(
     r"[(\[]\s*(?:severity\s*[:=]?\s*)?(?P<in>[^()\[\]]{1,24})[)\]]"
-    r"|\bseverity\s*(?:level|score|of|is|:|=|-)*\s*(?P<said>[\w/]{1,12})",
+    r"|\bseverity\s*+(?:(?:level|score|of|is|:|=|-)\s*+)*+(?P<said>[\w/]{1,12})",
     re.IGNORECASE,
 )
+_SHORTEST = 4  # characters of a location that is punctuation alone
 _MOST = 200  # errors that are read; eight are asked for
 
 
@@ -63,13 +65,20 @@ def stated_in(answer: str, answers: Scale) -> Stated:
     >>> stated_in("Errors: No Error\nOverall score: **Excellent**", LEVELS).score
     'Excellent'
     """
-    text = _END.sub("", _THOUGHT.sub("", _SURROGATE.sub("\ufffd", answer)))
+    text = _END.sub("", _without_thoughts(_SURROGATE.sub("\ufffd", answer)))
     if (found := stated_in_json(_FENCE.sub("", text), answers)) is not None:
         return found
     reading = _Reading()
     for piece in _pieces(_TAG.sub(_as_label, _FENCE.sub("", text))):
         reading.take(piece)
     return reading.stated(answers, text)
+
+
+def _without_thoughts(text: str) -> str:
+    """Return an answer without what a model thought aloud before it."""
+    opened = _THOUGHT.match(text)
+    closed = text.find(f"</{opened[1]}>") if opened else -1
+    return text[closed + len(f"</{opened[1]}>") :] if opened and closed >= 0 else text
 
 
 def _as_label(found: re.Match[str]) -> str:
@@ -237,6 +246,8 @@ class _Reading:
         if one.is_empty or len(self.errors) >= _MOST:
             return
         location, said = (one.location or "").strip(), (one.explanation or "").strip()
+        if not any(map(str.isalnum, location)) and len(location) < _SHORTEST:
+            location = ""  # dots or a dash, as in the form that was shown
         if says_none(said or location) and (not location or says_none(location)):
             return
         if not location and not said:
@@ -248,7 +259,7 @@ class _Reading:
         """Return all that was read, at the end."""
         self._close()
         said = self.scores or ([self.maybe] if self.maybe else [])
-        if not said and self.alone and len(self.alone) <= _LONGEST_ALONE:
+        if not said and _is_level(self.alone):
             said = [self.alone]
         if not said:
             raise ValueError(f"there is no overall score in it: {' '.join(text.split())[:80]!r}.")
@@ -259,7 +270,10 @@ class _Reading:
         return Stated(errors=tuple(self.errors), score=levels[0], explanation=words)
 
 
-_LONGEST_ALONE = 40  # characters of a line that is a score without being called one
+def _is_level(line: str) -> bool:
+    """Say whether a line is a word of the scale, or a number of it, and nothing else."""
+    plain = line.strip("*_`\"' .()[]")
+    return plain.capitalize() in LEVELS.labels or plain in tuple("12345")
 
 
 def _grade_of(found: re.Match[str]) -> float | None:

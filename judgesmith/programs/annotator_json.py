@@ -11,7 +11,8 @@ from judgesmith.programs.annotator_stated import Stated, StatedError, says_none
 from judgesmith.programs.answer_json import read_json
 from judgesmith.signatures.scale import Scale
 
-_OPENS = re.compile(r"\s*(?:[^{\[\n]{0,200}\n+){0,3}\s*(?:\{|\[\s*[{\]])")
+_OPENS = re.compile(r"^[ \t]*+(?:\{|\[\s*+[{\]])", re.MULTILINE)
+_BEFORE = 400  # characters of chatter that may stand before
 _KEYS = {
     "errors": ("errors", "annotations", "issues", "problems", "error_list", "error_annotations"),
     "score": ("overall_score", "overall", "score", "rating", "overall_rating", "final_score"),
@@ -41,7 +42,8 @@ def stated_in_json(text: str, answers: Scale) -> Stated | None:
     Stated(errors=(StatedError(location='x', explanation='', severity=2.0),), score='Good', \
 explanation='')
     """
-    if _OPENS.match(text) is None:
+    opened = _OPENS.search(text.lstrip(), 0, _BEFORE)
+    if opened is None:
         return None
     try:
         value = read_json(text, Any)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 
 from judgesmith.signatures.annotating import LEVELS, SEVERITIES
-from judgesmith.signatures.answer_scale import Level
-from judgesmith.signatures.points import whole
-from judgesmith.signatures.scale import Scale
+from judgesmith.signatures.answer_scale import Level, is_percent
+from judgesmith.signatures.points import read_points, whole
+from judgesmith.signatures.scale import PERCENT, Scale
 
 _LONGEST = 400  # characters of a line that are looked at for a grade
 _AROUND = " \t\r\n*_`\"'()[]{}<>.:;,“”|"
@@ -56,14 +56,14 @@ def severity_in(text: str) -> float | None:
 def level_in(text: str, answers: Scale) -> Level:
     """Return the overall score that a line gives, as ``answers`` writes it.
 
-    A number from 1 to 5 stands for its word, and a word for its number.
+    A number from 1 to 5 stands for its word, and a word for its number; on 0 to 100 neither does.
 
     Parameters
     ----------
     text : str
         What stands behind the label of the score.
     answers : Scale
-        Five words, or 1 to 5.
+        Five words, 1 to 5, or 0 to 100.
 
     Raises
     ------
@@ -82,6 +82,8 @@ def level_in(text: str, answers: Scale) -> Level:
 'Fair to Good'.
     """
     line = text[:_LONGEST].strip(_AROUND)
+    if is_percent(answers):
+        return _percent(line)
     words = _words(line, LEVELS.labels)
     numbers = [_one_to_five(one) for one in _NUMBER.finditer(_head(line))]
     if words:
@@ -115,6 +117,14 @@ def _words(line: str, labels: tuple[str, ...]) -> list[str]:
 
 def _spelled(word: str, labels: tuple[str, ...]) -> str:
     return next(one for one in labels if one.casefold() == word.casefold())
+
+
+def _percent(line: str) -> Level:
+    """Return the number from 0 to 100 that opens a line."""
+    points = read_points(_head(line))
+    if points not in PERCENT:
+        raise ValueError(f"the model answered {points:g}, outside {PERCENT}.")
+    return whole(points)
 
 
 def _head(line: str) -> str:

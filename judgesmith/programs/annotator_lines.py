@@ -57,15 +57,15 @@ _PREFIX = (
 )
 _BEHIND = rf"[{_MARKS}]*+(?:\([^()\n]{{0,60}}\)[{_MARKS}]*+)?"
 _LABELS = "|".join(f"(?P<{label}>{names})" for label, names in _NAMES.items())
-_OPENS = re.compile(rf"{_PREFIX}[\[\"“]?(?:{_LABELS}){_BEHIND}[\]\"”]?\s*[:：=][{_MARKS}]*+", re.I)
+_OPENS = re.compile(rf"{_PREFIX}[\[\"“]?(?:{_LABELS}){_BEHIND}[\]\"”]?\s*[:：=][*\s]*+", re.I)
 _SAID = re.compile(
     rf"{_PREFIX}(?:the |my )?(?:{_NAMES['score']}|score) (?:is|would be|:)[:\s]*", re.I
 )
 _TITLE = re.compile(rf"\s*(?:#{{1,6}}\s*|\*\*)(?:{_LABELS})[{_MARKS}:]*\Z", re.I)
 _INSIDE = re.compile(
-    rf"(?:[|;,(\[–—·]\s*|(?<=[.!?\"”»'’)])\s+|\s-\s|\s{{2,}})[{_MARKS}(\[]*"
+    rf"(?:[|;,(\[–—·]\s*+|(?<=[.!?\"”»'’)])\s++|(?<!\s)\s-\s|(?<!\s)\s{{2,}}+)[*_`]*+"
     rf"(?:(?P<severity>{_NAMES['severity']})|(?P<explanation>{_NAMES['explanation']})"
-    rf"|(?P<location>{_NAMES['location']}))[{_MARKS}]*[:：=][{_MARKS}]*",
+    rf"|(?P<location>{_NAMES['location']}))[{_MARKS}]*[:：=][*\s]*",
     re.I,
 )
 _ITEM = re.compile(

@@ -5,7 +5,7 @@ Free of DSPy, so that a loaded judge takes the same steps as the program it came
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from judgesmith.programs.annotator_spans import error_spans
@@ -18,13 +18,14 @@ from judgesmith.programs.question_forms import TEXTS, QuestionForm
 from judgesmith.programs.sampled_steps import Asking, Once, sampled_steps, score_on
 from judgesmith.programs.whole_or_each import Answer, one_by_one, place_of, whole_or_each
 from judgesmith.signatures.annotating import AnnotatorProtocol
+from judgesmith.signatures.judge_protocol import JudgeProtocol
 from judgesmith.signatures.judgement import CriterionScore, ErrorSpan, Note
 from judgesmith.signatures.rubric import Criterion
 
 _WHOLE = "Is the response good as a whole?"
 
 
-def criterion_of(protocol: AnnotatorProtocol, question: str) -> Criterion | None:
+def criterion_of(protocol: JudgeProtocol, question: str) -> Criterion | None:
     """Return the criterion that a question is about; None for the whole."""
     place = place_of(question)
     return None if place is None else protocol.rubric.criteria[place]
@@ -83,6 +84,19 @@ def annotator_steps(
     TypeError
         At the first step, if source or response is no text.
     """
+    questions = annotator_questions(protocol)
+    return pointing_steps(protocol, questions, source=source, response=response, context=context)
+
+
+def pointing_steps(
+    protocol: JudgeProtocol,
+    questions: Iterable[str],
+    *,
+    source: str,
+    response: str,
+    context: str | None = None,
+) -> Steps:
+    """Judge by answers that have ``errors`` beside their score; see ``annotator_steps``."""
     read_score = score_on(protocol.answers)
 
     def once(asking: Asking) -> Once:
@@ -106,7 +120,7 @@ def annotator_steps(
 
             return asking.of(question, read, about=about)
 
-        found = yield from one_by_one(protocol, annotator_questions(protocol), ask)
+        found = yield from one_by_one(protocol, questions, ask)
         return found.model_copy(update={"errors": tuple(errors), "notes": tuple(notes)})
 
     return sampled_steps(protocol, once, source=source, response=response, context=context)

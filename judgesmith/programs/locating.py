@@ -20,7 +20,9 @@ from judgesmith.signatures.judgement import Located
 _OCCURRENCES = 10_000  # of one quotation that are looked at before the first free one is taken
 _LAYERS = 3  # of quotation marks that are taken off
 _QUOTES = "\"'“”„‟‘’‚‛`´«»‹›「」『』〝〞"
-_ELLIPSIS = re.compile(r"\s*(?:\[\s*(?:\.{3,}|…)\s*\]|\(\s*(?:\.{3,}|…)\s*\)|\.{3,}|…)\s*")
+_OPENING = '"“„«「『'
+_CLOSING = '"”»」』'
+_ELLIPSIS = re.compile(r"\[ ?(?:\.{3,}|…) ?\]|\( ?(?:\.{3,}|…) ?\)|\.{3,}+|…")
 _NOWHERE = (
     r"(?:none|null|nil|n\s*/\s*a|nothing|nowhere|absent|missing|omission|omitted|left out"
     r"|not (?:applicable|available|present|mentioned|stated|included|given|in the \w+)"
@@ -186,9 +188,10 @@ def _forms(plain: str) -> list[str]:
     forms = [plain]
     while len(forms) <= _LAYERS and len(forms[-1]) > 2 and _is_quoted(forms[-1]):
         forms.append(forms[-1][1:-1].strip())
-    emphasised = forms[-1].strip("*_ ")
+    # A quotation that was cut off, or begun outside, has a mark at one end alone.
+    emphasised = forms[-1].strip("*_ ").lstrip(_OPENING).rstrip(_CLOSING)
     undotted = _ELLIPSIS.sub("", emphasised, count=1) if _dots_first(emphasised) else emphasised
-    undotted = re.sub(_ELLIPSIS.pattern + r"\Z", "", undotted)
+    undotted = re.sub(rf"(?:{_ELLIPSIS.pattern})\Z", "", undotted)
     forms += [emphasised, undotted.strip()]
     return [one for one in dict.fromkeys(forms) if one]
 
