@@ -28,6 +28,7 @@ _JUDGES = (
     "themis",
     "auto-j",
     "annotator",
+    "distilled",
 )
 """All kinds, as their families are called."""
 

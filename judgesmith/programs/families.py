@@ -83,7 +83,7 @@ def family_of(name: str) -> Family:
     ...
     ValueError: no judge is called 'activecritic': there are active-critic, direct, exemplar, \
 g-eval, explain-eval, gptscore, reference, pairs, prometheus, checklist, themis, auto-j, \
-annotator; \
+annotator, distilled; \
 did you mean active-critic?
     """
     if name not in _FAMILIES:

@@ -123,5 +123,13 @@ SHIPPED: tuple[Family, ...] = (
         forms="judgesmith.programs.annotator_steps:annotator_questions",
         about="points at errors with their place, reason and severity, then gives a score",
     ),
+    Family(
+        name="distilled",
+        judge="judgesmith.programs.distilled:DistilledJudge",
+        protocol="judgesmith.signatures.distilled:DistilledProtocol",
+        steps="judgesmith.programs.distilled_steps:distilled_steps",
+        forms="judgesmith.programs.form_steps:form_questions",
+        about="asks a model that learned from annotators, in the form of its training",
+    ),
 )
 """All of them, in the order in which they are listed."""

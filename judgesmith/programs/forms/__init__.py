@@ -2,6 +2,7 @@
 
 from judgesmith.programs.forms.annotator import ANNOTATORS
 from judgesmith.programs.forms.auto_j import SINGLE
+from judgesmith.programs.forms.distilled import DISTILLED
 from judgesmith.programs.forms.model_form import (
     ModelForm,
     form_named,
@@ -14,6 +15,7 @@ from judgesmith.programs.forms.themis import THEMIS
 __all__ = [
     "ABSOLUTE",
     "ANNOTATORS",
+    "DISTILLED",
     "RELATIVE",
     "SINGLE",
     "THEMIS",

@@ -20,6 +20,7 @@ from judgesmith.programs.offline.reader import Fields, UnreadableRequest
 
 _FENCE = re.compile(r"<verbatim-([0-9a-f]{12})>\n")
 _ABSENT = "(none)"
+_AGREEING = {"rules": "Errors and score agree."}
 _NEAR = 10.0  # points that two texts must differ by before one is likely the better one
 
 
@@ -87,6 +88,9 @@ def answered_in(form: ModelForm, fields: Fields) -> list[Piece]:
         "score",
     }:
         given = annotated(fields, form.answers)
+    elif {"response", "criterion"} <= set(fields) and set(form.outputs) == {"errors", "score"}:
+        # A student of annotators has learned from examples where errors and score agree.
+        given = annotated({**fields, **_AGREEING}, form.answers)
     elif {"response_a", "response_b", "criterion"} <= set(fields) and set(form.outputs) <= {
         "explanation",
         "better",
