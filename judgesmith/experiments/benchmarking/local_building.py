@@ -50,9 +50,10 @@ def build_local(plan: Plan) -> Built:
         texts += _texts(plan, criterion, kept)
         criteria[criterion.name] = {**told, "comparator": checked.to_dict()}
     if not texts:
+        reasons = dict.fromkeys(why for one in criteria.values() for why in one["errors"]["dropped"])
         raise ValueError(
-            "no text could be made worse on any criterion: there is no room for an error; give "
-            "longer references."
+            f"no text could be made worse on any criterion: {'; '.join(reasons)}. Give longer "
+            "references, other sub-aspects, or another injector."
         )
     order = {source.id: place for place, source in enumerate(plan.sources)}
     texts.sort(key=lambda one: order[one.source.id])
