@@ -57,7 +57,7 @@ def _print_places(found: SpanEvaluation, places: PlaceAgreement) -> None:
     pairs = places.pairs
     say()
     say_wrapped(
-        f"{pairs.predicted:g} errors marked beside {pairs.gold:g} that are there; without a place, "
+        f"{pairs.predicted:g} places marked beside {pairs.gold:g} that are wrong; without a place, "
         f"and left out, are {pairs.n_unlocated_predicted} and {pairs.n_unlocated_gold}; "
         f"{counted(pairs.n_unscored, 'text')} unscored"
     )

@@ -32,19 +32,19 @@ def print_texts(texts: Sequence[TextErrors]) -> None:
     """Print texts with their errors."""
     from rich.console import Console
 
-    from judgesmith.experiments.errors_marks import numbered
+    from judgesmith.experiments.errors_marks import MOST, numbered
 
     room = shutil.get_terminal_size((80, 24)).columns
     console = Console(file=sys.stdout, width=max(room, 20), highlight=False)
     for text in texts:
-        errors = numbered(text.errors or ())
+        every = numbered(text.errors or ())
+        errors = every[:MOST]
         say()
         say_wrapped(_heading(text), hang=2)
         console.print(_marked(text.item.response, errors))
         for one in errors:
             _print_error(one, text.item.response)
-        more = len(text.errors or ()) - len(errors)
-        if more:
+        if more := len(every) - len(errors):
             say(f"  and {counted(more, 'more error')}, which are not shown")
         for note in text.notes:
             say_under("note", note, indent=2)
@@ -55,7 +55,7 @@ def _heading(text: TextErrors) -> str:
     name = ", ".join(shortened(one, 60) for one in (item.source_id, item.system_id) if one)
     if text.score is None:
         return f"{name or 'text'}: no score ({shortened(text.problem or 'no reason given')})"
-    return f"{name or 'text'}: score {text.score:g}"
+    return f"{name or 'text'}: score {text.score:.4g}"
 
 
 def _marked(response: str, errors: Sequence[Numbered]) -> Text:
@@ -80,15 +80,15 @@ def _marked(response: str, errors: Sequence[Numbered]) -> Text:
 
 
 def _print_error(one: Numbered, response: str) -> None:
-    from judgesmith.experiments.errors_marks import place_text
+    from judgesmith.experiments.errors_marks import place_text, quoted_otherwise
     from judgesmith.experiments.errors_severity import severity_text
 
     error = one.error
     about = [severity_text(error.severity), place_text(error)]
-    about += [f"about {shortened(error.criterion, 40)}"] if error.criterion else []
+    if one.criteria:
+        about.append(f"about {', '.join(shortened(name, 40) for name in one.criteria)}")
     say_wrapped(f"  {one.number} {'; '.join(about)}", hang=4)
-    there = "" if error.start is None else response[error.start : error.end]
-    if error.text.strip() and error.text != there:
-        say_under("quoted", shortened(error.text, 300), indent=4)
+    if quoted := quoted_otherwise(error, response):
+        say_under("quoted", shortened(quoted, 300), indent=4)
     if error.explanation.strip():
         say_under("why", shortened(error.explanation, 1000), indent=4)

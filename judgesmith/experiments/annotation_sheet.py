@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from judgesmith.experiments.annotation_form import COLUMNS, LABELLED
-from judgesmith.experiments.errors_marks import Numbered, numbered, pieces, place_text
+from judgesmith.experiments.errors_marks import MOST, Numbered, numbered, pieces, place_text
 from judgesmith.experiments.errors_reading import FoundErrors, TextErrors
 from judgesmith.experiments.errors_severity import severity_text
 from judgesmith.experiments.explanation_form import RowId, part_mark
@@ -105,7 +105,7 @@ def write_annotation_sheet(
         n_rows=len(rows),
         n_unscored=found.n_unscored,
         n_without=sum(text.errors == () for text in found.texts),
-        n_more=sum(len(text.errors or ()) for text in drawn) - len(rows),
+        n_more=sum(len(numbered(text.errors or ())) for text in drawn) - len(rows),
         n_cut=sum(is_cut(cell) for line in lines for cell in line),
     )
 
@@ -115,10 +115,10 @@ def _rows(text: TextErrors) -> Iterator[tuple[str, list[str]]]:
     item = text.item
     ids = [cell_of(one) for one in (item.source_id, item.system_id, item.key)]
     about = [cell_of(one) for one in (item.source, item.context or "")]
-    for one in numbered(text.errors or ()):
+    for one in numbered(text.errors or ())[:MOST]:
         part, error = f"error {one.number}", one.error
         told = (
-            *(part, error.criterion, severity_text(error.severity), place_text(error)),
+            *(part, ", ".join(one.criteria), severity_text(error.severity), place_text(error)),
             *(error.text, error.explanation, marked_text(item.response, [one])),
         )
         yield part_mark(part), [*ids, *map(cell_of, told), *about, *[""] * len(LABELLED)]

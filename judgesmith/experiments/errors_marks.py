@@ -24,10 +24,13 @@ class Numbered:
         From 1, in the order of the text; what has no place comes last.
     error : ErrorSpan
         The error.
+    criteria : tuple of str
+        What it offends, as far as the judge says so.
     """
 
     number: int
     error: ErrorSpan
+    criteria: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,18 +57,28 @@ class Piece:
 
 
 def numbered(errors: Sequence[ErrorSpan]) -> tuple[Numbered, ...]:
-    """Return errors in the order of the text, those without a place after them, 50 at most.
+    """Return errors in the order of the text, those without a place after them.
+
+    Errors that differ by their criterion alone are one.
 
     Examples
     --------
-    >>> found = numbered([ErrorSpan(text="?"), ErrorSpan(text="b", start=1, end=2)])
-    >>> [(one.number, one.error.text) for one in found]
-    [(1, 'b'), (2, '?')]
+    >>> same = dict(text="b", start=1, end=2)
+    >>> errors = [ErrorSpan(text="?"), *(ErrorSpan(**same, criterion=name) for name in "xy")]
+    >>> [(one.number, one.error.text, one.criteria) for one in numbered(errors)]
+    [(1, 'b', ('x', 'y')), (2, '?', ())]
     """
-    placed = [one for one in errors if one.start is not None]
-    others = [one for one in errors if one.start is None]
+    criteria: dict[ErrorSpan, dict[str, None]] = {}
+    for error in errors:
+        plain = error.model_copy(update={"criterion": ""})
+        criteria.setdefault(plain, {}).update({error.criterion: None} if error.criterion else {})
+    placed = [one for one in criteria if one.start is not None]
     placed.sort(key=lambda one: (one.start, one.end))
-    return tuple(Numbered(number, one) for number, one in enumerate([*placed, *others][:MOST], 1))
+    others = [one for one in criteria if one.start is None]
+    return tuple(
+        Numbered(number, one, tuple(criteria[one]))
+        for number, one in enumerate([*placed, *others], start=1)
+    )
 
 
 def place_text(error: ErrorSpan) -> str:
@@ -99,6 +112,24 @@ _OTHERWISE = {
     "normalised": "quoted with other spaces, case or quotation marks",
     "fuzzy": "quoted with other letters",
 }
+
+
+def quoted_otherwise(error: ErrorSpan, response: str) -> str:
+    """Return what was quoted, where that is not what stands at the place that was found.
+
+    What is missing has no words to quote.
+
+    Examples
+    --------
+    >>> quoted_otherwise(ErrorSpan(text="Old", start=0, end=3, located="normalised"), "old days")
+    'Old'
+    >>> quoted_otherwise(ErrorSpan(text="old", start=0, end=3), "old days")
+    ''
+    """
+    there = "" if error.start is None else response[error.start : error.end]
+    if error.located == "missing" or error.text == there:
+        return ""
+    return error.text.strip()
 
 
 def pieces(text: str, errors: Sequence[Numbered], *, around: int) -> Iterator[Piece]:

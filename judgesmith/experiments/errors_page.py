@@ -6,7 +6,15 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from judgesmith.drafts import draft_beside, put, write_synced
-from judgesmith.experiments.errors_marks import Numbered, Piece, numbered, pieces, place_text
+from judgesmith.experiments.errors_marks import (
+    MOST,
+    Numbered,
+    Piece,
+    numbered,
+    pieces,
+    place_text,
+    quoted_otherwise,
+)
 from judgesmith.experiments.errors_reading import TextErrors
 from judgesmith.experiments.errors_severity import Grade, grade_of, severity_text
 from judgesmith.experiments.errors_style import STYLE
@@ -107,14 +115,15 @@ def _legend() -> Markup:
 
 def _article(text: TextErrors, number: int) -> Markup:
     item, mark = text.item, f"t{number}"
-    errors = numbered(text.errors or ())
+    every = numbered(text.errors or ())
+    errors = every[:MOST]
     ids = ", ".join(one[:_NAME] for one in (item.source_id, item.system_id) if one)
     heading = f"Text {number}: {ids}" if ids else f"Text {number}"
     parts = [
         element("h2", element("bdi", heading), id=mark),
         element("p", *_verdict(text), class_="soft"),
         element("p", *_marked(item.response, errors, mark), class_="text", dir="auto"),
-        *_listed(text, errors, mark),
+        *_listed(text, errors, mark, n_more=len(every) - len(errors)),
     ]
     for name, given in (("Source", item.source), ("Context", item.context or "")):
         if given:
@@ -127,9 +136,9 @@ def _verdict(text: TextErrors) -> Iterator[str]:
     if text.score is None:
         yield f"No score: {_cut(text.problem or 'no reason given', _WORDS)}"
     else:
-        yield f"Score {text.score:g}"
+        yield f"Score {text.score:.4g}"
     for name, one in list(text.criteria.items())[:_CRITERIA]:
-        points = "none" if one.score is None else f"{one.score:g}"
+        points = "none" if one.score is None else f"{one.score:.4g}"
         yield joined(" · ", element("bdi", name[:_NAME]), f" {points}")
     if len(text.criteria) > _CRITERIA:
         yield f" · and {len(text.criteria) - _CRITERIA} more"
@@ -162,7 +171,9 @@ def _numbers(piece: Piece, grades: dict[int, Grade], mark: str) -> Iterator[Mark
         )
 
 
-def _listed(text: TextErrors, errors: Sequence[Numbered], mark: str) -> Iterator[Markup]:
+def _listed(
+    text: TextErrors, errors: Sequence[Numbered], mark: str, *, n_more: int
+) -> Iterator[Markup]:
     if text.errors is None:
         yield element("p", "There is no answer, so nobody knows of errors.", class_="soft")
     elif not errors:
@@ -171,9 +182,8 @@ def _listed(text: TextErrors, errors: Sequence[Numbered], mark: str) -> Iterator
         yield element(
             "ol", *(_entry(one, text.item.response, mark) for one in errors), class_="errors"
         )
-    more = len(text.errors or ()) - len(errors)
-    if more:
-        yield element("p", f"And {more} more, which are not shown.", class_="soft")
+    if n_more:
+        yield element("p", f"And {n_more} more, which are not shown.", class_="soft")
     for note in text.notes[:_CRITERIA]:
         yield element("p", element("strong", "Note: "), _cut(note, _WORDS))
     if text.explanation.strip():
@@ -184,14 +194,12 @@ def _listed(text: TextErrors, errors: Sequence[Numbered], mark: str) -> Iterator
 def _entry(one: Numbered, response: str, mark: str) -> Markup:
     error, grade = one.error, grade_of(one.error.severity)
     number: Markup = element("strong", f"{one.number}")
-    there = ""
     if error.start is not None:
-        there = response[error.start : error.end]
         back = f"error {one.number}, back to the text"
         number = element("a", f"{one.number}", href=f"#{mark}m{one.number}", aria_label=back)
     about: list[str] = [place_text(error)]
-    if error.criterion:
-        about += [" · ", element("bdi", error.criterion[:_NAME])]
+    for name in one.criteria[:_CRITERIA]:
+        about += [" · ", element("bdi", name[:_NAME])]
     parts = [
         element(
             "p",
@@ -200,8 +208,8 @@ def _entry(one: Numbered, response: str, mark: str) -> Markup:
             element("span", *about, class_="soft"),
         )
     ]
-    if error.text.strip() and error.text != there:
-        parts.append(element("p", "Quoted: ", element("q", _cut(error.text, _QUOTED), dir="auto")))
+    if quoted := quoted_otherwise(error, response):
+        parts.append(element("p", "Quoted: ", element("q", _cut(quoted, _QUOTED), dir="auto")))
     if error.explanation.strip():
         parts.append(element("p", _cut(error.explanation, _WORDS), dir="auto"))
     return element("li", *parts, id=f"{mark}e{one.number}", class_=grade)

@@ -29,7 +29,7 @@ def drawn(text, *places, around=1000):
         ([(2, 2)], "ab[1><1]cdef"),
         ([(6, 6), (0, 0)], "[1><1]abcdef[2><2]"),
         ([(1, 3), (3, 3), (3, 4)], "a[1>bc<1][2><2][3>d<3]ef"),
-        ([(1, 4), (1, 4)], "a[1>[2>bcd<1]<2]ef"),
+        ([(1, 4), (1, 4)], "a[1>bcd<1]ef"),
     ],
 )
 def test_marks_stand_where_errors_begin_and_end(places, shown):
@@ -55,7 +55,7 @@ def test_every_character_is_shown_once_or_counted():
         ends = [sorted(rng.choices(range(len(text) + 1), k=2)) for _ in range(rng.randrange(5))]
         found = list(pieces(text, errors_at(*ends), around=rng.randrange(1, 6)))
         assert sum(len(one.text) + one.left_out for one in found) == len(text)
-        numbers = list(range(1, len(ends) + 1))
+        numbers = list(range(1, len(set(map(tuple, ends))) + 1))
         for side in ("opens", "closes"):
             assert sorted(n for one in found for n in getattr(one, side)) == numbers
 
@@ -63,7 +63,7 @@ def test_every_character_is_shown_once_or_counted():
 def test_a_text_of_megabytes_with_many_errors_shows_a_few_pages():
     text = "word " * 1_000_000
     errors = numbered([ErrorSpan(text="", start=n * 1000, end=n * 1000 + 4) for n in range(4000)])
-    assert len(errors) == MOST
+    errors = errors[:MOST]
     assert sum(len(one.text) for one in pieces(text, errors, around=200)) < 100_000
 
 
