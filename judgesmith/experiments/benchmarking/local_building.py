@@ -50,7 +50,9 @@ def build_local(plan: Plan) -> Built:
         texts += _texts(plan, criterion, kept)
         criteria[criterion.name] = {**told, "comparator": checked.to_dict()}
     if not texts:
-        reasons = dict.fromkeys(why for one in criteria.values() for why in one["errors"]["dropped"])
+        reasons = dict.fromkeys(
+            why for one in criteria.values() for why in one["errors"]["dropped"]
+        )
         raise ValueError(
             f"no text could be made worse on any criterion: {'; '.join(reasons)}. Give longer "
             "references, other sub-aspects, or another injector."

@@ -8,13 +8,14 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from judgesmith.experiments.anchor_comparisons import Told
-from judgesmith.experiments.benchmarking.models import BenchmarkModels, refuse_unfinished
+from judgesmith.experiments.benchmarking.models import BenchmarkModels, UnfinishedError
 from judgesmith.experiments.benchmarking.rows import BenchmarkText
 from judgesmith.experiments.benchmarking.settings import BenchmarkSettings
 from judgesmith.experiments.benchmarking.sources import BenchmarkSource
 from judgesmith.programs.benchmarking.comparator import Comparator
 from judgesmith.programs.benchmarking.injecting import Counts, Job
 from judgesmith.programs.perturbing.donors import Donors
+from judgesmith.programs.running import NOT_ASKED
 from judgesmith.signatures.injection import SubAspect, Target
 from judgesmith.signatures.rated import RatedItem
 from judgesmith.signatures.reference_writing import Reference
@@ -119,7 +120,8 @@ def counting() -> Iterator[Counts]:
     """
     counts = Counts()
     yield counts
-    refuse_unfinished(counts.dropped)
+    if NOT_ASKED.partition(":")[0] in counts.dropped:
+        raise UnfinishedError("the budget is spent before all errors were put in.")
 
 
 def counts_dict(counts: Counts) -> dict[str, Any]:

@@ -7,7 +7,8 @@ from benchmark_texts import rows
 from judgesmith.experiments.benchmarking.anchor_texts import LOOKED_AT, texts_looked_at
 from judgesmith.experiments.benchmarking.beginning import plan_of, start_of
 from judgesmith.experiments.benchmarking.candidates import COPY, Order, made_candidates
-from judgesmith.experiments.benchmarking.models import BenchmarkModels
+from judgesmith.experiments.benchmarking.models import BenchmarkModels, UnfinishedError
+from judgesmith.experiments.benchmarking.plan import counting
 from judgesmith.experiments.benchmarking.rating_levels import rating_levels
 from judgesmith.experiments.benchmarking.settings import ROLES, BenchmarkSettings
 from judgesmith.experiments.benchmarking.sources import drawn_sources, sources_of
@@ -55,6 +56,16 @@ def test_errors_of_one_side_alone_can_be_ordered(plan):
         plan, plan.criteria[0], [order(plan, 1, sides=(side,))], step="single errors put in"
     )
     assert one.target.errors[0].sub_aspect == side.name
+
+
+def test_errors_that_the_budget_did_not_reach_end_the_run():
+    with counting() as counts:
+        counts.outcome("unchanged")
+    with (
+        pytest.raises(UnfinishedError, match="before all errors were put in"),
+        counting() as counts,
+    ):
+        counts.outcome("not asked")
 
 
 def test_sources_are_drawn_in_their_order_and_differ_by_seed():
