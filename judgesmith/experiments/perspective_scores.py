@@ -12,7 +12,7 @@ import numpy as np
 from judgesmith.experiments.by_criterion import judged_criteria
 from judgesmith.experiments.dataset import DataSet
 from judgesmith.experiments.recorded_pairs import PairedAnswers
-from judgesmith.experiments.score_files import Scores, read_recorded
+from judgesmith.experiments.score_files import Scores, recorded_among
 from judgesmith.experiments.score_matching import placed_rows
 from judgesmith.experiments.score_rows import names_in
 from judgesmith.experiments.targets import meant_by
@@ -158,7 +158,9 @@ def recorded_by_criterion(
         )
     found = {}
     for own, recorded in wanted.items():
-        scores = read_recorded(path, dataset, judge=judge, criterion=recorded)
+        scores = recorded_among(
+            rows, dataset, judge=judge, criterion=recorded, name=name, hint=f"{path}:NAME"
+        )
         if isinstance(scores, PairedAnswers):
             raise ValueError(
                 f"{name} holds comparisons of two texts, such as {scores.example}, and a "

@@ -144,6 +144,43 @@ def read_recorded(
         If there is no such file.
     """
     name, rows = placed_rows(path)
+    return recorded_among(
+        rows,
+        dataset,
+        judge=judge,
+        criterion=criterion,
+        target=target,
+        name=name,
+        hint=f"{path}:NAME",
+    )
+
+
+def recorded_among(
+    rows: Sequence[Placed],
+    dataset: DataSet,
+    *,
+    judge: str | None = None,
+    criterion: str | None = None,
+    target: str = OVERALL,
+    name: str,
+    hint: str,
+) -> Scores | PairedAnswers:
+    """Return the scores, or the comparisons, among the rows of a file.
+
+    Parameters
+    ----------
+    rows : sequence of Placed
+        As ``placed_rows`` reads them.
+    dataset, judge, criterion, target
+        As for ``read_recorded``.
+    name, hint : str
+        What the file is called, and how one of its judges is named.
+
+    Raises
+    ------
+    DataError
+        As for ``read_recorded``.
+    """
     wanted = frozenset(keys_of(dataset))
     # A file may hold scores for other sets too; their judges and criteria are none of ours.
     ours: list[Placed] = []
@@ -154,7 +191,7 @@ def read_recorded(
     if not ours:
         raise DataError([nothing_in_common(name, others, dataset)])
     judge, swapped = with_twin(ours, judge, wanted)
-    ours = only_one(ours, "judge", judge, where=name, hint=f"{path}:NAME")
+    ours = only_one(ours, "judge", judge, where=name, hint=hint)
     criteria = names_in(ours, "criterion")
     if criterion is None and len(criteria) > 1 and target in criteria:
         criterion = target
