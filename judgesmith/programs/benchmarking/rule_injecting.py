@@ -16,7 +16,7 @@ from judgesmith.programs.perturbing.whole_characters import whole_characters
 from judgesmith.signatures.injection import SubAspect, Target, with_error
 from judgesmith.signatures.perturbation import Edit, Skipped
 
-_SPARED = 15  # free words that an error leaves for later ones, while there is another way
+_SPARED = 2  # free words left for every error to come, while there is another way
 _MOST_AT_ONCE = 3
 
 NO_ROOM = "no room for a further error by rule"
@@ -28,6 +28,7 @@ def injected_by_rule(
     target: Target,
     wanted: SubAspect,
     *,
+    to_come: int = 0,
     rng: Random,
     donors: Donors | None = None,
 ) -> Target | Skipped:
@@ -40,8 +41,10 @@ def injected_by_rule(
     target : Target
         The text as it is now.
     wanted : SubAspect
-        What the error is bound to. Where its rules find no place, or would leave next to nothing
-        for later errors, another one of the job's takes its turn.
+        What the error is bound to. Where its rules find no place, or would leave too little for
+        later errors, another one of the job's takes its turn.
+    to_come : int
+        Errors that are to follow this one.
     rng : Random
         All draws come from it.
     donors : Donors or None
@@ -78,7 +81,7 @@ def injected_by_rule(
             if made is None:
                 continue
             n_taken = room.n_words_taken(changes)
-            if n_taken <= _MOST_AT_ONCE or len(room.words) - n_taken >= _SPARED:
+            if n_taken <= _MOST_AT_ONCE or len(room.words) - n_taken >= _SPARED * to_come:
                 return made
             large = large or made
     return large or Skipped(reason=NO_ROOM)
@@ -108,8 +111,8 @@ def sequence_by_rule(
 ) -> Iterator[Target]:
     """Yield targets with one, two, three errors, as far as there is room."""
     target = job.target
-    for sub_aspect in wanted:
-        made = injected_by_rule(job, target, sub_aspect, rng=rng, donors=donors)
+    for to_come, sub_aspect in zip(reversed(range(len(wanted))), wanted, strict=True):
+        made = injected_by_rule(job, target, sub_aspect, to_come=to_come, rng=rng, donors=donors)
         if isinstance(made, Skipped):
             return
         target = made
