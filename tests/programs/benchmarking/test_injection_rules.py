@@ -1,5 +1,7 @@
 """Every rule makes one error, leaves alone what is wrong already, and takes any text."""
 
+import re
+from pathlib import Path
 from random import Random
 
 import pytest
@@ -37,6 +39,12 @@ def test_each_rule_says_what_is_wrong_in_a_line(kind):
     assert RULES[kind].kind == kind
     assert RULES[kind].says
     assert not RULES[kind].says.endswith(".")
+
+
+def test_the_page_about_errors_lists_every_kind_and_says_the_same_of_it():
+    page = Path(__file__).parents[3] / "docs" / "injected-errors.md"
+    listed = re.findall(r"^\| `(\w+)` \| (.*) \|$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    assert listed == [(kind, rule.says) for kind, rule in RULES.items()]
 
 
 @pytest.mark.parametrize("kind", RULES)
