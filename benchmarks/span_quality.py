@@ -20,7 +20,12 @@ from pathlib import Path
 import numpy as np
 
 from judgesmith.experiments import DataSet, stream_items
-from judgesmith.experiments.errors_reading import FoundErrors, TextErrors, found_errors
+from judgesmith.experiments.errors_reading import (
+    FoundErrors,
+    TextErrors,
+    distinct_errors,
+    found_errors,
+)
 from judgesmith.experiments.known_criteria import known_criterion, named_criterion
 from judgesmith.experiments.originals import originals_of
 from judgesmith.experiments.perturbed_set import PerturbedSet
@@ -114,7 +119,7 @@ def main() -> None:
         for each in (found, marking_all(found))
     )
     n = len(perturbed.originals)
-    marked = sum(len(text.errors or ()) for text in found.texts[:n])
+    marked = sum(len(distinct_errors(text.errors or ())) for text in found.texts[:n])
     print(
         f"{n} texts of {arguments.set}, {perturbed.n_versions} versions, seed {arguments.seed}: "
         f"{found.n_unscored} unscored, {marked / n:.2f} errors marked in an unchanged text\n"

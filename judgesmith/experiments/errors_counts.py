@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from judgesmith.experiments.errors_reading import TextErrors
+from judgesmith.experiments.errors_reading import TextErrors, distinct_errors
 from judgesmith.experiments.errors_severity import is_major
 from judgesmith.metrics import (
     Estimate,
@@ -30,7 +30,7 @@ class ErrorCounts:
     Attributes
     ----------
     found, known : int
-        Errors of either side.
+        Errors of either side; one that offends several criteria is one.
     found_major, known_major : int
         Of these, major ones.
     n_texts, n_unscored : int
@@ -111,7 +111,7 @@ def error_counts(
     ours = [
         None
         if text.errors is None
-        else [is_major(error.severity, major=major) for error in text.errors]
+        else [is_major(error.severity, major=major) for error in distinct_errors(text.errors)]
         for text in texts
     ]
     kept = [

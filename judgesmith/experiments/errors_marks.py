@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from judgesmith.experiments.errors_reading import distinct_errors
 from judgesmith.signatures.judgement import ErrorSpan
 
 MOST = 50
@@ -68,15 +69,12 @@ def numbered(errors: Sequence[ErrorSpan]) -> tuple[Numbered, ...]:
     >>> [(one.number, one.error.text, one.criteria) for one in numbered(errors)]
     [(1, 'b', ('x', 'y')), (2, '?', ())]
     """
-    criteria: dict[ErrorSpan, dict[str, None]] = {}
-    for error in errors:
-        plain = error.model_copy(update={"criterion": ""})
-        criteria.setdefault(plain, {}).update({error.criterion: None} if error.criterion else {})
+    criteria = distinct_errors(errors)
     placed = [one for one in criteria if one.start is not None]
     placed.sort(key=lambda one: (one.start, one.end))
     others = [one for one in criteria if one.start is None]
     return tuple(
-        Numbered(number, one, tuple(criteria[one]))
+        Numbered(number, one, criteria[one])
         for number, one in enumerate([*placed, *others], start=1)
     )
 

@@ -84,6 +84,26 @@ class FoundErrors:
         return sum(text.errors is None for text in self.texts)
 
 
+def distinct_errors(errors: Sequence[ErrorSpan]) -> dict[ErrorSpan, tuple[str, ...]]:
+    """Return each error without its criterion, and the criteria that it offends, in order.
+
+    An annotator that is asked about each criterion may state the same error on several.
+
+    Examples
+    --------
+    >>> errors = [ErrorSpan(text="b", criterion=name) for name in "xy"]
+    >>> [(error.text, criteria) for error, criteria in distinct_errors(errors).items()]
+    [('b', ('x', 'y'))]
+    """
+    found: dict[ErrorSpan, tuple[str, ...]] = {}
+    for error in errors:
+        plain = error.model_copy(update={"criterion": ""})
+        before = found.setdefault(plain, ())
+        if error.criterion and error.criterion not in before:
+            found[plain] = (*before, error.criterion)
+    return found
+
+
 def read_errors(path: str | Path, dataset: DataSet, *, judge: str | None = None) -> FoundErrors:
     """Return the errors that the rows of a file state, for each item of a data set.
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from judgesmith.experiments.errors_reading import FoundErrors, TextErrors
+from judgesmith.experiments.errors_reading import FoundErrors, TextErrors, distinct_errors
 from judgesmith.experiments.errors_severity import Grade, grade_of
 from judgesmith.signatures.judgement import ErrorSpan
 
@@ -27,7 +27,7 @@ class ErrorTotals:
     with_errors : int
         Texts with at least one error.
     errors : int
-        All errors.
+        All errors; one that offends several criteria is one.
     ambiguous : int
         Of these, errors whose place is one of several.
     noted : int
@@ -37,7 +37,7 @@ class ErrorTotals:
     places : dict of str to int
         Errors by how their place was found; see ``PLACES``.
     criteria : dict of str to int
-        Errors by the criterion they offend; of those that offend one.
+        Errors by the criterion they offend; one may offend several, or none that is named.
     """
 
     texts: int
@@ -67,7 +67,8 @@ def error_totals(found: FoundErrors) -> ErrorTotals:
     >>> totals.errors, totals.grades["major"], totals.places["unplaced"]
     (2, 1, 1)
     """
-    errors = [error for text in found.texts for error in text.errors or ()]
+    of_texts = [distinct_errors(text.errors or ()) for text in found.texts]
+    errors = [error for one in of_texts for error in one]
     grades = Counter(grade_of(error.severity) for error in errors)
     places = Counter(map(_found_how, errors))
     return ErrorTotals(
@@ -79,7 +80,9 @@ def error_totals(found: FoundErrors) -> ErrorTotals:
         noted=sum(bool(text.notes) for text in found.texts),
         grades={name: grades[name] for name in GRADES},
         places={name: places[name] for name in PLACES},
-        criteria=dict(Counter(error.criterion for error in errors if error.criterion)),
+        criteria=dict(
+            Counter(name for one in of_texts for criteria in one.values() for name in criteria)
+        ),
     )
 
 
@@ -94,6 +97,7 @@ def worst_first(texts: Iterable[TextErrors]) -> list[TextErrors]:
     """
 
     def points(text: TextErrors) -> float:
-        return sum(1.0 if e.severity is None else e.severity for e in text.errors or ())
+        errors = distinct_errors(text.errors or ())
+        return sum(1.0 if one.severity is None else one.severity for one in errors)
 
     return sorted(texts, key=points, reverse=True)
