@@ -18,6 +18,7 @@ from judgesmith.cli.progress import stage_progress
 
 if TYPE_CHECKING:
     from judgesmith.experiments import DataSet
+    from judgesmith.experiments.direct_perspective import DirectReport
     from judgesmith.experiments.perspectives import PerspectiveReport
     from judgesmith.signatures.scale import Scale
 
@@ -125,7 +126,9 @@ def report_perspective(
     """
     import numpy as np
 
+    from judgesmith.cli.compared_text import print_comparisons
     from judgesmith.cli.perspectives_text import print_perspective
+    from judgesmith.experiments.direct_perspective import DirectReport
     from judgesmith.experiments.targets import meant_by, nobody_rated
 
     wanted = None if target == "auto" else target
@@ -140,6 +143,7 @@ def report_perspective(
         "answers": asked.answers,
         "rng": np.random.default_rng(seed),
     }
+    found: PerspectiveReport | DirectReport
     if given.path is None:
         found, notes = _of_judge(
             asked, given, dataset, common, choice, data, concurrency, quiet=as_json
@@ -148,6 +152,8 @@ def report_perspective(
         found, notes = _of_scores(asked, given, dataset, common, criterion, data)
     if as_json:
         print_json(found.to_dict())
+    elif isinstance(found, DirectReport):
+        print_comparisons(found, name=dataset.name)
     else:
         print_perspective(found, name=dataset.name)
     say_notes([*dataset.notes, *found.notes, *notes], as_json=as_json)
@@ -163,7 +169,11 @@ def _of_judge(
     concurrency: int,
     *,
     quiet: bool,
-) -> tuple[PerspectiveReport, list[str]]:
+) -> tuple[PerspectiveReport | DirectReport, list[str]]:
+    import numpy as np
+
+    from judgesmith.experiments.direct_perspective import compared_by_judge
+    from judgesmith.experiments.perspective_ratings import errors_of
     from judgesmith.experiments.perspectives import perspective_of_judge
     from judgesmith.programs.running import judges_sources
     from judgesmith.programs.saved import SavedJudge
@@ -171,11 +181,18 @@ def _of_judge(
 
     saved = load_saved(given.text)
     ranks = judges_sources(saved)
-    if asked.samples is not None and (ranks or not isinstance(saved, SavedJudge)):
-        what = "compares texts" if ranks else "holds others"
+    # Texts of which nobody says how many errors they have are ranked, in the judge's own way.
+    compares = ranks and asked.perspective == "local" and bool(np.any(errors_of(dataset) > 0))
+    if asked.samples is not None and not isinstance(saved, SavedJudge):
         raise OptionError(
-            f"samples are taken of a judge that scores texts itself, and this one {what}; leave "
-            "--samples out to take it as it was saved.",
+            "samples are taken of a judge that judges texts itself, and this one holds others; "
+            "leave --samples out to take it as it was saved.",
+            option="--samples",
+        )
+    if asked.samples is not None and ranks and not compares:
+        raise OptionError(
+            "a judge that compares ranks texts, and gives no samples of a score; leave --samples "
+            "out, or take a benchmark whose rows say how many errors they have.",
             option="--samples",
         )
     if asked.samples is None and asked.answers is not None:
@@ -193,21 +210,18 @@ def _of_judge(
     run_id = f"evaluate {saved.fingerprint} {dataset.digest} {asked}"
     saved, lms = asked_models(saved, choice, run_id=run_id)
     with stage_progress(quiet=quiet) as progress, blaming(data):
-        tell = None if progress is None else (lambda n: progress("texts", n, None))
-        return (
-            perspective_of_judge(
-                saved,
-                dataset,
-                **common,
-                samples=asked.samples,
-                lm=lms[0],
-                models=[str(lm.model) for lm in lms],
-                label=given.text,
-                concurrency=concurrency,
-                progress=tell,
-            ),
-            [],
-        )
+        how: dict[str, Any] = {
+            "samples": asked.samples,
+            "lm": lms[0],
+            "models": [str(lm.model) for lm in lms],
+            "label": given.text,
+            "concurrency": concurrency,
+            "progress": None if progress is None else (lambda n: progress("texts", n, None)),
+        }
+        if compares:
+            assert isinstance(saved, SavedJudge)
+            return compared_by_judge(saved, dataset, target=common["target"], **how), []
+        return perspective_of_judge(saved, dataset, **common, **how), []
 
 
 def _of_scores(

@@ -239,23 +239,28 @@ def asked_on(saved: AnySaved, answers: Scale, temperature: float) -> tuple[Any, 
     own = saved.protocol
     stated: dict[str, Any] = {"samples": 1, "temperature": temperature, "weighting": "none"}
     if own.answers == answers:
-        return with_sampling(_stating(saved), samples=1, temperature=temperature), None
+        return sampled_once(saved, temperature), None
     try:
         protocol = own.decided({**stated, "answers": answers})
     except ValueError as fault:
         own_scale = f"{own.judge} answers on {own.answers} whatever is asked for"
         reason = own_scale if "answer" in str(fault) else str(fault)
-        return with_sampling(_stating(saved), samples=1, temperature=temperature), reason
+        return sampled_once(saved, temperature), reason
     return saved.program().with_protocol(protocol), None
 
 
-def _stating(saved: SavedJudge) -> SavedJudge:
-    """Return the judge without weighing by probabilities: what it states is counted."""
+def sampled_once(saved: SavedJudge, temperature: float) -> SavedJudge:
+    """Return a saved judge that takes one sample and counts what it states, as far as it can.
+
+    Its questions stay.
+    """
+    once = with_sampling(saved, samples=1, temperature=temperature)
+    assert isinstance(once, SavedJudge)
     try:
-        protocol = saved.protocol.decided({"weighting": "none"})
+        protocol = once.protocol.decided({"weighting": "none"})
     except ValueError:  # it is what it is by its probabilities
-        return saved
-    return saved.model_copy(update={"protocol": protocol})
+        return once
+    return once.model_copy(update={"protocol": protocol})
 
 
 def judged(

@@ -19,6 +19,7 @@ from judgesmith.experiments.perspective_ratings import (
     RightLevels,
     builders,
     errors_of,
+    provenance_of,
     right_levels,
 )
 from judgesmith.experiments.perspective_scores import (
@@ -151,14 +152,14 @@ def perspective_of_judge(
             "scores of a judge that compares are ranks within a source, and no ratings; take the "
             "local perspective."
         )
-    names, alone = _criteria(dataset, target)
+    names, alone = criteria_of_target(dataset, target)
     dataset, notes = _unseen(dataset, judge)
     if isinstance(judge, SavedJudge) and not alone:
         known = {folded(one) for one in (judge.target, *judge.protocol.scored_criteria)}
         left_out = {one: _NOT_SCORED for one in names if folded(one) not in known}
         names = [one for one in names if one not in left_out]
         if not names:
-            raise _nothing_scored(dataset)
+            raise nothing_scored(dataset)
     else:
         left_out = {}
     right, refused = _right(dataset, names, aggregate)
@@ -184,7 +185,7 @@ def perspective_of_judge(
             if scores.about is not None and folded(scores.about) != folded(name):
                 notes[f"its score is for {scores.about}, and compared with {name}."] = None
     if not found and not refused:
-        raise _nothing_scored(dataset)
+        raise nothing_scored(dataset)
     built = builders(dataset)
     notes |= dict.fromkeys(built_by_itself(built, {*judge.models, *models}))
     return _report(
@@ -224,7 +225,7 @@ def perspective_of_scores(
     recorded = whole.criterion if whole is not None else None
     if target is None and recorded is not None and meant_by(recorded, dataset.criteria):
         target = recorded
-    names, alone = _criteria(dataset, target)
+    names, alone = criteria_of_target(dataset, target)
     if whole is None and target is None:
         names = [one for one in names if one in scores]
     right, left_out = _right(dataset, names, aggregate)
@@ -243,7 +244,7 @@ def perspective_of_scores(
     if not found and not right:
         raise ValueError("; ".join(left_out.values()))
     if not found:
-        raise _nothing_scored(dataset)
+        raise nothing_scored(dataset)
     label = next(iter(scores.values())).label
     notes = []
     if builders(dataset):
@@ -321,15 +322,22 @@ def mean_estimate(
 _NOT_SCORED = "the judge does not score it"
 
 
-def _nothing_scored(dataset: DataSet) -> ValueError:
+def nothing_scored(dataset: DataSet) -> ValueError:
+    """Return the error that a judge has no score on any criterion of a set."""
     return ValueError(
         f"the judge scores none of {', '.join(dataset.criteria)} by itself; say which its score "
         "is to be compared with: --target NAME."
     )
 
 
-def _criteria(dataset: DataSet, target: str | None) -> tuple[list[str], bool]:
-    """Return the criteria that are asked for, and whether the judge's score is taken as theirs."""
+def criteria_of_target(dataset: DataSet, target: str | None) -> tuple[list[str], bool]:
+    """Return the criteria that are asked for, and whether the judge's score is taken as theirs.
+
+    Raises
+    ------
+    ValueError
+        If nobody rated any, or the target.
+    """
     if not dataset.criteria:
         raise ValueError(
             f"{dataset.name} has no ratings to agree with; its {len(dataset)} items are unrated "
@@ -344,15 +352,26 @@ def _criteria(dataset: DataSet, target: str | None) -> tuple[list[str], bool]:
 
 
 def _unseen(dataset: DataSet, judge: AnySaved) -> tuple[DataSet, dict[str, None]]:
-    """Return the texts that the judge was not made from, and a note if there are others."""
+    """Return the texts whose rating the judge was not made from, and a note if there are others.
+
+    A built benchmark stays whole: it asks for another rating than the judge was told, and a
+    sequence without its reference is none.
+    """
     seen = np.asarray([item.key in judge.seen_keys for item in dataset], dtype=bool)
     if not seen.any():
         return dataset, {}
     if seen.all():
         return dataset, {"the judge was made from all of these texts, which flatters it.": None}
-    left = dataset.subset(np.flatnonzero(~seen).tolist())
-    note = f"{seen.sum()} of {len(dataset)} texts, those that the judge was made from, are left out"
-    return left, {f"{note}.": None}
+    built = np.asarray([bool(provenance_of(item)) for item in dataset], dtype=bool)
+    left_out = seen & ~built
+    notes: dict[str, None] = {}
+    if left_out.any():
+        who = "those that the judge was made from"
+        notes[f"{left_out.sum()} of {len(dataset)} texts, {who}, are left out."] = None
+    if (seen & built).any():
+        known = f"{(seen & built).sum()} of {len(dataset)} texts"
+        notes[f"the judge was made from {known}, which were rated otherwise there."] = None
+    return dataset.subset(np.flatnonzero(~left_out).tolist()), notes
 
 
 def _right(

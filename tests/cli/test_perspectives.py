@@ -85,3 +85,27 @@ def test_other_aggregations_keep_disputed_texts(run, judge, data):
     assert undisputed["kappa"]["n"] < every["kappa"]["n"] == 12
     assert every["kept"] is None
     assert undisputed["kept"]["n_too_few"] == 0
+
+
+@pytest.fixture
+def comparer(folder, run, data):
+    """A judge that compares."""
+    wanted = ["--judge", "pairs", "--optimizer", "none", "--criteria", "human", "--holdout", "0"]
+    assert run("compile", data, "-o", "comparer", *wanted, "--target", "faithfulness").status == 0
+    return folder / "comparer"
+
+
+def test_a_judge_that_compares_is_asked_which_text_has_fewer_errors(run, comparer, built, data):
+    call = ["evaluate", comparer.name, built.name, "--perspective", "local", "--samples", 2]
+    done = run(*call)
+    assert "comparer on built: local perspective, two texts compared directly" in done.out
+    assert "2 answers in each order" in done.out
+    found = run(*call, "--json").json["compared"]["faithfulness"]
+    assert {k: one["n"] for k, one in found["errors_apart"].items()} == {"1": 20, "2": 10}
+    assert (found["pairs"], found["samples"]) == (30, 2)
+    assert found["order"]["consistent"]["n"] == 30
+    ranked = run("evaluate", comparer, data, "--perspective", "local", "--json").json
+    assert list(ranked["criteria"]) == ["faithfulness"]
+    for asked in (["global"], ["local", "--samples", "2"]):
+        refused = run("evaluate", comparer, data, "--perspective", *asked, "--json")
+        assert (refused.status, "compares" in refused.fault["error"]) == (2, True)
