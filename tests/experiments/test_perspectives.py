@@ -1,10 +1,12 @@
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 import judgesmith
 from judgesmith.experiments import DataError, DataSet, read_items
+from judgesmith.experiments.perspective_ratings import right_levels
 from judgesmith.experiments.perspective_scores import (
     SampledScores,
     asked_on,
@@ -18,9 +20,13 @@ from judgesmith.experiments.perspectives import (
 )
 from judgesmith.experiments.score_files import Scores
 from judgesmith.metrics import kappa_interval
+from judgesmith.optimizers.grammar import parse_objective
 from judgesmith.optimizers.source_counts import Counted, ratio_of_sums
+from judgesmith.optimizers.table import judged_table, on_criterion
+from judgesmith.programs import judge_items
 from judgesmith.programs.models import stack_of
 from judgesmith.signatures import RatedItem, Scale
+from judgesmith.signatures.scale import PERCENT
 
 RNG = np.random.default_rng
 LOCAL_FORM = {
@@ -270,3 +276,22 @@ def test_recorded_judges_are_seen_from_both_sides(data_folder):
     assert (wide.reports["relevance"].kappa.n, wide.reports["relevance"].unscored.n) == (179, 19)
     assert round(wide.mean.value, 3) == 0.305
     assert round(near.mean.value, 3) == 0.303
+
+
+def test_objectives_see_a_built_set_as_the_perspectives_do(saved, built):
+    right = right_levels(built, "faithfulness")
+    judgements = judge_items(saved, built.items)
+    table = replace(
+        judged_table(
+            on_criterion(judgements, "faithfulness"),
+            right.values,
+            sources=built.groups,
+            systems=np.asarray([one.system_id for one in built]),
+        ),
+        scale=right.scale,
+        judge_scale=PERCENT,
+    )
+    near = perspective_of_judge(saved, built, perspective="local", rng=RNG(0))
+    assert parse_objective("adjacent").value(table) == pytest.approx(near.mean.value)
+    wide = perspective_of_judge(saved, built, perspective="global", rng=RNG(0))
+    assert parse_objective("kappa_linear").value(table) == pytest.approx(wide.mean.value)
