@@ -17,7 +17,7 @@ from judgesmith.signatures.plain_faults import plain_faults
 Own = TypeVar("Own", bound=JudgeProtocol)
 
 _TOLD = ("task", "criteria", "criterion")
-_LINES = ("steps", "questions")
+_LINES = ("steps", "questions", "shows", "ignores")
 
 
 def own_protocol(

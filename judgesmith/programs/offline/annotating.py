@@ -22,10 +22,12 @@ from judgesmith.signatures.annotating import MOST_ERRORS, SEVERITIES
 from judgesmith.signatures.answer_scale import levels_of
 from judgesmith.signatures.scale import Scale
 
-_LEAST = 0.1  # of a quality that a facet makes up, for its faults to count
+_SHARE = 0.5  # of what the heaviest facet of a quality weighs, for another's faults to count
+_LEAST = 0.1  # of a quality that coverage makes up, for what is missing to count
+_ALONE = "The response was read alone."
 _MISSING = 3  # values that are named as missing
 # Repetition is told as a fault of the flow; where brevity is asked for, it is one of that.
-_ALSO: Mapping[Facet, tuple[Facet, ...]] = {"flow": ("brevity",), "fluency": ("flow", "ease")}
+_ALSO: Mapping[Facet, tuple[Facet, ...]] = {"flow": ("brevity",)}
 
 
 def annotated(fields: Fields, answers: Scale) -> Mapping[str, Sequence[Piece]]:
@@ -41,30 +43,32 @@ def annotated(fields: Fields, answers: Scale) -> Mapping[str, Sequence[Piece]]:
     points = criterion_points(fields, "response")
     response = fields.get("response") or ""
     faults = _counting(faults_in(response, fields.get("source"), fields.get("context")), points)
-    missing = _missing(points.features, points) if "source" in fields else []
+    has_source = "source" in fields
+    missing = _missing(points.features, points) if has_source else []
     agrees = bool(fields.get("rules"))
     chances = _chances(points, answers)
     best = list(chances)[-1]
     if agrees and not faults and not missing and max(chances, key=chances.__getitem__) != best:
-        missing = [(_weakest(points), 2)]
+        missing = [(_weakest(points) if has_source else "It could be better put.", 2)]
     if agrees:
         kept = {k: v for k, v in chances.items() if (k == best) != bool(faults or missing)}
         total = sum(kept.values())
         chances = {k: v / total for k, v in kept.items()} if total > 0 else {list(kept)[-1]: 1.0}
     words = "one of Neutral" in (fields.get("grades") or "")
     text = _listed(faults, missing, response, in_words=words)
-    return {"errors": [text], "explanation": [points.words], "score": [Words(chances)]}
+    # Facts about material that is not shown are none.
+    reasons = points.words if has_source or not response.strip() else _ALONE
+    return {"errors": [text], "explanation": [reasons], "score": [Words(chances)]}
 
 
 def _counting(faults: Sequence[Fault], points: CriterionPoints) -> list[Fault]:
     """Return the faults that speak against the quality that is asked about, the worst of many."""
     weights = points.family.weights
+    least = _SHARE * max(weights.values())
     counting = [
         one
         for one in faults
-        if any(
-            weights.get(facet, 0.0) >= _LEAST for facet in (one.facet, *_ALSO.get(one.facet, ()))
-        )
+        if max(weights.get(facet, 0.0) for facet in (one.facet, *_ALSO.get(one.facet, ()))) >= least
     ]
     worst = sorted(counting, key=lambda one: (-one.severity, one.start))[:MOST_ERRORS]
     return sorted(worst, key=lambda one: one.start)
