@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import click
 
 from judgesmith.cli.agreement import estimate_text
 from judgesmith.cli.discern_texts import texts_in
-from judgesmith.cli.faults import OptionError, blaming
+from judgesmith.cli.faults import blaming
 from judgesmith.cli.numbers import WholeNumber
 from judgesmith.cli.options import json_option, map_option, seed_option
 from judgesmith.cli.places import OUTPUT, file_place
 from judgesmith.cli.printing import print_json, say, say_notes
+from judgesmith.cli.sheet_reading import print_agreement_of_raters, tell_sheets
 from judgesmith.cli.tables import print_table
 
 if TYPE_CHECKING:
@@ -111,59 +111,24 @@ def read_errors(sheets: tuple[str, ...], as_json: bool) -> None:
     Give the copies of one sheet, one file per rater, each named after its rater.
     """
     from judgesmith.experiments.annotation_ratings import read_annotation_sheets
-    from judgesmith.experiments.formats import open_rows
 
-    if "-" in sheets:
-        raise OptionError("a rater is called like the file; name files, not '-'.", option="-")
-    for sheet in sheets:
-        with blaming(sheet):
-            open_rows(sheet)
-    found = read_annotation_sheets(sheets)
-    if as_json:
-        print_json(found.to_dict())
-    else:
-        _print(found)
-    say_notes(missing_notes(found.n_missing), as_json=as_json)
-
-
-def missing_notes(n_missing: Mapping[str, int]) -> list[str]:
-    """Return a note for each rater whose file lacks rows of the sheet."""
-    return [
-        f"{n} {'row' if n == 1 else 'rows'} of the sheet not in {rater}'s file: taken as blank."
-        for rater, n in n_missing.items()
-        if n
-    ]
+    tell_sheets(sheets, read_annotation_sheets, _print, what="errors", as_json=as_json)
 
 
 def _print(found: AnnotationRatings) -> None:
-    raters = list(found.n_missing)
-    n = f"{len(raters)} rater{'s' if len(raters) > 1 else ''}"
-    say(f"{n} on {found.n_rows} errors of {found.n_items} texts (sheet {found.sheet})")
     for name, one in found.questions.items():
         print_table(
             f"{name}: {one.n_filled} filled in, {one.n_blank} blank, 95% intervals over texts",
             [
-                [label, estimate_text(share), *(str(one.raters[rater][label]) for rater in raters)]
+                [label, estimate_text(share), *(str(one.raters[r][label]) for r in one.raters)]
                 for label, share in one.shares.items()
             ],
-            header=["answer", "share", *raters],
+            header=["answer", "share", *one.raters],
         )
-    print_table(
-        "Agreement of raters: Krippendorff's alpha, and the share of equal pairs of answers",
-        [
-            [name, estimate_text(one.alpha), number_text(one.agreement)]
-            for name, one in found.questions.items()
-        ],
-        header=["question", "alpha", "equal"],
-    )
+    print_agreement_of_raters(found)
     reasons = list(next(iter(found.crossed.values())))
     print_table(
         "Both answers together",
         [[label, *map(str, counts.values())] for label, counts in found.crossed.items()],
         header=["span_is / explanation_is", *reasons],
     )
-
-
-def number_text(value: float) -> str:
-    """Return a number of three digits, ``undefined`` for nan."""
-    return "undefined" if value != value else f"{value:.3f}"

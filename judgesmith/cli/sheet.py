@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 import click
 
 from judgesmith.cli.agreement import estimate_text
-from judgesmith.cli.errors_sheet import missing_notes, number_text, read_errors, write_errors
+from judgesmith.cli.errors_sheet import read_errors, write_errors
 from judgesmith.cli.faults import OptionError, blaming
 from judgesmith.cli.numbers import WholeNumber
 from judgesmith.cli.options import json_option, map_option, seed_option
 from judgesmith.cli.places import OUTPUT, file_place
 from judgesmith.cli.printing import print_json, say, say_notes
+from judgesmith.cli.sheet_reading import number_text, print_agreement_of_raters, tell_sheets
 from judgesmith.cli.tables import print_table
 
 if TYPE_CHECKING:
@@ -137,25 +138,12 @@ def read(sheets: tuple[str, ...], as_json: bool) -> None:
     Give the copies of one sheet, one file per rater, each named after its rater.
     """
     from judgesmith.experiments.explanation_ratings import read_sheets
-    from judgesmith.experiments.formats import open_rows
 
-    if "-" in sheets:
-        raise OptionError("a rater is called like the file; name files, not '-'.", option="-")
-    for sheet in sheets:
-        with blaming(sheet):
-            open_rows(sheet)
-    found = read_sheets(sheets)
-    if as_json:
-        print_json(found.to_dict())
-    else:
-        _print(found)
-    say_notes(missing_notes(found.n_missing), as_json=as_json)
+    tell_sheets(sheets, read_sheets, _print, what="explanations", as_json=as_json)
 
 
 def _print(found: ExplanationRatings) -> None:
     raters = list(found.n_missing)
-    n = f"{len(raters)} rater{'s' if len(raters) > 1 else ''}"
-    say(f"{n} on {found.n_rows} explanations of {found.n_items} texts (sheet {found.sheet})")
     asked = found.questions
     print_table(
         "Answers: share of yes (usefulness: mean of 1 to 5), 95% intervals over texts",
@@ -165,11 +153,7 @@ def _print(found: ExplanationRatings) -> None:
         ],
         header=["question", "value", "filled in", "blank"],
     )
-    print_table(
-        "Agreement of raters: Krippendorff's alpha, and the share of equal pairs of answers",
-        [[name, estimate_text(q.alpha), number_text(q.agreement)] for name, q in asked.items()],
-        header=["question", "alpha", "equal"],
-    )
+    print_agreement_of_raters(found)
     of_parts = {name: q for name, q in asked.items() if q.parts}
     parts = list(dict.fromkeys(part for q in of_parts.values() for part in q.parts))
     print_table(

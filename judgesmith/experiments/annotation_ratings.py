@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -10,14 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from judgesmith.experiments.annotation_form import LABELLED, REASON, SPAN
-from judgesmith.experiments.explanation_answers import FilledSheet, read_filled
-from judgesmith.experiments.explanation_form import Question, RowId
+from judgesmith.experiments.explanation_answers import FilledSheet
+from judgesmith.experiments.explanation_form import Question
+from judgesmith.experiments.sheet_ratings import FilledSheets, SheetRatings, defined
 from judgesmith.metrics import Estimate, alpha_interval, raw_agreement, share_interval
-
-FloatArray = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,48 +47,29 @@ class LabelRatings:
         return {
             "shares": {label: one.to_dict() for label, one in self.shares.items()},
             "alpha": self.alpha.to_dict(),
-            "agreement": None if math.isnan(self.agreement) else self.agreement,
+            "agreement": defined(self.agreement),
             "filled": self.n_filled,
             "blank": self.n_blank,
             "raters": {rater: dict(counts) for rater, counts in self.raters.items()},
         }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AnnotationRatings:
-    """What filled sheets say of marked errors.
+@dataclass(frozen=True, kw_only=True)
+class AnnotationRatings(SheetRatings[LabelRatings]):
+    """What filled sheets say of marked errors, a row of which is about one.
 
     Attributes
     ----------
-    sheet : str
-        Which sheet, as its ids say.
-    n_items, n_rows : int
-        Texts and errors in the files.
-    n_missing : mapping of str to int
-        Rows of the sheet that are not in a rater's file.
-    questions : mapping of str to LabelRatings
-        By question.
     crossed : mapping of str to mapping of str to int
         By label of the place, then of the explanation: how often a rater gave both.
     """
 
-    sheet: str
-    n_items: int
-    n_rows: int
-    n_missing: Mapping[str, int]
-    questions: Mapping[str, LabelRatings]
     crossed: Mapping[str, Mapping[str, int]]
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything by name, ready for JSON: undefined is None."""
-        return {
-            "sheet": self.sheet,
-            "items": self.n_items,
-            "rows": self.n_rows,
-            "missing": dict(self.n_missing),
-            "questions": {name: one.to_dict() for name, one in self.questions.items()},
-            "crossed": {label: dict(counts) for label, counts in self.crossed.items()},
-        }
+        crossed = {label: dict(counts) for label, counts in self.crossed.items()}
+        return {**super().to_dict(), "crossed": crossed}
 
 
 def read_annotation_sheets(
@@ -116,30 +94,16 @@ def read_annotation_sheets(
     ValueError
         If there are no files or ``confidence`` is not between 0 and 1.
     """
-    sheets = read_filled(paths, LABELLED)
-    rows = {number: row for sheet in sheets for number, row in sheet.rows.items()}
-    in_order = [rows[number] for number in sorted(rows)]
-    first = in_order[0]
+    filled = FilledSheets.read(paths, LABELLED)
     return AnnotationRatings(
-        sheet=first.sheet,
-        n_items=len({row.item for row in in_order}),
-        n_rows=len(in_order),
-        n_missing={sheet.rater: first.n_rows - len(sheet.rows) for sheet in sheets},
-        questions={one.name: _rated(one, in_order, sheets, confidence) for one in LABELLED},
-        crossed=_crossed(sheets),
+        **filled.about(),
+        questions={one.name: _rated(one, filled, confidence) for one in LABELLED},
+        crossed=_crossed(filled.sheets),
     )
 
 
-def _rated(
-    question: Question, rows: Sequence[RowId], sheets: Sequence[FilledSheet], confidence: float
-) -> LabelRatings:
-    table = np.array(
-        [
-            [sheet.answers.get((row.number, question.name), math.nan) for sheet in sheets]
-            for row in rows
-        ]
-    ).reshape(len(rows), len(sheets))
-    items = np.array([row.item for row in rows], dtype=np.int64)
+def _rated(question: Question, filled: FilledSheets, confidence: float) -> LabelRatings:
+    table, items = filled.table(question, filled.rows)
     places, raters = np.nonzero(~np.isnan(table))
     answers, of = table[places, raters], items[places]
     return LabelRatings(
@@ -152,11 +116,11 @@ def _rated(
         n_filled=len(answers),
         n_blank=table.size - len(answers),
         raters={
-            sheet.rater: {
+            rater: {
                 label: int(np.count_nonzero(column == place))
                 for place, label in enumerate(question.labels)
             }
-            for sheet, column in zip(sheets, table.T, strict=True)
+            for rater, column in filled.columns(table).items()
         },
     )
 

@@ -11,12 +11,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from judgesmith.experiments.explanation_answers import (
-    FilledSheet,
-    items_with_aspects,
-    read_filled,
-)
+from judgesmith.experiments.explanation_answers import items_with_aspects
 from judgesmith.experiments.explanation_form import OVERALL_PART, QUESTIONS, Question, RowId
+from judgesmith.experiments.sheet_ratings import (
+    FilledSheets,
+    FloatArray,
+    SheetRatings,
+    defined,
+)
 from judgesmith.metrics import (
     Estimate,
     alpha_interval,
@@ -24,8 +26,6 @@ from judgesmith.metrics import (
     raw_agreement,
     share_interval,
 )
-
-FloatArray = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,13 +80,13 @@ class QuestionRatings:
         return {
             "value": self.value.to_dict(),
             "alpha": self.alpha.to_dict(),
-            "agreement": _defined(self.agreement),
+            "agreement": defined(self.agreement),
             "filled": self.n_filled,
             "blank": self.n_blank,
             "parts": {part: one.to_dict() for part, one in self.parts.items()},
             "raters": {
                 rater: {
-                    "value": _defined(one.value),
+                    "value": defined(one.value),
                     "filled": one.n_filled,
                     "blank": one.n_blank,
                 }
@@ -95,37 +95,9 @@ class QuestionRatings:
         }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ExplanationRatings:
-    """What filled sheets say.
-
-    Attributes
-    ----------
-    sheet : str
-        Which sheet, as its ids say.
-    n_items, n_rows : int
-        Texts and explanations in the files.
-    n_missing : mapping of str to int
-        Rows of the sheet that are not in a rater's file.
-    questions : mapping of str to QuestionRatings
-        By question, in the order of the columns.
-    """
-
-    sheet: str
-    n_items: int
-    n_rows: int
-    n_missing: Mapping[str, int]
-    questions: Mapping[str, QuestionRatings]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return everything by name, ready for JSON: undefined is None."""
-        return {
-            "sheet": self.sheet,
-            "items": self.n_items,
-            "rows": self.n_rows,
-            "missing": dict(self.n_missing),
-            "questions": {name: one.to_dict() for name, one in self.questions.items()},
-        }
+@dataclass(frozen=True, kw_only=True)
+class ExplanationRatings(SheetRatings[QuestionRatings]):
+    """What filled sheets say of explanations, a row of which is about one."""
 
 
 def read_sheets(paths: Sequence[str | Path], *, confidence: float = 0.95) -> ExplanationRatings:
@@ -148,9 +120,8 @@ def read_sheets(paths: Sequence[str | Path], *, confidence: float = 0.95) -> Exp
     ValueError
         If there are no files or ``confidence`` is not between 0 and 1.
     """
-    sheets = read_filled(paths)
-    rows = {number: row for sheet in sheets for number, row in sheet.rows.items()}
-    in_order = [rows[number] for number in sorted(rows)]
+    filled = FilledSheets.read(paths, QUESTIONS)
+    sheets, in_order = filled.sheets, filled.rows
     names = {number: part for sheet in reversed(sheets) for number, part in sheet.parts.items()}
     explained = items_with_aspects(in_order)
     questions = {}
@@ -162,32 +133,19 @@ def read_sheets(paths: Sequence[str | Path], *, confidence: float = 0.95) -> Exp
             or any((row.number, question.name) in sheet.answers for sheet in sheets)
         ]
         parts = [] if question.whole_only else [names[row.number] for row in asked]
-        questions[question.name] = _rated(question, asked, parts, sheets, confidence)
-    first = in_order[0]
-    return ExplanationRatings(
-        sheet=first.sheet,
-        n_items=len({row.item for row in in_order}),
-        n_rows=len(in_order),
-        n_missing={sheet.rater: first.n_rows - len(sheet.rows) for sheet in sheets},
-        questions=questions,
-    )
+        questions[question.name] = _rated(question, asked, parts, filled, confidence)
+    return ExplanationRatings(**filled.about(), questions=questions)
 
 
 def _rated(
     question: Question,
     rows: Sequence[RowId],
     parts: Sequence[str],
-    sheets: Sequence[FilledSheet],
+    filled: FilledSheets,
     confidence: float,
 ) -> QuestionRatings:
     """Return the numbers on one question; ``parts`` has one name per row, or none."""
-    table = np.array(
-        [
-            [sheet.answers.get((row.number, question.name), math.nan) for sheet in sheets]
-            for row in rows
-        ]
-    ).reshape(len(rows), len(sheets))
-    items = np.array([row.item for row in rows], dtype=np.int64)
+    table, items = filled.table(question, rows)
     given = ~np.isnan(table)
     of_part = np.array(parts, dtype=object)
     # The overall explanation comes last, as in each text's rows.
@@ -207,9 +165,7 @@ def _rated(
             part: _value(question, table[of_part == part], items[of_part == part], confidence)
             for part in shown
         },
-        raters={
-            sheet.rater: _of_rater(column) for sheet, column in zip(sheets, table.T, strict=True)
-        },
+        raters={rater: _of_rater(column) for rater, column in filled.columns(table).items()},
     )
 
 
@@ -235,7 +191,3 @@ def _value(
         bounds=question.points,
         confidence=confidence,
     )
-
-
-def _defined(value: float) -> float | None:
-    return None if math.isnan(value) else value

@@ -1,0 +1,76 @@
+"""What the commands that read filled sheets share, whatever the sheets ask."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from judgesmith.cli.agreement import estimate_text
+from judgesmith.cli.faults import OptionError, blaming
+from judgesmith.cli.printing import counted, print_json, say, say_notes
+from judgesmith.cli.tables import print_table
+
+if TYPE_CHECKING:
+    from judgesmith.experiments.sheet_ratings import SheetRatings
+
+Found = TypeVar("Found", bound="SheetRatings[Any]")
+
+
+def tell_sheets(
+    sheets: Sequence[str],
+    read: Callable[[Sequence[str]], Found],
+    show: Callable[[Found], None],
+    *,
+    what: str,
+    as_json: bool,
+) -> None:
+    """Read filled sheets, and print what they say.
+
+    Parameters
+    ----------
+    sheets : sequence of str
+        Files, one per rater.
+    read, show : callable
+        Returns what they say; prints it below its first line.
+    what : str
+        What a row of them is about, in the plural.
+    as_json : bool
+        Whether one object is printed instead.
+    """
+    from judgesmith.experiments.formats import open_rows
+
+    if "-" in sheets:
+        raise OptionError("a rater is called like the file; name files, not '-'.", option="-")
+    for sheet in sheets:
+        with blaming(sheet):
+            open_rows(sheet)
+    found = read(sheets)
+    if as_json:
+        print_json(found.to_dict())
+    else:
+        raters = counted(len(found.n_missing), "rater")
+        say(f"{raters} on {found.n_rows} {what} of {found.n_items} texts (sheet {found.sheet})")
+        show(found)
+    notes = [
+        f"{counted(n, 'row')} of the sheet not in {rater}'s file: taken as blank."
+        for rater, n in found.n_missing.items()
+        if n
+    ]
+    say_notes(notes, as_json=as_json)
+
+
+def print_agreement_of_raters(found: SheetRatings[Any]) -> None:
+    """Print how far raters agree on each question."""
+    print_table(
+        "Agreement of raters: Krippendorff's alpha, and the share of equal pairs of answers",
+        [
+            [name, estimate_text(one.alpha), number_text(one.agreement)]
+            for name, one in found.questions.items()
+        ],
+        header=["question", "alpha", "equal"],
+    )
+
+
+def number_text(value: float) -> str:
+    """Return a number of three digits, ``undefined`` for nan."""
+    return "undefined" if value != value else f"{value:.3f}"
