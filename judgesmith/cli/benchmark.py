@@ -61,9 +61,8 @@ def _size_options(command: Command) -> Command:
             "--candidates",
             "n_candidates",
             type=WholeNumber(0),
-            default=0,
-            show_default=True,
-            help="Texts per source to have written, among which references are chosen, too.",
+            help="Texts per source to have written, among which references are chosen, too "
+            "[default: 20 for the global perspective, else 0].",
         ),
         click.option(
             "--steps",

@@ -46,7 +46,18 @@ def test_a_local_benchmark_is_a_folder_that_says_what_is_in_it(bench, folder):
 
 
 def test_a_global_benchmark_with_json_is_its_report(run, articles, folder):
-    small = ["--per-rating", "1", "--anchors", "1", "--samples", "1", "--sources", "2"]
+    small = [
+        "--per-rating",
+        "1",
+        "--anchors",
+        "1",
+        "--samples",
+        "1",
+        "--sources",
+        "2",
+        "--candidates",
+        "1",
+    ]
     done = run("benchmark", articles, "-o", "made", "--perspective", "global", *small, "--json")
     assert done.status == 0, done.err
     report = json.loads((folder / "made" / "report.json").read_text())

@@ -108,7 +108,7 @@ def start_of(
     sources = drawn_sources(every, settings.n_sources, rng=rng)
     responses = best_responses(dataset, [one.indices for one in sources])
     n_found_good = sum(map(bool, responses))
-    if not (settings.n_candidates or n_found_good or any(one.first.references for one in sources)):
+    if not (settings.n_written or n_found_good or any(one.first.references for one in sources)):
         raise ValueError(
             f"no row of {dataset.name} has a reference to start from, nor a response that people "
             "found good; have texts written with --candidates N."
@@ -192,12 +192,12 @@ def _references(
     """Return good texts for all sources, from the data and from the writer."""
     settings, items = start.settings, [one.first for one in start.sources]
     written: Sequence[Any] = ()
-    if settings.n_candidates:
+    if settings.n_written:
         with models.step("references written", "writer") as lm:
             written = write_references(
                 items,
                 start.rubric,
-                settings.n_candidates,
+                settings.n_written,
                 lm,
                 concurrency=models.concurrency,
                 progress=_tell(progress, "references written"),

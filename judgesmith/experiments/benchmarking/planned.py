@@ -89,11 +89,11 @@ _BY_INJECTOR = ("errors put in", "pilot: errors put in", "single errors put in")
 def _steps(start: Start) -> Iterator[tuple[str, str, int]]:
     settings, n_sources = start.settings, len(start.sources)
     texts = [
-        len(one.first.references) + len(good) + settings.n_candidates
+        len(one.first.references) + len(good) + settings.n_written
         for one, good in zip(start.sources, start.responses, strict=True)
     ]
     yield "criteria taken apart", "injector", len(start.unnamed.criteria)
-    yield "references written", "writer", n_sources * settings.n_candidates
+    yield "references written", "writer", n_sources * settings.n_written
     yield "references rated", "rater", sum(n for n in texts if n > settings.n_references)
     if settings.perspective == "local":
         n_criteria = len(start.rubric.criteria)

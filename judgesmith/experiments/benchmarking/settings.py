@@ -19,6 +19,9 @@ Perspective = Literal["global", "local"]
 ROLES = ("writer", "injector", "rater", "comparator")
 """Who works on a benchmark: writes references, puts errors in, rates, compares."""
 
+WRITTEN = 20
+"""Texts per source that are written for a global benchmark, unless said otherwise."""
+
 FEWEST_PILOT = 3
 """Sources of a pilot, where there are as many: one says little, and a tenth of few is less."""
 
@@ -37,8 +40,10 @@ class BenchmarkSettings(BaseModel):
         Sources to draw; None takes all.
     n_references : int
         Good texts per source to start from, at most. Local sequences start from one each.
-    n_candidates : int
-        Texts per source that the writer writes, among which references are chosen, too.
+    n_candidates : int or None
+        Texts per source that the writer writes, among which references are chosen, too. None is
+        20 in the global perspective, whose upper ratings need better texts than most references,
+        and none in the local one.
     steps : int
         Local: errors put into a reference one after another, at most.
     per_rating : int
@@ -75,7 +80,7 @@ class BenchmarkSettings(BaseModel):
     criteria: tuple[str, ...] | None = None
     n_sources: int | None = Field(default=None, ge=1)
     n_references: int = Field(default=5, ge=1)
-    n_candidates: int = Field(default=0, ge=0)
+    n_candidates: int | None = Field(default=None, ge=0)
     steps: int = Field(default=15, ge=1)
     per_rating: int = Field(default=3, ge=1)
     spare: float = Field(default=1 / 3, ge=0)
@@ -91,6 +96,13 @@ class BenchmarkSettings(BaseModel):
         if given == ():
             raise ValueError("name one criterion at least, or leave the choice out for all.")
         return given
+
+    @property
+    def n_written(self) -> int:
+        """Texts per source that the writer writes."""
+        if self.n_candidates is None:
+            return WRITTEN if self.perspective == "global" else 0
+        return self.n_candidates
 
     @property
     def n_made(self) -> int:

@@ -12,7 +12,13 @@ from judgesmith.programs.models import model
 
 SMALL = {
     "local": {"steps": 4, "n_references": 2},
-    "global": {"per_rating": 1, "n_anchors": 2, "n_samples": 2, "n_references": 2},
+    "global": {
+        "n_candidates": 0,
+        "per_rating": 1,
+        "n_anchors": 2,
+        "n_samples": 2,
+        "n_references": 2,
+    },
 }
 
 

@@ -30,6 +30,7 @@ def test_a_global_benchmark_asks_no_more_than_was_planned(articles, ratings):
         articles,
         perspective="global",
         criteria=("fluency",),
+        n_candidates=0,
         per_rating=1,
         n_anchors=2,
         n_samples=2,

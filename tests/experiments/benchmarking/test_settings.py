@@ -34,6 +34,13 @@ def test_a_third_more_than_wanted_is_made():
     assert GLOBAL.model_copy(update={"spare": 0.0}).n_made == 3
 
 
+def test_a_global_benchmark_has_texts_written_unless_said_otherwise():
+    local = BenchmarkSettings(perspective="local")
+    assert (GLOBAL.n_written, local.n_written) == (20, 0)
+    given = [one.model_copy(update={"n_candidates": 3}) for one in (GLOBAL, local)]
+    assert [one.n_written for one in given] == [3, 3]
+
+
 def test_the_pilot_has_a_tenth_of_the_sources_and_three_of_a_few():
     assert [GLOBAL.n_pilot(n) for n in (1, 2, 10, 60, 100)] == [1, 2, 3, 6, 10]
 
