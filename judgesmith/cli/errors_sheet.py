@@ -10,10 +10,15 @@ from judgesmith.cli.agreement import estimate_text
 from judgesmith.cli.discern_texts import texts_in
 from judgesmith.cli.faults import blaming
 from judgesmith.cli.numbers import WholeNumber
-from judgesmith.cli.options import json_option, map_option, seed_option
 from judgesmith.cli.places import OUTPUT, file_place
 from judgesmith.cli.printing import print_json, say, say_notes
-from judgesmith.cli.sheet_reading import print_agreement_of_raters, tell_sheets
+from judgesmith.cli.sheet_reading import (
+    cut_notes,
+    print_agreement_of_raters,
+    reading_options,
+    tell_sheets,
+    writing_options,
+)
 from judgesmith.cli.tables import print_table
 
 if TYPE_CHECKING:
@@ -21,9 +26,7 @@ if TYPE_CHECKING:
 
 
 @click.command("write-errors")
-@click.argument("scores")
-@click.argument("data")
-@click.option("-o", "--output", required=True, metavar="SHEET.csv", help="Where it is written.")
+@writing_options
 @click.option(
     "--rows",
     "n_items",
@@ -32,10 +35,6 @@ if TYPE_CHECKING:
     show_default=True,
     help="Texts with errors to ask about.",
 )
-@seed_option("Of the draw.")
-@map_option
-@click.option("--force", is_flag=True, help="Replace a file that is there, answers and all.")
-@json_option
 def write_errors(
     scores: str,
     data: str,
@@ -73,10 +72,7 @@ def write_errors(
         )
     if found.n_more:
         notes.append(f"{found.n_more} errors beyond the 50th of a text are not asked about.")
-    if found.n_cut:
-        notes.append(
-            f"{found.n_cut} cells hold more than a spreadsheet can; they say what was left out."
-        )
+    notes += cut_notes(found.n_cut)
     if as_json:
         print_json(
             {
@@ -103,8 +99,7 @@ def write_errors(
 
 
 @click.command("read-errors")
-@click.argument("sheets", nargs=-1, required=True, metavar="SHEET.csv…")
-@json_option
+@reading_options
 def read_errors(sheets: tuple[str, ...], as_json: bool) -> None:
     """Read filled sheets about errors: what raters say, and how far they agree.
 

@@ -10,10 +10,16 @@ from judgesmith.cli.agreement import estimate_text
 from judgesmith.cli.errors_sheet import read_errors, write_errors
 from judgesmith.cli.faults import OptionError, blaming
 from judgesmith.cli.numbers import WholeNumber
-from judgesmith.cli.options import json_option, map_option, seed_option
 from judgesmith.cli.places import OUTPUT, file_place
 from judgesmith.cli.printing import print_json, say, say_notes
-from judgesmith.cli.sheet_reading import number_text, print_agreement_of_raters, tell_sheets
+from judgesmith.cli.sheet_reading import (
+    cut_notes,
+    number_text,
+    print_agreement_of_raters,
+    reading_options,
+    tell_sheets,
+    writing_options,
+)
 from judgesmith.cli.tables import print_table
 
 if TYPE_CHECKING:
@@ -30,9 +36,7 @@ command.add_command(read_errors)
 
 
 @command.command("write")
-@click.argument("scores")
-@click.argument("data")
-@click.option("-o", "--output", required=True, metavar="SHEET.csv", help="Where it is written.")
+@writing_options
 @click.option(
     "--rows",
     "n_items",
@@ -41,11 +45,7 @@ command.add_command(read_errors)
     show_default=True,
     help="Scored texts to ask about, a third each of low, middle and high scores.",
 )
-@seed_option("Of the draw.")
-@map_option
 @click.option("--scale", metavar="LOW..HIGH", help="Scale of the overall scores, for the raters.")
-@click.option("--force", is_flag=True, help="Replace a file that is there, answers and all.")
-@json_option
 def write(
     scores: str,
     data: str,
@@ -101,10 +101,7 @@ def write(
         )
     if scale is None:
         notes.append("the sheet does not say what overall scores are out of; give it with --scale.")
-    if found.n_cut:
-        notes.append(
-            f"{found.n_cut} cells hold more than a spreadsheet can; they say what was left out."
-        )
+    notes += cut_notes(found.n_cut)
     if as_json:
         print_json(
             {
@@ -130,8 +127,7 @@ def write(
 
 
 @command.command("read")
-@click.argument("sheets", nargs=-1, required=True, metavar="SHEET.csv…")
-@json_option
+@reading_options
 def read(sheets: tuple[str, ...], as_json: bool) -> None:
     """Read filled sheets: what raters say, and how far they agree.
 

@@ -1,12 +1,15 @@
-"""What the commands that read filled sheets share, whatever the sheets ask."""
+"""What the commands that write sheets, and read filled ones, share, whatever the sheets ask."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
+import click
+
 from judgesmith.cli.agreement import estimate_text
 from judgesmith.cli.faults import OptionError, blaming
+from judgesmith.cli.options import Command, json_option, map_option, seed_option, together
 from judgesmith.cli.printing import counted, print_json, say, say_notes
 from judgesmith.cli.tables import print_table
 
@@ -14,6 +17,40 @@ if TYPE_CHECKING:
     from judgesmith.experiments.sheet_ratings import SheetRatings
 
 Found = TypeVar("Found", bound="SheetRatings[Any]")
+
+
+def reading_options(command: Command) -> Command:
+    """Add the files, and ``--json``."""
+    return together(
+        command,
+        click.argument("sheets", nargs=-1, required=True, metavar="SHEET.csv…"),
+        json_option,
+    )
+
+
+def writing_options(command: Command) -> Command:
+    """Add what is asked about, and where a sheet of it is written."""
+    return together(
+        command,
+        click.argument("scores"),
+        click.argument("data"),
+        click.option(
+            "-o", "--output", required=True, metavar="SHEET.csv", help="Where it is written."
+        ),
+        click.option(
+            "--force", is_flag=True, help="Replace a file that is there, answers and all."
+        ),
+        seed_option("Of the draw."),
+        map_option,
+        json_option,
+    )
+
+
+def cut_notes(n_cut: int) -> list[str]:
+    """Return a note of cells that could not be held, if there are any."""
+    if not n_cut:
+        return []
+    return [f"{n_cut} cells hold more than a spreadsheet can; they say what was left out."]
 
 
 def tell_sheets(

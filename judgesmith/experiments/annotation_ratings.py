@@ -75,24 +75,9 @@ class AnnotationRatings(SheetRatings[LabelRatings]):
 def read_annotation_sheets(
     paths: Sequence[str | Path], *, confidence: float = 0.95
 ) -> AnnotationRatings:
-    """Return what the raters who filled in a sheet say, one file per rater.
+    """Return what raters say of marked errors.
 
-    Parameters
-    ----------
-    paths : sequence of str or Path
-        As for :func:`~judgesmith.experiments.explanation_answers.read_filled`; a rater is
-        called like the file.
-    confidence : float, between 0 and 1
-        Nominal coverage of the intervals.
-
-    Raises
-    ------
-    DataError
-        With everything in the files that cannot be read, or if they are no sheets of one draw.
-    FileNotFoundError
-        If a file is not there.
-    ValueError
-        If there are no files or ``confidence`` is not between 0 and 1.
+    Files, intervals and refusals are as for ``read_sheets``, which reads explanations.
     """
     filled = FilledSheets.read(paths, LABELLED)
     return AnnotationRatings(
