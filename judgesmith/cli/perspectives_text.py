@@ -34,8 +34,8 @@ def print_perspective(found: PerspectiveReport, *, name: str) -> None:
     if near:
         _print_local(found, near)
     for one in found.reports.values():
-        if one.unscored.n:
-            say_under(shortened(one.criterion, 30), unscored_text(one.unscored), indent=2)
+        if one.basis.unscored.n:
+            say_under(shortened(one.criterion, 30), unscored_text(one.basis.unscored), indent=2)
     for criterion, why in found.left_out.items():
         say_under(f"{shortened(criterion, 30)} is left out", why, indent=2)
 
@@ -123,7 +123,7 @@ def _mean_row(found: PerspectiveReport, n_rows: int, *, more: int = 0) -> list[l
 
 
 def _asked(one: GlobalReport | LocalReport) -> str:
-    low, high = one.n_samples
+    low, high = one.basis.n_samples
     return str(low) if low == high else f"{low} to {high}"
 
 
@@ -137,7 +137,7 @@ def _percent(share: float) -> str:
 
 def _say_kept(one: GlobalReport | LocalReport) -> None:
     """Say what was kept of the rated texts, level by level, and what was left out."""
-    right = one.right
+    right = one.basis.right
     said = []
     if right.n_built:
         said.append(f"{right.n_built} rated by how they were made")
@@ -153,7 +153,7 @@ def _say_kept(one: GlobalReport | LocalReport) -> None:
         said.append(f"{counts.n_unknown} of which a mean alone is known")
     if counts is not None and counts.n_too_few:
         said.append(f"{counts.n_too_few} with a single rating")
-    if one.n_outside:
-        said.append(f"{counted(one.n_outside, 'sample')} outside of {one.answers}")
+    if one.basis.n_outside:
+        said.append(f"{counted(one.basis.n_outside, 'sample')} outside of {one.basis.answers}")
     if said:
         say_wrapped(f"{shortened(one.criterion, 30)}: {'; '.join(said)}", hang=2)

@@ -5,14 +5,12 @@ A judge's rating of a text is the mode of its samples, each brought to the neare
 
 from __future__ import annotations
 
-import math
-from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from judgesmith.experiments.agreeing import Unscored
+from judgesmith.experiments.perspective_on import Basis, OnCriterion, n_sources_of
 from judgesmith.experiments.perspective_ratings import RightLevels, on_levels_of
 from judgesmith.experiments.perspective_scores import OUTSIDE, SampledScores
 from judgesmith.metrics import (
@@ -24,54 +22,32 @@ from judgesmith.metrics import (
     nearest_levels,
 )
 from judgesmith.metrics.checks import FloatArray, IntArray
-from judgesmith.metrics.ratings.kappa import disagreements, kappa_of_sums
-from judgesmith.metrics.ratings.rating_levels import level_codes
-from judgesmith.optimizers.source_counts import Counted
-from judgesmith.signatures.scale import Scale
+from judgesmith.optimizers.ordinal_objectives import counted_kappa
 
 UNREADABLE = "fewer than half of its samples could be read"
 UNKNOWN_SCALE = "nobody says what its scores are points of"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class GlobalReport:
+class GlobalReport(OnCriterion):
     """How well a judge's ratings agree with the right ones on one criterion.
 
     Attributes
     ----------
-    criterion : str
-        What was rated.
     kappa : Estimate
         Linear-weighted, over all levels of the scale, with an interval over sources; undefined
         where both sides are constant and equal.
     confusion : ConfusionMatrix
         Rows are the right levels, columns those that the judge gives.
-    right : RightLevels
-        What was compared with, and what was left out.
     ratings : array, shape (n_items,)
         The judge's, nan where there is none.
-    unscored : Unscored
-        Texts with a right level and no rating of the judge.
-    n_outside : int
-        Samples left out because they lie outside of the judge's scale.
-    n_samples : (int, int)
-        The fewest and the most samples that a judged text has.
-    answers : Scale or None
-        What the samples are points of.
-    counted : Counted
-        Kappa as a function of how often each source is drawn.
+    criterion, basis, counted
+        See ``OnCriterion``.
     """
 
-    criterion: str
     kappa: Estimate
     confusion: ConfusionMatrix
-    right: RightLevels
     ratings: FloatArray
-    unscored: Unscored
-    n_outside: int
-    n_samples: tuple[int, int]
-    answers: Scale | None
-    counted: Counted
 
     @property
     def value(self) -> Estimate:
@@ -80,19 +56,10 @@ class GlobalReport:
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything ready for JSON."""
-        counts = self.right.counts
         return {
             "kappa": self.kappa.to_dict(),
             "confusion": self.confusion.to_dict(),
-            "kept": None if counts is None else counts.to_dict(),
-            "built": self.right.n_built,
-            "unrated": self.right.n_unrated,
-            "unscored": self.unscored.n,
-            "problems": dict(self.unscored.reasons),
-            "samples": list(self.n_samples),
-            "samples_outside": self.n_outside,
-            "scale": str(self.right.scale),
-            "answers": None if self.answers is None else str(self.answers),
+            **self.basis.to_dict(),
         }
 
 
@@ -125,7 +92,7 @@ def global_report(
     --------
     >>> from judgesmith.experiments.dataset import DataSet
     >>> from judgesmith.experiments.perspective_ratings import right_levels
-    >>> from judgesmith.signatures.rated import RatedItem
+    >>> from judgesmith.signatures import RatedItem, Scale
     >>> items = [
     ...     RatedItem(source_id=str(n), response="", human={"wit": (r, r)}, scale={"wit": "1..3"})
     ...     for n, r in enumerate((1, 2, 3))
@@ -139,12 +106,11 @@ def global_report(
     """
     human = on_levels_of(right)
     assert right.levels is not None
-    kept = right.kept
-    refuse_none_kept(right)
     ratings, problems = ratings_of(scores, right.levels)
-    counts = Counter(problems[place] for place in kept.tolist() if np.isnan(ratings[place]))
-    if counts.total() == len(kept):
-        why = str(counts.most_common(1)[0][0])
+    basis = Basis.of(right, scores, problems)
+    kept = right.kept
+    if basis.unscored.n == len(kept):
+        why = next(iter(basis.unscored.reasons))
         advice = "Say what its answers are points of with --answers"
         advice = advice if why in (UNKNOWN_SCALE, OUTSIDE) else "Choose another target"
         raise ValueError(
@@ -152,46 +118,14 @@ def global_report(
             f"the judge: {why}. {advice}."
         )
     own, rated, labels = ratings[kept], human[kept], sources[kept]
-    judged = scores.n_samples[kept][scores.n_samples[kept] > 0]
+    n_sources = n_sources_of(sources)
     return GlobalReport(
         criterion=right.criterion,
+        basis=basis,
+        counted=counted_kappa(own, rated, labels, n_sources, levels=right.levels),
         kappa=kappa_interval(own, rated, sources=labels.tolist(), levels=right.levels, rng=rng),
         confusion=confusion_matrix(own, rated, levels=right.levels),
-        right=right,
         ratings=ratings,
-        unscored=Unscored(
-            n=counts.total(),
-            n_rows=len(kept),
-            reasons={str(why): n for why, n in counts.most_common()},
-        ),
-        n_outside=scores.n_outside,
-        n_samples=(int(judged.min(initial=10**9)), int(judged.max(initial=0))),
-        answers=scores.scale,
-        counted=_counted(own, rated, labels, int(sources.max(initial=-1)) + 1, right.levels),
-    )
-
-
-def refuse_none_kept(right: RightLevels) -> None:
-    """Refuse ratings of which none is left.
-
-    Raises
-    ------
-    ValueError
-        The message counts why.
-    """
-    if right.kept.size:
-        return
-    counts = right.counts
-    few = 0 if counts is None else counts.n_too_few
-    why = (
-        ""
-        if counts is None
-        else f": {sum(counts.n_dropped)} are disputed, {few} have a "
-        + (f"single rating, of {counts.n_unknown} a mean alone is known")
-    )
-    raise ValueError(
-        f"no text has an undisputed rating on {right.criterion}{why}. Say --aggregate mode to take "
-        "what most raters gave, or a single rating as it is."
     )
 
 
@@ -206,7 +140,8 @@ def ratings_of(
 
     Examples
     --------
-    >>> scores = SampledScores.of([[10, 30, 30], [50]], [None, None], Scale(low=0, high=100))
+    >>> from judgesmith.signatures.scale import PERCENT
+    >>> scores = SampledScores.of([[10, 30, 30], [50]], [None, None], PERCENT)
     >>> ratings_of(scores, np.arange(1.0, 6.0))[0].tolist()
     [2.0, 3.0]
     """
@@ -226,24 +161,3 @@ def ratings_of(
         for problem, missing in zip(scores.problems, np.isnan(found).tolist(), strict=True)
     ]
     return found, tuple(problems)
-
-
-def _counted(
-    own: FloatArray, human: FloatArray, sources: IntArray, n_sources: int, levels: FloatArray
-) -> Counted:
-    """Return linear-weighted kappa from each source's disagreements and levels."""
-    scored = ~np.isnan(own)
-    own, human, sources = own[scored], human[scored], sources[scored]
-    first, second = (level_codes(each, levels, name="ratings") for each in (human, own))
-    n, apart = len(levels), disagreements(len(levels), "linear")
-    sums = np.zeros((n_sources, 2 * n + 1))
-    np.add.at(sums, (sources, first), 1.0)
-    np.add.at(sums, (sources, n + second), 1.0)
-    np.add.at(sums, (sources, np.full(len(sources), 2 * n)), apart[first, second])
-
-    def kappas(counts: FloatArray) -> FloatArray:
-        found = counts @ sums
-        return kappa_of_sums(found[:, -1], found[:, :n], found[:, n:-1], apart)
-
-    value = float(kappas(np.ones((1, n_sources)))[0]) if len(own) else math.nan
-    return Counted(value=value, of_counts=kappas, n_units=len(np.unique(sources)))

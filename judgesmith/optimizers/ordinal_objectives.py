@@ -78,23 +78,56 @@ class Kappa(TargetMean):
     def counted_target(self, table: JudgedTable, sources: IntArray, n_sources: int) -> Counted:
         """Return it from each source's disagreements, and how often it has each level."""
         judge, people, levels = on_levels(table)
-        scored = ~np.isnan(judge)
-        own = sources[: len(judge)][scored]
-        first, second = (
-            level_codes(each[scored], levels, name="scores") for each in (people, judge)
-        )
-        n = len(levels)
-        apart = disagreements(n, self.weights)
-        sums = np.zeros((n_sources, 2 * n + 1))
-        np.add.at(sums, (own, first), 1.0)
-        np.add.at(sums, (own, n + second), 1.0)
-        np.add.at(sums, (own, np.full(len(own), 2 * n)), apart[first, second])
+        own = sources[: len(judge)]
+        found = counted_kappa(judge, people, own, n_sources, levels=levels, weights=self.weights)
+        return replace(found, value=self.of_target(table))
 
-        def kappas(counts: FloatArray) -> FloatArray:
-            found = counts @ sums
-            return kappa_of_sums(found[:, -1], found[:, :n], found[:, n:-1], apart)
 
-        return Counted(value=self.of_target(table), of_counts=kappas, n_units=len(np.unique(own)))
+def counted_kappa(
+    judge: FloatArray,
+    people: FloatArray,
+    sources: IntArray,
+    n_sources: int,
+    *,
+    levels: FloatArray,
+    weights: Weights = "linear",
+) -> Counted:
+    """Return kappa from each source's disagreements, and how often it has each level.
+
+    Parameters
+    ----------
+    judge, people : arrays, shape (n_rows,)
+        Levels; nan where the judge gave none.
+    sources : array of int, shape (n_rows,)
+        From 0 to ``n_sources - 1``.
+    n_sources : int
+        How many there are.
+    levels, weights
+        As for :func:`~judgesmith.metrics.weighted_kappa`.
+
+    Examples
+    --------
+    >>> both = np.array([1.0, 2.0, 2.0]), np.array([1.0, 1.0, 2.0])
+    >>> found = counted_kappa(*both, np.arange(3), 3, levels=np.array([1.0, 2.0]))
+    >>> round(found.value, 2), found.of_counts(np.array([[1.0, 0.0, 1.0]])).tolist()
+    (0.4, [1.0])
+    """
+    scored = ~np.isnan(judge)
+    own = sources[scored]
+    first, second = (level_codes(each[scored], levels, name="scores") for each in (people, judge))
+    n = len(levels)
+    apart = disagreements(n, weights)
+    sums = np.zeros((n_sources, 2 * n + 1))
+    np.add.at(sums, (own, first), 1.0)
+    np.add.at(sums, (own, n + second), 1.0)
+    np.add.at(sums, (own, np.full(len(own), 2 * n)), apart[first, second])
+
+    def kappas(counts: FloatArray) -> FloatArray:
+        found = counts @ sums
+        return kappa_of_sums(found[:, -1], found[:, :n], found[:, n:-1], apart)
+
+    value = float(kappas(np.ones((1, n_sources)))[0])
+    return Counted(value=value, of_counts=kappas, n_units=len(np.unique(own)))
 
 
 @dataclass(frozen=True)

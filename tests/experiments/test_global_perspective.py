@@ -99,9 +99,9 @@ def test_texts_with_fewer_samples_than_others_lack_none():
 
 def test_what_has_no_rating_is_counted_with_its_reason_and_not_as_zero():
     found = of([1, 2, 3, 3], [1, [np.nan], [9.0], 3])
-    assert (found.unscored.n, found.unscored.n_rows, found.n_outside) == (2, 4, 1)
+    assert (found.basis.unscored.n, found.basis.unscored.n_rows, found.basis.n_outside) == (2, 4, 1)
     assert found.kappa.n == 2
-    assert sum(found.unscored.reasons.values()) == 2
+    assert sum(found.basis.unscored.reasons.values()) == 2
     assert found.kappa.value == pytest.approx(1.0)
 
 

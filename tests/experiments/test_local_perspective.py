@@ -38,7 +38,7 @@ def test_every_pair_of_neighbouring_occupied_ratings_counts_and_no_other():
 
 def test_pairs_with_an_unscored_side_are_left_out_and_counted():
     found = of([("a", 0, 3), ("a", 1, [np.nan]), ("a", 2, 5), ("b", 0, 1), ("b", 1, 2)])
-    assert (found.accuracy.n, found.accuracy.n_unscored, found.unscored.n) == (1, 2, 1)
+    assert (found.accuracy.n, found.accuracy.n_unscored, found.basis.unscored.n) == (1, 2, 1)
     assert found.accuracy.value == 1
 
 
@@ -57,7 +57,8 @@ def test_complete_sequences_have_the_same_accuracy_by_neighbours_and_by_errors()
         found.by_errors.accuracy, [[np.nan, 1, 1], [1, np.nan, 0.5], [1, 0.5, np.nan]]
     )
     assert {k: (one.value, one.n) for k, one in found.apart.items()} == {1: (0.75, 4), 2: (1, 2)}
-    assert found.apart[1].value == found.by_errors.at(1) == found.accuracy.value == found.counted.value
+    same = found.apart[1].value, found.by_errors.at(1), found.accuracy.value, found.counted.value
+    assert same == (0.75,) * 4
 
 
 def test_sets_that_say_nothing_of_errors_have_no_table_of_them():

@@ -112,12 +112,12 @@ def test_a_built_set_is_ordered_by_errors_and_its_own_builder_is_told(saved, bui
 def test_samples_are_taken_on_the_scale_of_the_ratings_or_on_one_to_ten(saved, built):
     found = perspective_of_judge(saved, built, perspective="global", samples=3, rng=RNG(0))
     report = found.reports["faithfulness"]
-    assert report.n_samples == (3, 3)
+    assert report.basis.n_samples == (3, 3)
     assert set(report.ratings.tolist()) <= {0, 1, 2, 3}
     asked, why = asked_on(saved, Scale(low=1, high=10, kind="integer"), 1.0)
     assert (asked.protocol.answers.high, asked.protocol.temperature, why) == (10, 1.0, None)
     local = perspective_of_judge(saved, built, perspective="local", samples=3, rng=RNG(0))
-    assert local.reports["faithfulness"].n_samples == (3, 3)
+    assert local.reports["faithfulness"].basis.n_samples == (3, 3)
     again = perspective_of_judge(
         saved, built, perspective="local", samples=3, rng=RNG(0), concurrency=2
     )
@@ -191,12 +191,12 @@ def test_samples_on_file_are_reported_by_their_criterion_on_the_scale_they_look_
     scores = recorded_by_criterion(recorded, three)
     assert sorted(scores) == ["charm", "wit"]
     found = perspective_of_scores(scores, three, perspective="global", rng=RNG(0))
-    assert {k: str(one.answers) for k, one in found.reports.items()} == {
+    assert {k: str(one.basis.answers) for k, one in found.reports.items()} == {
         "wit": "1..5",
         "charm": "0..100",
     }
     assert found.reports["wit"].ratings.tolist() == [1, 3, 5]
-    assert found.reports["wit"].n_outside == 1
+    assert found.reports["wit"].basis.n_outside == 1
     assert found.reports["charm"].ratings.tolist() == [2, 4, 5]
     assert found.mean.n_undefined == 0
     told = perspective_of_scores(
@@ -273,7 +273,10 @@ def test_recorded_judges_are_seen_from_both_sides(data_folder):
     scores = recorded_by_criterion(path, data, judge="gpt-4-0314 rts", criterion="relevance")
     wide = perspective_of_scores(scores, data, perspective="global", rng=RNG(0))
     near = perspective_of_scores(scores, data, perspective="local", rng=RNG(0))
-    assert (wide.reports["relevance"].kappa.n, wide.reports["relevance"].unscored.n) == (179, 19)
+    assert (wide.reports["relevance"].kappa.n, wide.reports["relevance"].basis.unscored.n) == (
+        179,
+        19,
+    )
     assert round(wide.mean.value, 3) == 0.305
     assert round(near.mean.value, 3) == 0.303
 
