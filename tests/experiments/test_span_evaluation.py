@@ -1,11 +1,12 @@
 import dataclasses
 import json
+from itertools import islice
 
 import marking
 import numpy as np
 import pytest
 
-from judgesmith.experiments import DataSet
+from judgesmith.experiments import DataSet, stream_items
 from judgesmith.experiments.errors_inherited import new_errors
 from judgesmith.experiments.errors_reading import FoundErrors, TextErrors
 from judgesmith.experiments.span_evaluation import SpanSettings, evaluate_spans
@@ -174,3 +175,24 @@ def test_texts_without_known_errors_are_refused(gold):
         evaluate_spans(
             found_in(data, lambda item: ()), data, gold=gold, rng=np.random.default_rng(0)
         )
+
+
+@pytest.mark.parametrize("name", ["mqm_ted_ende", "mqm_ted_zhen"])
+def test_errors_in_talks_are_read_as_their_raters_weighed_them(data_folder, name):
+    items = tuple(islice(stream_items(data_folder / f"{name}.jsonl.gz"), 600))
+    data = DataSet(name=name, items=items)
+    texts = []
+    for item in items:
+        stated = [one["severity"] for one in item.extra["errors"]]
+        errors = [ErrorSpan(text="?", severity=5 if one == "Major" else 1) for one in stated]
+        # An annotator may say the same of two places; these have none to tell them apart.
+        errors = [one.model_copy(update={"text": str(n)}) for n, one in enumerate(errors)]
+        texts.append(TextErrors(item=item, errors=tuple(errors)))
+    found = FoundErrors(label="themselves", texts=tuple(texts), n_unused=0)
+    result = evaluate_spans(found, data, settings=SETTINGS, rng=np.random.default_rng(0))
+    assert (result.gold, result.places) == ("errors", None)
+    counts = result.counts
+    assert counts.found == counts.known > 100
+    assert counts.found_major == counts.known_major > 30
+    assert counts.any_error.f1.value == counts.any_major.f1.value == 1.0
+    assert counts.number.value == counts.cost.value == pytest.approx(1.0)
