@@ -121,6 +121,7 @@ def _arguments(draws: Draws) -> list[str]:
         "discern": [draws.of(("judge", "versions.jsonl")), "versions.jsonl"],
         "errors": ["scores.jsonl", "data.jsonl"],
         "benchmark": ["data.jsonl", "--perspective", draws.of(("local", "global")), "-o", "out"],
+        "distil": ["data.jsonl", "judge", "-o", "out"],
         "compare": ["judge", "scores.jsonl", "data.jsonl"],
         "show": ["judge"],
         "take": ["judge", "0", "-o", "out"],

@@ -1,0 +1,192 @@
+"""One annotation as an example to learn from, or the reason why it is none."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from judgesmith.experiments.distilling.sampling import Sampled
+from judgesmith.programs.annotator_stated import errors_of
+from judgesmith.programs.forms import DISTILLED
+from judgesmith.programs.forms.distilled import answer_in_form
+from judgesmith.programs.panel_aspects import share_of
+from judgesmith.programs.running import was_not_asked
+from judgesmith.programs.templates import Template
+from judgesmith.signatures.annotating import MOST_ERRORS
+from judgesmith.signatures.judgement import ErrorSpan, Judgement
+from judgesmith.signatures.scale import Scale
+
+NOT_ASKED = "not asked, as the budget was spent"
+UNSCORED = "no score"
+CONTRADICTS = "score and errors contradict each other"
+UNRESOLVED = "too many errors are nowhere in the output"
+UNGRADED = "an error has no severity"
+UNREADABLE = "the answer does not read back as it is"
+
+_STEP = 5  # points that scores are taught in
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Example:
+    """One output, one criterion, and what is to be answered.
+
+    Attributes
+    ----------
+    sampled : Sampled
+        The output.
+    criterion : str
+        Empty for the whole.
+    answer : str
+        What a student learns to say; empty where the example is left out.
+    score : int or None
+        0 to 100, a multiple of 5; None where there is none.
+    n_errors : int
+        Errors in the answer.
+    n_dropped : int
+        Errors that are not: nowhere in the output, or milder than eight others.
+    left_out : str
+        Why it is no example; empty where it is one.
+    problem : str
+        What the judge said instead of a score.
+    """
+
+    sampled: Sampled
+    criterion: str
+    answer: str = field(default="", repr=False)
+    score: int | None = None
+    n_errors: int = 0
+    n_dropped: int = 0
+    left_out: str = ""
+    problem: str = ""
+
+    def row(self) -> dict[str, Any]:
+        """Return what is written of it, texts aside."""
+        item = self.sampled.item
+        said = {"problem": self.problem} if self.problem else {}
+        return {
+            "source_id": item.source_id,
+            "system_id": item.system_id,
+            "key": item.key,
+            "criterion": self.criterion,
+            "split": self.sampled.split,
+            "score": self.score,
+            "errors": self.n_errors,
+            "errors_dropped": self.n_dropped,
+            "left_out": self.left_out or None,
+            **said,
+        }
+
+    def messages(self, question: Template) -> dict[str, list[dict[str, str]]]:
+        """Return the example as a chat: what the student will be asked, and the answer."""
+        item = self.sampled.item
+        texts: Mapping[str, str | None] = {
+            "source": item.source,
+            "context": item.context,
+            "response": item.response,
+        }
+        turns = [{"role": one.role, "content": one.text} for one in question.turns]
+        asked = {"role": "user", "content": question.render(texts)}
+        return {"messages": [*turns, asked, {"role": "assistant", "content": self.answer}]}
+
+
+def example_of(
+    sampled: Sampled, criterion: str, judgement: Judgement, *, scale: Scale, unresolved: float
+) -> Example:
+    """Return what a judgement of one output makes of one criterion.
+
+    Parameters
+    ----------
+    sampled : Sampled
+        The output.
+    criterion : str
+        One that was asked about; empty for the whole.
+    judgement : Judgement
+        With errors.
+    scale : Scale
+        What its score of the whole is measured in.
+    unresolved : float
+        See ``DistilSettings``.
+
+    Examples
+    --------
+    >>> from judgesmith.signatures.rated import RatedItem
+    >>> item = RatedItem(source="Ann left.", response="Bob left.")
+    >>> one = Sampled(item=item, source=0, criteria=("truth",), split="train")
+    >>> said = Judgement(score=60, criteria={"truth": {"score": 62.5}})
+    >>> example_of(one, "truth", said, scale=Scale(low=0, high=100), unresolved=0.25).left_out
+    'score and errors contradict each other'
+    """
+    percent = _percent(judgement, criterion, scale)
+    if percent is None:
+        why = NOT_ASKED if was_not_asked(judgement) else UNSCORED
+        said = judgement.criteria.get(criterion)
+        problem = judgement.problem or (said.explanation if said else "") or UNSCORED
+        return Example(sampled=sampled, criterion=criterion, left_out=why, problem=problem)
+    own = [one for one in judgement.errors if one.criterion == criterion]
+    placed = [one for one in own if _is_placed(one, sampled.item.response)]
+    score = rounded(percent)
+    n_unresolved = len(own) - len(placed)
+    kept = _most_severe(placed)
+    found = Example(
+        sampled=sampled,
+        criterion=criterion,
+        score=score,
+        n_errors=len(kept),
+        n_dropped=len(own) - len(kept),
+    )
+    left_out = ""
+    if n_unresolved > unresolved * len(own):
+        left_out = UNRESOLVED
+    elif any(one.severity is None for one in kept):
+        left_out = UNGRADED
+    elif (score == 100) == bool(kept):
+        left_out = CONTRADICTS
+    if left_out:
+        return replace(found, left_out=left_out)
+    answer = answer_in_form(kept, score)
+    if not _reads_back(answer, len(kept), score):
+        return replace(found, left_out=UNREADABLE)
+    return replace(found, answer=answer)
+
+
+def rounded(percent: float) -> int:
+    """Return the multiple of five that is nearest to 0 to 100, halves up.
+
+    A mean z of levels 1 to 5 stands at 100 (z - 1) / 4, where it is as soon as it is a percentage.
+
+    Examples
+    --------
+    >>> rounded(62.5), rounded(61.25), rounded(100 * (3.8 - 1) / 4)
+    (65, 60, 70)
+    """
+    return int(_STEP * ((percent + 1e-9 + _STEP / 2) // _STEP))
+
+
+def _percent(judgement: Judgement, criterion: str, scale: Scale) -> float | None:
+    if criterion:
+        said = judgement.criteria.get(criterion)
+        return None if said is None else said.score
+    share = share_of(judgement, "", scale)
+    return None if share is None else 100 * share
+
+
+def _is_placed(error: ErrorSpan, response: str) -> bool:
+    """Say whether an error is in the output or says that something is missing there."""
+    if error.start is not None and error.end is not None:
+        return 0 <= error.start < error.end <= len(response)
+    return error.located == "missing"
+
+
+def _most_severe(errors: list[ErrorSpan]) -> list[ErrorSpan]:
+    """Return the eight most severe errors, in the order of the output, what is missing last."""
+    worst = sorted(errors, key=lambda one: -(one.severity or 0))[:MOST_ERRORS]
+    return sorted(worst, key=lambda one: (one.start is None, one.start or 0, one.end or 0))
+
+
+def _reads_back(answer: str, n_errors: int, score: int) -> bool:
+    try:
+        read = DISTILLED.read(answer)
+    except ValueError:
+        return False
+    return read["score"] == score and len(errors_of(str(read["errors"]))) == n_errors

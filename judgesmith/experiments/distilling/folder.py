@@ -1,0 +1,102 @@
+"""Distillation data on disk: a folder of plain files, written as a whole or not at all."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from judgesmith.drafts import draft_beside, put, write_synced
+from judgesmith.experiments.distilling.card import card_of
+from judgesmith.experiments.distilling.distilling import questions_of
+from judgesmith.experiments.distilling.examples import Example
+from judgesmith.experiments.scoring import json_line
+from judgesmith.signatures.rubric import Rubric
+
+TRAIN, VALIDATION, EXAMPLES = "train.jsonl", "validation.jsonl", "examples.jsonl"
+RUBRIC, SUMMARY, CARD = "rubric.yaml", "distilled.json", "README.md"
+FILES = (TRAIN, VALIDATION, EXAMPLES, RUBRIC, SUMMARY, CARD)
+
+
+def check_distilled(folder: Path, run: str, *, force: bool) -> None:
+    """Refuse a folder that holds anything but such data, or another run's without ``force``.
+
+    Raises
+    ------
+    FileExistsError
+        If it does.
+    """
+    if not folder.exists():
+        return
+    summary = _summary_in(folder)
+    names = {one.name for one in folder.iterdir()} if folder.is_dir() else {""}
+    if summary is None or names - set(FILES):
+        raise FileExistsError(
+            f"{folder} is there and holds something else than distillation data; name another "
+            "folder."
+        )
+    if summary.get("run") != run and not force:
+        raise FileExistsError(
+            f"{folder} holds data of another run ({summary.get('run')}, this is {run}); name "
+            "another folder, or replace it with --force."
+        )
+
+
+def save_distilled(
+    folder: Path, examples: Sequence[Example], rubric: Rubric, summary: Mapping[str, Any]
+) -> None:
+    """Write data to ``folder``, in place of an earlier run's: all of it, or nothing.
+
+    Parameters
+    ----------
+    folder : Path
+        As ``check_distilled`` found it.
+    examples : sequence of Example
+        Those left out among them.
+    rubric : Rubric
+        What they were annotated on.
+    summary : dict
+        From ``summary_of``.
+    """
+    questions = questions_of(rubric)
+    kept = [one for one in examples if not one.left_out]
+    with draft_beside(folder, folder=True) as draft:
+        for name, split in ((TRAIN, "train"), (VALIDATION, "validation")):
+            own = (one for one in kept if one.sampled.split == split)
+            _write(draft / name, (one.messages(questions[one.criterion]) for one in own))
+        _write(draft / EXAMPLES, (one.row() for one in examples))
+        write_synced(draft / RUBRIC, rubric.to_yaml())
+        write_synced(draft / SUMMARY, json.dumps(summary, indent=1, allow_nan=False) + "\n")
+        write_synced(draft / CARD, card_of(summary))
+        put(draft, folder)
+
+
+def read_summary(folder: Path) -> dict[str, Any]:
+    """Return what ``save_distilled`` wrote of settings and counts.
+
+    Raises
+    ------
+    ValueError
+        If the folder holds no such data.
+    """
+    summary = _summary_in(folder)
+    if summary is None:
+        raise ValueError(
+            f"{folder} holds no distillation data; name the folder that judgesmith distil has "
+            "written."
+        )
+    return summary
+
+
+def _summary_in(folder: Path) -> dict[str, Any] | None:
+    try:
+        found = json.loads((folder / SUMMARY).read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return None
+    return found if isinstance(found, dict) and found.get("kind") == "distillation" else None
+
+
+def _write(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:
+    with path.open("w", encoding="utf-8", newline="\n") as file:
+        file.writelines(map(json_line, rows))

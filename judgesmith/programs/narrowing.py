@@ -1,0 +1,88 @@
+"""A saved judge that is asked about some of its criteria only, in the same words."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from judgesmith.programs.saved import SavedJudge
+from judgesmith.programs.saved_kinds import AnySaved, SavedHolder, saved_leaves
+from judgesmith.programs.whole_or_each import place_of
+from judgesmith.signatures.aggregation import Aggregation
+from judgesmith.signatures.rubric import Criterion, Rubric
+
+
+def pointing_leaves(judge: AnySaved) -> list[SavedJudge]:
+    """Return the judges in a judge whose answers list errors, itself if it is one."""
+    return [
+        one
+        for one in saved_leaves(judge)
+        if any("errors" in question.outputs for _, question in one.asked_questions())
+    ]
+
+
+def pointed_rubric(judge: AnySaved) -> Rubric:
+    """Return task and criteria that a judge finds errors about; no criteria for the whole.
+
+    Of a panel the criteria of all members in turn, each as the first to have it defines it, and
+    the first task.
+
+    Raises
+    ------
+    ValueError
+        If it lists no errors at all.
+    """
+    leaves = pointing_leaves(judge)
+    if not leaves:
+        raise ValueError(
+            "the judge lists no errors; take one of the family annotator, or a panel of such."
+        )
+    rubrics = [one.protocol.rubric for one in leaves]
+    task = next((one.task for one in rubrics if one.task), "")
+    found: dict[str, Criterion] = {}
+    for leaf in leaves:
+        if leaf.protocol.scores_criteria:
+            for criterion in leaf.protocol.rubric.criteria:
+                found.setdefault(criterion.name, criterion)
+    return Rubric(task=task, criteria=tuple(found.values()))
+
+
+def narrowed(judge: AnySaved, criteria: Collection[str]) -> AnySaved:
+    """Return a judge that is asked about these criteria only, by the questions that it has.
+
+    What was answered before is on record for it. Judges that ask about all criteria at once stay
+    as they are, and so do those that have none of these. Scores of the whole are no longer those
+    of the judge, since learned weights are of all criteria.
+
+    Parameters
+    ----------
+    judge : saved judge
+        Of any kind.
+    criteria : collection of str
+        Names of its criteria.
+    """
+    if isinstance(judge, SavedHolder):
+        members = {name: _of_any_kind(one, criteria) for name, one in judge.members.items()}
+        return judge.model_copy(update={"members": members})
+    return _narrowed(judge, criteria)
+
+
+def _of_any_kind(judge: object, criteria: Collection[str]) -> AnySaved:
+    assert isinstance(judge, SavedJudge | SavedHolder)  # there are no others
+    return narrowed(judge, criteria)
+
+
+def _narrowed(judge: SavedJudge, criteria: Collection[str]) -> SavedJudge:
+    rubric = judge.protocol.rubric
+    places = {place_of(name): name for name in judge.questions}
+    kept = [at for at, name in enumerate(rubric.names) if name in criteria]
+    asks_each = judge.protocol.scores_criteria and len(places) == len(judge.questions)
+    if not kept or not asks_each or set(places) != set(range(len(rubric.criteria))):
+        return judge
+    questions = {}
+    for number, at in enumerate(kept, start=1):
+        name = f"{places[at].rpartition('_')[0]}_{number}"
+        questions[name] = judge.questions[places[at]].model_copy(update={"predictor": name})
+    own = Aggregation(kind="mean")
+    some = rubric.model_copy(update={"criteria": tuple(rubric.criteria[at] for at in kept)})
+    protocol = judge.protocol.model_copy(update={"rubric": some, "aggregation": own})
+    return judge.model_copy(update={"protocol": protocol, "questions": questions})
