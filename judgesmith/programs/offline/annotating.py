@@ -25,6 +25,7 @@ from judgesmith.signatures.scale import Scale
 _SHARE = 0.5  # of what the heaviest facet of a quality weighs, for another's faults to count
 _LEAST = 0.1  # of a quality that coverage makes up, for what is missing to count
 _ALONE = "The response was read alone."
+_BEFORE = 5  # words at most that a quotation begins earlier, to tell it from others like it
 _MISSING = 3  # values that are named as missing
 # Repetition is told as a fault of the flow; where brevity is asked for, it is one of that.
 _ALSO: Mapping[Facet, tuple[Facet, ...]] = {"flow": ("brevity",)}
@@ -103,7 +104,8 @@ def _listed(
 ) -> str:
     if not faults and not missing:
         return "No Error"
-    said = [(f'"{response[one.start : one.end]}"', one.why, one.severity) for one in faults]
+    quoted = _quoted([(one.start, one.end) for one in faults], response)
+    said = [(f'"{text}"', one.why, one.severity) for text, one in zip(quoted, faults, strict=True)]
     said += [("none", why, severity) for why, severity in missing]
     lines = []
     for number, (location, why, severity) in enumerate(said[:MOST_ERRORS], start=1):
@@ -113,3 +115,25 @@ def _listed(
         lines.append(f"   Explanation: {' '.join(why.split())}")
         lines.append(f"   Severity: {graded}")
     return "\n".join(lines)
+
+
+def _quoted(places: Sequence[tuple[int, int]], response: str) -> list[str]:
+    """Return stretches as they are quoted: with words before them where others read the same.
+
+    Whoever looks for a quotation takes the first place that is not taken yet.
+
+    Examples
+    --------
+    >>> _quoted([(8, 11), (16, 19)], "Ann saw Ann and Ann.")
+    ['saw Ann', 'and Ann']
+    """
+    found: list[str] = []
+    for start, end in places:
+        first = start
+        for _ in range(_BEFORE):
+            quoted = response[first:end]
+            if response.count(quoted, 0, end) == found.count(quoted) + 1:
+                break
+            first = max(response.rfind(" ", 0, max(first - 1, 0)) + 1, 0)
+        found.append(response[first:end])
+    return found

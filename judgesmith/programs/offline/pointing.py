@@ -128,7 +128,7 @@ def _misspelt(
             and abs(len(meant) - len(word)) < 2
         ):
             why = f"The material writes {meant!r}."
-            yield Fault(start=start, end=end, why=why, severity=2, facet="fluency")
+            yield Fault(start=start, end=end, why=why, severity=2, facet="support")
 
 
 def _without_a_letter(word: str) -> Iterator[str]:

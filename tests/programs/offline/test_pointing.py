@@ -16,7 +16,7 @@ SOURCE = "The ferry left Malmo on 3 May with 120 passengers, said Captain Ann Be
         ("The ferry left Oslo on 4 May.", SOURCE, [("Oslo", "support"), ("4", "support")]),
         ("So said Captain Eva Lind there.", SOURCE, [("Eva Lind", "support")]),
         ("So the ferry left Oslo.", None, []),
-        ("The ferry left with pasengers.", SOURCE, [("pasengers", "fluency")]),
+        ("The ferry left with pasengers.", SOURCE, [("pasengers", "support")]),
         ("The passenger left.", SOURCE, []),
         ("It left left in May.", SOURCE, [("left left", "fluency")]),
         ("So they is gone.", None, [("they is", "fluency")]),
