@@ -9,7 +9,7 @@ from judgesmith.programs.panel_annotations import Annotation, Merged
 from judgesmith.programs.panel_merging import merged_error
 from judgesmith.programs.supervisor_answers import Entry
 
-_AROUND = 3  # how many times the length of a quotation may be between it and what it merges
+_MOST_PLACES = 8  # of the annotations that an entry names, around which its words are looked for
 
 
 def checked(
@@ -20,6 +20,8 @@ def checked(
     An entry stands if its stretch is in the response and touches one of the annotations that it
     names, or any where it names none that there is; or if nothing is to be quoted and one of
     these misses something. It is as severe as the severest of those, whatever it says itself.
+    Entries far beyond the number of annotations are not looked at, and count among those that do
+    not stand.
 
     Examples
     --------
@@ -38,53 +40,45 @@ def checked(
     by_number = {one.number: one for one in annotations}
     anywhere = Locator(response)
     found: list[Merged] = []
-    for entry in entries:
+    for entry in entries[: 2 * len(annotations) + 8]:
         named = [by_number[number] for number in entry.numbers if number in by_number]
-        one = _merged(entry, named or list(annotations), anywhere, near=bool(named))
+        place = _around(entry.location, named, response) if named else anywhere(entry.location)
+        one = _merged(entry, place, named or annotations, response)
         if one is not None and not any(one.error == other.error for other in found):
             found.append(one)
-    return sorted(found, key=_place), len(entries) - len(found)
+    return sorted(found, key=_in_order), len(entries) - len(found)
 
 
 def _merged(
-    entry: Entry, basis: Sequence[Annotation], anywhere: Locator, *, near: bool
+    entry: Entry, place: Place, basis: Sequence[Annotation], response: str
 ) -> Merged | None:
-    place = _nearby(entry.location, basis, anywhere.response) if near else None
-    if place is None:
-        place = anywhere(entry.location)
+    """Return the error that an entry is, None where it does not stand."""
     if place.located == "missing":
         missing = [one for one in basis if one.span is None]
-        if not missing:
-            return None
-        return merged_error(missing, anywhere.response, None, entry.explanation)
+        return merged_error(missing, response, None, entry.explanation) if missing else None
     if place.start is None or place.end is None:
         return None
-    start, end = place.start, place.end
-    touching = [one for one in basis if _touches(one, start, end)]
+    touching = [one for one in basis if _touches(one, place.start, place.end)]
     if not touching:
         return None
-    return merged_error(touching, anywhere.response, (start, end), entry.explanation)
+    return merged_error(touching, response, (place.start, place.end), entry.explanation)
 
 
-def _nearby(quoted: str, basis: Sequence[Annotation], response: str) -> Place | None:
-    """Return where a quotation stands around what it merges; None if it does not stand there."""
-    spans = [one.span for one in basis if one.span is not None]
-    if not spans:
-        return None
-    around = _AROUND * len(quoted)
-    first = max(min(start for start, _ in spans) - around, 0)
-    last = max(end for _, end in spans) + around
-    # The place that touches is wanted, of all where the same words stand.
-    for start, end in (*spans, (first, last)):
-        window = response[max(start - len(quoted), 0) : end + len(quoted)]
-        offset = max(start - len(quoted), 0)
-        found = Locator(window)(quoted)
+def _around(quoted: str, named: Sequence[Annotation], response: str) -> Place:
+    """Return where a quotation stands that touches one of some annotations.
+
+    The same words may stand elsewhere, too: it is looked for around each of these.
+    """
+    spans = list(dict.fromkeys(one.span for one in named if one.span is not None))
+    for start, end in spans[:_MOST_PLACES]:
+        first = max(start - len(quoted), 0)
+        found = Locator(response[first : end + len(quoted)])(quoted)
         if found.start is None or found.end is None:
             continue
-        begun, ended = found.start + offset, found.end + offset
-        if any(_touches(one, begun, ended) for one in basis):
+        begun, ended = found.start + first, found.end + first
+        if any(_touches(one, begun, ended) for one in named):
             return Place(begun, ended, found.located, found.ambiguous)
-    return None
+    return Locator("")(quoted)  # in none of the places; perhaps it says that something is missing
 
 
 def _touches(one: Annotation, start: int, end: int) -> bool:
@@ -92,7 +86,7 @@ def _touches(one: Annotation, start: int, end: int) -> bool:
     return span is not None and span[0] < end and start < span[1]
 
 
-def _place(one: Merged) -> tuple[bool, int, int]:
+def _in_order(one: Merged) -> tuple[bool, int, int]:
     """Return what errors are ordered by: their place, those without one last."""
     start, end = one.error.start, one.error.end
     return (start is None, start or 0, end or 0)

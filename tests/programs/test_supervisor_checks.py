@@ -81,3 +81,14 @@ def test_errors_come_in_the_order_of_the_text_and_what_is_missing_last():
         Entry(numbers=(1,), location="ten"),
     )
     assert [text for text, _, _ in said] == ["ten", "Oslo", ""]
+
+
+def test_of_endless_entries_those_beyond_reason_are_not_looked_at_and_are_counted():
+    wrong = [Entry(numbers=(1,), location="the moon and the stars above it")] * 500
+    assert found(*wrong, Entry(numbers=(4,), location="Oslo")) == ([], 501)
+    assert found(Entry(numbers=(4,), location="Oslo"), *wrong) == ([("Oslo", 1, ("b",))], 500)
+
+
+def test_a_stretch_far_from_what_it_names_does_not_stand_though_others_touch_it():
+    assert found(Entry(numbers=(4,), location="ten")) == ([], 1)
+    assert found(Entry(numbers=(3, 4), location="ten")) == ([("ten", 4, ("b",))], 0)
