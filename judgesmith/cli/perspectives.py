@@ -195,6 +195,11 @@ def _of_judge(
             "out, or take a benchmark whose rows say how many errors they have.",
             option="--samples",
         )
+    if asked.answers is not None and ranks:
+        raise OptionError(
+            "a judge that compares answers which text is better, on no scale; leave --answers out.",
+            option="--answers",
+        )
     if asked.samples is None and asked.answers is not None:
         raise OptionError(
             "a judge answers on the scale that it was saved with; say --samples N to ask it on "

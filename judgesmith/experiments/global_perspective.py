@@ -150,7 +150,7 @@ def ratings_of(
         reasons = [one or UNKNOWN_SCALE for one in scores.problems]
         return np.full(n_items, np.nan), tuple(reasons)
     ends = scores.scale.low, scores.scale.high
-    points = nearest_levels(scores.values, levels=levels, scale=ends)
+    points = nearest_levels(np.clip(scores.values, *ends), levels=levels, scale=ends)
     found = np.full(n_items, np.nan)
     # Rows are as long as the text has samples: beyond them nothing was unreadable.
     for n in np.unique(scores.n_samples[scores.n_samples > 0]).tolist():

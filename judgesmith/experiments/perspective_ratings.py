@@ -15,6 +15,7 @@ import numpy as np
 
 from judgesmith.experiments.dataset import DataSet
 from judgesmith.experiments.ratings import Aggregate, rating_value
+from judgesmith.experiments.targets import nobody_rated
 from judgesmith.metrics import UnanimousCounts, nearest_levels, unanimous_counts, unanimous_ratings
 from judgesmith.metrics.checks import FloatArray
 from judgesmith.metrics.ratings.rating_levels import MOST_LEVELS
@@ -87,7 +88,7 @@ def right_levels(
     Raises
     ------
     ValueError
-        If the ratings hold too many different numbers to be levels.
+        If nobody rated the criterion, or the ratings hold too many different numbers to be levels.
 
     Examples
     --------
@@ -101,6 +102,8 @@ def right_levels(
     >>> right_levels(data, "clear", "mean").values.tolist()
     [4.0, 4.5, 5.0]
     """
+    if criterion not in dataset.criteria:
+        raise nobody_rated([criterion], dataset, dataset.criteria)
     scale = dataset.scales[criterion]
     rated = [place for place, item in enumerate(dataset) if item.human.get(criterion)]
     ratings = [tuple(dataset[place].human[criterion]) for place in rated]

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     import dspy
 
 NEARLY_ALL = 0.9
-"""From this share of its answers on, a judge is taken to have answered on a scale."""
+"""From this share of its answers on, a judge is taken to have answered so."""
 
 OUTSIDE = "no answer lies on the scale"
 NOT_ASKED = "the text was not judged"
@@ -86,10 +86,8 @@ class SampledScores:
             row[: len(given)] = given
         outside = np.zeros(values.shape, dtype=bool)
         if scale is not None:
-            # Learned scores may lie a hair beyond the end that they were fitted to.
-            hair = 1e-9 * (scale.high - scale.low)
-            outside = (values < scale.low - hair) | (values > scale.high + hair)
-            values = np.clip(np.where(outside, np.nan, values), scale.low, scale.high)
+            outside = (values < scale.low) | (values > scale.high)
+            values = np.where(outside, np.nan, values)
         empty = [bool(row.all()) for row in np.isnan(values)]
         reasons = [
             (problem or (OUTSIDE if n else NOT_ASKED)) if none else None
@@ -107,19 +105,21 @@ class SampledScores:
 def scale_of_answers(answers: Sequence[Sequence[float]], people: Scale) -> Scale | None:
     """Return the scale that answers on file seem to be on: people's, or 0 to 100, or nobody knows.
 
-    People's, if nearly all answers lie there: a model that was asked for 1 to 3 says 8 now and
-    then. 0 to 100, if all of them do.
+    People's, if all answers lie there; of whole points nearly all are enough, since a model that
+    was asked for 1 to 3 says 8 now and then. 0 to 100, if all of them lie there.
 
     Examples
     --------
     >>> likert = Scale(low=1, high=5)
-    >>> [str(scale_of_answers([given], likert)) for given in ([1, 5], [1, 70], [-3.2])]
-    ['1..5', '0..100', 'None']
+    >>> several = [1, 5], [1, 70], [-3.2], [*[4] * 9, 7], [*[4.5] * 9, 7]
+    >>> [str(scale_of_answers([given], likert)) for given in several]
+    ['1..5', '0..100', 'None', '1..5', '0..100']
     """
     flat = np.asarray([one for several in answers for one in several], dtype=float)
     flat = flat[~np.isnan(flat)]
     on_it = (people.low <= flat) & (flat <= people.high)
-    if not flat.size or on_it.mean() >= NEARLY_ALL:
+    points = flat.size and np.mean(flat == np.round(flat)) >= NEARLY_ALL
+    if on_it.all() or (points and on_it.mean() >= NEARLY_ALL):
         return Scale(low=people.low, high=people.high)
     if np.all((flat >= PERCENT.low) & (flat <= PERCENT.high)):
         return PERCENT
@@ -323,12 +323,10 @@ def scores_of_judge(
             several = on_criterion(several, criterion)
         answers.append([np.nan if one.score is None else one.score for one in several])
         problems.append(next((one.problem for one in several if one.problem), None))
-    scored = SampledScores.of(answers, problems, PERCENT if by_name else None)
     if by_name:
-        return scored
-    # What a learned score is beyond its scale is the end of it.
-    values = np.clip(scored.values, scale.low, scale.high)
-    return replace(scored, values=values, scale=scale, about=own)
+        return SampledScores.of(answers, problems, PERCENT)
+    # A learned score may lie beyond its scale, and says something all the same.
+    return replace(SampledScores.of(answers, problems, None), scale=scale, about=own)
 
 
 def _named(criteria: Sequence[Mapping[str, Any]], criterion: str) -> str | None:

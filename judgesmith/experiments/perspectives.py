@@ -19,6 +19,7 @@ from judgesmith.experiments.perspective_ratings import (
     RightLevels,
     builders,
     errors_of,
+    on_levels_of,
     provenance_of,
     right_levels,
 )
@@ -154,15 +155,16 @@ def perspective_of_judge(
         )
     names, alone = criteria_of_target(dataset, target)
     dataset, notes = _unseen(dataset, judge)
+    left_out = {one: _ALL_SEEN for one in names if one not in dataset.criteria}
     if isinstance(judge, SavedJudge) and not alone:
         known = {folded(one) for one in (judge.target, *judge.protocol.scored_criteria)}
-        left_out = {one: _NOT_SCORED for one in names if folded(one) not in known}
-        names = [one for one in names if one not in left_out]
-        if not names:
-            raise nothing_scored(dataset)
-    else:
-        left_out = {}
-    right, refused = _right(dataset, names, aggregate)
+        left_out |= {one: _NOT_SCORED for one in names if folded(one) not in known}
+    names = [one for one in names if one not in left_out]
+    if not names and set(left_out.values()) == {_NOT_SCORED}:
+        raise nothing_scored(dataset)
+    if not names:
+        raise ValueError(f"{', '.join(left_out)}: {_ALL_SEEN}; give ratings of other texts.")
+    right, refused = _right(dataset, names, aggregate, perspective)
     found: dict[str, SampledScores] = {}
     for scale, several in _by_answers(right, perspective, answers, samples).items():
         asked: Any = judge
@@ -228,7 +230,7 @@ def perspective_of_scores(
     names, alone = criteria_of_target(dataset, target)
     if whole is None and target is None:
         names = [one for one in names if one in scores]
-    right, left_out = _right(dataset, names, aggregate)
+    right, left_out = _right(dataset, names, aggregate, perspective)
     found: dict[str, SampledScores] = {}
     for name, one in right.items():
         of_name = scores.get(name, whole)
@@ -320,6 +322,7 @@ def mean_estimate(
 
 
 _NOT_SCORED = "the judge does not score it"
+_ALL_SEEN = "the judge was made from all texts that are rated on it"
 
 
 def nothing_scored(dataset: DataSet) -> ValueError:
@@ -375,13 +378,16 @@ def _unseen(dataset: DataSet, judge: AnySaved) -> tuple[DataSet, dict[str, None]
 
 
 def _right(
-    dataset: DataSet, names: Sequence[str], aggregate: Aggregate | None
+    dataset: DataSet, names: Sequence[str], aggregate: Aggregate | None, perspective: Perspective
 ) -> tuple[dict[str, RightLevels], dict[str, str]]:
     """Return the right levels by criterion, and why criteria have none."""
     right, refused = {}, {}
     for name in names:
         try:
-            right[name] = right_levels(dataset, name, aggregate)
+            found = right_levels(dataset, name, aggregate)
+            if perspective == "global":
+                on_levels_of(found)
+            right[name] = found
         except ValueError as fault:
             refused[name] = str(fault)
     return right, refused

@@ -6,12 +6,14 @@ import pytest
 
 import judgesmith
 from judgesmith.experiments import DataError, DataSet, read_items
+from judgesmith.experiments.global_perspective import ratings_of
 from judgesmith.experiments.perspective_ratings import right_levels
 from judgesmith.experiments.perspective_scores import (
     SampledScores,
     asked_on,
     recorded_by_criterion,
     scale_of_answers,
+    scores_of_judge,
 )
 from judgesmith.experiments.perspectives import (
     mean_estimate,
@@ -25,7 +27,7 @@ from judgesmith.optimizers.source_counts import Counted, ratio_of_sums
 from judgesmith.optimizers.table import judged_table, on_criterion
 from judgesmith.programs import judge_items
 from judgesmith.programs.models import stack_of
-from judgesmith.signatures import RatedItem, Scale
+from judgesmith.signatures import Judgement, RatedItem, Scale
 from judgesmith.signatures.scale import PERCENT
 
 RNG = np.random.default_rng
@@ -137,6 +139,29 @@ def test_texts_that_the_judge_was_made_from_are_left_out_where_there_are_others(
         saved, data.subset(range(40)), perspective="global", target="overall", rng=RNG(0)
     )
     assert any("made from all of these texts" in note for note in flattered.notes)
+
+
+def test_a_criterion_rated_on_texts_of_the_judge_alone_is_left_out(saved):
+    data = judgesmith.read("sample")
+    fresh = [
+        one.model_copy(
+            update={"source": one.source + " ", "human": {"fluency": one.human["fluency"]}}
+        )
+        for one in data.items[:20]
+    ]
+    both = DataSet(name="both", items=(*data.items[40:60], *fresh))
+    found = perspective_of_judge(saved, both, perspective="global", rng=RNG(0))
+    assert list(found.reports) == ["fluency"]
+    assert "made from all texts" in found.left_out["faithfulness"]
+    with pytest.raises(ValueError, match="faithfulness: the judge was made from all texts"):
+        perspective_of_judge(saved, both, perspective="global", target="faithfulness", rng=RNG(0))
+
+
+def test_learned_scores_beyond_their_scale_are_ordered_and_rated_at_its_end(saved):
+    judgements = {n: (Judgement(score=score),) for n, score in enumerate((99.0, 101.0, 130.0))}
+    found = scores_of_judge(judgements, 3, "wit", own="wit", scale=PERCENT, alone=False)
+    assert found.values.ravel().tolist() == [99, 101, 130]
+    assert ratings_of(found, np.arange(1.0, 6.0))[0].tolist() == [5, 5, 5]
 
 
 def test_a_judge_that_scores_none_of_the_criteria_needs_a_target(saved):
