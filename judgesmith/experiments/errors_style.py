@@ -97,7 +97,7 @@ details .text { font-size: .95rem; line-height: 1.6; }
     --minor-wash: #ffffff; --ungraded-wash: #ffffff;
   }
   body { max-width: none; padding: 0; font-size: 10.5pt; }
-  .text { border: 1px solid var(--line); }
+  .text { border: 1px solid var(--line); break-inside: avoid; }
   h2 { break-after: avoid; }
   .errors > li { break-inside: avoid; }
 }
