@@ -1,0 +1,6 @@
+"""What is to be run, declared: a specification, read with every mistake at once, and its cells."""
+
+from judgesmith.experiments.specs.grid import Cell, cells_of
+from judgesmith.experiments.specs.spec import Spec
+
+__all__ = ["Cell", "Spec", "cells_of"]

@@ -1,0 +1,269 @@
+"""The parts of a specification: rated sets, judges, optimizers, models, a budget.
+
+Every field is called like the option of the command line that says the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+
+from judgesmith.experiments.ratings import Aggregate
+
+
+def _spelled(value: Any) -> Any:
+    """Return a number, as YAML reads ``samples: 3``, as the text that was written."""
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return str(value) if is_number else value
+
+
+def _listed(value: Any) -> Any:
+    """Return one text, or a list, as a tuple."""
+    return (
+        (value,) if isinstance(value, str) else tuple(value) if isinstance(value, list) else value
+    )
+
+
+Text = Annotated[str, Field(min_length=1, max_length=2000)]
+Name = Annotated[str, Field(min_length=1, max_length=80, pattern=r"^\S(.*\S)?$")]
+Names = Annotated[tuple[Name, ...], BeforeValidator(_listed)]
+Texts = Annotated[tuple[Text, ...], BeforeValidator(_listed)]
+Whole = Annotated[int, Field(strict=True, ge=0)]
+Positive = Annotated[int, Field(strict=True, ge=1)]
+Amount = Annotated[float, Field(strict=True, gt=0, allow_inf_nan=False)]
+Switch = Annotated[bool, Field(strict=True)]
+
+
+class Part(BaseModel):
+    """A part of a specification, which cannot be changed and takes no other field."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    @property
+    def said(self) -> frozenset[str]:
+        """Fields that were given, and not left at what is usual."""
+        return frozenset(self.model_fields_set)
+
+
+class DataSpec(Part):
+    """A rated set, and what judges are held against on it.
+
+    Parameters
+    ----------
+    path : str
+        The file, or ``sample``; see ``place_of``.
+    targets : tuple of str
+        One cell each: a criterion, ``overall``, ``mean``, a sum, or ``auto``.
+    map, scale
+        As ``read_items`` takes ``columns`` and ``scale``.
+    aggregate : {"mean", "median", "mode", "unanimous"}
+        How several raters become one value.
+    task, kinds, holdout_kinds, versions
+        Of objectives that look at changed versions of texts; see ``CompileSettings``.
+    """
+
+    path: Text
+    targets: Annotated[Names, Field(min_length=1)] = ("auto",)
+    map: Text | dict[str, Text | list[Text]] | None = None
+    scale: Text | dict[str, Text] | None = None
+    aggregate: Aggregate = "mean"
+    task: (
+        Literal["summarization", "story_completion", "question_answering", "translation"] | None
+    ) = None
+    kinds: Names = ()
+    holdout_kinds: Names = ()
+    versions: Whole = 1
+
+
+Kind = Literal["compiled", "recorded", "panel"]
+
+_OF_KINDS: Mapping[Kind, tuple[str, ...]] = {
+    "recorded": ("recorded", "name", "criterion"),
+    "panel": ("panel", "score"),
+}
+
+
+class JudgeSpec(Part):
+    """A judge that is compiled, scores on record, or a panel of others.
+
+    Parameters
+    ----------
+    judge : str
+        The family of a judge to compile.
+    variant, criteria_calls, explain, answer_tokens, steps, questions, choose, rubric, criteria
+        What is decided of it, as for ``compile``; ``choose`` by choice.
+    inference, without, partial_demos, lexical, role
+        How it is compiled, as for ``compile``; ``role`` by role.
+    model : str or None
+        One of the models, for a judge that is not compiled with every one of them.
+    recorded : str or None
+        A file with scores; then nothing is compiled.
+    name, criterion : str or None
+        Which judge and which criterion of that file.
+    panel : tuple of str
+        Other judges; the score is the mean or median of those that they give.
+    score : {"mean", "median"}
+        What the scores of a panel come to.
+
+    Raises
+    ------
+    ValueError
+        If fields of two kinds are given.
+    """
+
+    judge: Name = "active-critic"
+    variant: Literal["vanilla", "coarse", "fine"] = "fine"
+    criteria_calls: Literal["joint", "separate"] = "joint"
+    explain: Literal["before", "after", "none"] = "before"
+    answer_tokens: Positive | None = None
+    steps: Text | None = None
+    questions: Text | None = None
+    choose: dict[str, Annotated[Text, BeforeValidator(_spelled)]] = Field(default_factory=dict)
+    rubric: Text | None = None
+    criteria: Literal["inferred", "human", "general"] | None = None
+    inference: Literal["batches", "single"] = "batches"
+    without: Names = ()
+    partial_demos: Switch = False
+    lexical: Switch | None = None
+    role: dict[str, Text] = Field(default_factory=dict)
+    model: Name | None = None
+    recorded: Text | None = None
+    name: Text | None = None
+    criterion: Name | None = None
+    panel: Names = ()
+    score: Literal["mean", "median"] = "mean"
+
+    @property
+    def kind(self) -> Kind:
+        """What there is to do for it."""
+        return "recorded" if self.recorded else "panel" if self.panel else "compiled"
+
+    @model_validator(mode="after")
+    def _is_of_one_kind(self) -> Self:
+        own = _OF_KINDS.get(self.kind, ())
+        others = [one for kind, names in _OF_KINDS.items() if kind != self.kind for one in names]
+        foreign = [
+            name
+            for name in type(self).model_fields
+            if name in self.said and (name in others or (own and name not in own))
+        ]
+        if not foreign:
+            return self
+        if own:
+            what = "scores on record are" if self.kind == "recorded" else "a panel is"
+            raise ValueError(
+                f"{what} said by {', '.join(own)}, and nothing is compiled; leave "
+                f"{', '.join(foreign)} out."
+            )
+        belongs = "recorded" if foreign[0] in _OF_KINDS["recorded"] else "panel"
+        raise ValueError(f"{foreign[0]} belongs to {belongs}; give {belongs}, or leave it out.")
+
+
+class OptimizerSpec(Part):
+    """What is searched for a judge, and how long.
+
+    Parameters
+    ----------
+    optimizer : str or None
+        As for ``compile``; None takes the name it has among the optimizers.
+    demonstrations, rounds, trials, draws, screen, vary_samples
+        As for ``compile``. Judges that show no demonstrations have none.
+    models : tuple of str
+        Models that compete with that of the cell.
+    objective : str or None
+        Another than that of the specification.
+    """
+
+    optimizer: (
+        Literal["random", "protocol", "reflective", "balanced", "miprov2", "simba", "none"] | None
+    ) = None
+    demonstrations: Whole = 3
+    rounds: Positive = 11
+    trials: Positive | None = None
+    draws: Positive = 3
+    screen: Switch = False
+    vary_samples: Switch = False
+    models: Texts = ()
+    objective: Text | None = None
+
+
+class ModelSpec(Part):
+    """A model, and how it is asked. Keys come from the environment.
+
+    Parameters
+    ----------
+    model : str or None
+        ``provider/model`` or ``offline``; None takes the name it has among the models.
+    api_base : str or None
+        Address of an OpenAI-compatible server.
+    concurrency : int
+        Texts judged at the same time.
+    price : str or None
+        Dollars per million tokens, ``IN,OUT``.
+    rpm, tpm : float or None
+        Requests and tokens per minute at most.
+    """
+
+    model: Text | None = None
+    api_base: Text | None = None
+    concurrency: Positive = 32
+    price: Text | None = None
+    rpm: Amount | None = None
+    tpm: Amount | None = None
+
+
+class Budget(Part):
+    """What the whole run may take at most.
+
+    Parameters
+    ----------
+    calls, tokens : int or None
+        At least 1; None is without bound.
+    usd, minutes : float or None
+        Above 0.
+    """
+
+    calls: Positive | None = None
+    tokens: Positive | None = None
+    usd: Amount | None = None
+    minutes: Amount | None = None
+
+
+class Combination(Part):
+    """Cells by their coordinates; what is not named is any.
+
+    Parameters
+    ----------
+    data, target, judge, optimizer, model : tuple of str
+        Names, of which a cell has one.
+    seed : tuple of int
+        Likewise.
+    """
+
+    data: Names = ()
+    target: Names = ()
+    judge: Names = ()
+    optimizer: Names = ()
+    model: Names = ()
+    seed: Annotated[
+        tuple[Whole, ...], BeforeValidator(lambda one: (one,) if isinstance(one, int) else one)
+    ] = ()
+
+    @model_validator(mode="after")
+    def _names_something(self) -> Self:
+        if not self.said:
+            raise ValueError("a combination that names nothing is every cell; name a judge, say.")
+        return self
+
+    def covers(self, coordinates: Mapping[str, Any]) -> bool:
+        """Say whether a cell is among those that this describes.
+
+        Parameters
+        ----------
+        coordinates : mapping of str to (str, int or None)
+            Of the cell, by the names of the fields.
+        """
+        wanted = {name: getattr(self, name) for name in self.said}
+        return all(not own or coordinates[name] in own for name, own in wanted.items())
