@@ -25,6 +25,9 @@ from judgesmith.signatures.scale import Scale
 PROVENANCE = "provenance"
 """The field in which a row of a built benchmark says how it was made."""
 
+MOST_ERRORS = 999
+"""A row that states more than this states nothing: no text has room for them."""
+
 DETAIL = "human_detail"
 """The field in which a row says that only a ``mean`` of its ratings was published."""
 
@@ -206,8 +209,7 @@ def errors_of(dataset: DataSet) -> FloatArray:
     """
     stated = [provenance_of(item).get("n_errors") for item in dataset]
     numbers = [
-        float(one) if isinstance(one, int) and not isinstance(one, bool) and one >= 0 else np.nan
-        for one in stated
+        float(one) if type(one) is int and 0 <= one <= MOST_ERRORS else np.nan for one in stated
     ]
     return np.asarray(numbers, dtype=float)
 

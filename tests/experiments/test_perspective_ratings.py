@@ -98,9 +98,9 @@ def test_what_built_a_benchmark_is_read_from_its_rows_whatever_they_hold():
     data = DataSet(name="toy", items=tuple(items))
     assert builders(data) == {"writer": ("a",), "injector": ("b",)}
     np.testing.assert_equal(errors_of(data), [2, np.nan, np.nan])
-    odd = [{"n_errors": one} for one in (True, -1, "2", 0)]
+    odd = [{"n_errors": one} for one in (True, -1, "2", 10**30, 0)]
     items = [RatedItem(response="", extra={"provenance": one}) for one in odd]
-    np.testing.assert_equal(errors_of(DataSet(name="toy", items=tuple(items))), [np.nan] * 3 + [0])
+    np.testing.assert_equal(errors_of(DataSet(name="toy", items=tuple(items))), [np.nan] * 4 + [0])
 
 
 @pytest.mark.data
