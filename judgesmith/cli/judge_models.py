@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import dspy
 
     from judgesmith.programs.saved import SavedJudge
-    from judgesmith.programs.saved_kinds import AnySaved
+    from judgesmith.programs.saved_kinds import AnySaved, SavedPanel
 
 
 def models_of_all(
@@ -45,7 +45,8 @@ def asked_models(
     saved : saved judge
         Of any kind. Members of a panel ask the model that each was compiled with, unless
         ``--model`` names one for all. Roles of a judge ask the model that it was compiled with
-        unless ``--role`` names another; in a panel under ``--model`` that one, too.
+        unless ``--role`` names another; in a panel under ``--model`` that one, too. A panel's
+        one role is its supervisor.
     choice : ModelChoice
         What the command line says of models.
     run_id : str
@@ -59,10 +60,12 @@ def asked_models(
         If a model cannot be asked, or the judge has no such role.
     """
     from judgesmith.programs.saved import SavedJudge
-    from judgesmith.programs.saved_kinds import SavedHolder
+    from judgesmith.programs.saved_kinds import SavedHolder, SavedPanel
 
     if isinstance(saved, SavedJudge) and (roles or saved.roles):
         return _with_roles(saved, choice, run_id=run_id, roles=roles)
+    if isinstance(saved, SavedPanel) and saved.supervisor is not None and roles:
+        return _with_supervisor(saved, choice, run_id=run_id, roles=roles)
     if roles:
         raise OptionError(
             "roles are of one judge, and this one holds others; name models for all with --model.",
@@ -97,3 +100,26 @@ def _with_roles(
     for name, lm in lms.items():
         choice.check_key(lm, option="--model" if name == main else ROLE)
     return saved.asking(asked, lms), list(lms.values())
+
+
+def _with_supervisor(
+    saved: SavedPanel, choice: ModelChoice, *, run_id: str, roles: Sequence[str]
+) -> tuple[SavedPanel, list[dspy.LM]]:
+    """Return a panel whose supervisor asks the model that is named."""
+    given = roles_of(roles)
+    if unknown := set(given) - {"supervisor"}:
+        raise OptionError(
+            f"a panel has no role {min(unknown)[:80]!r}; name its supervisor, or models for all "
+            "with --model.",
+            option=ROLE,
+        )
+    name = given["supervisor"]
+    known = list(dict.fromkeys(m for one in saved.asked for m in saved.members[one].models))
+    asked = known if choice.model_name is None else [choice.model_name]
+    names = list(dict.fromkeys((*asked, name)))
+    lms = dict(zip(names, choice.lms(*names[1:], default=names[0], run_id=run_id), strict=True))
+    for one, lm in lms.items():
+        choice.check_key(lm, option=ROLE if one == name else "--model")
+    alone = choice.model_name is not None
+    members = {one: lms[asked[0]] if alone else lms[one] for one in known}
+    return saved.with_models(members).supervised_by(lms[name]), list(lms.values())

@@ -44,10 +44,13 @@ class Merged:
         The error.
     members : tuple of str
         Whose annotations it rests on, in the panel's order.
+    numbers : tuple of int
+        Of these annotations.
     """
 
     error: ErrorSpan
     members: tuple[str, ...]
+    numbers: tuple[int, ...]
 
 
 def span_of(error: ErrorSpan) -> tuple[int, int] | None:

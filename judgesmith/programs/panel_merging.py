@@ -104,7 +104,8 @@ def merged_error(
         criterion=aspects.pop() if len(aspects) == 1 else "",
     )
     members = tuple(dict.fromkeys(one.member for one in ordered))
-    return Merged(error=error, members=members)
+    numbers = tuple(one.number for one in ordered)
+    return Merged(error=error, members=members, numbers=numbers)
 
 
 def most_severe(merged: Sequence[Merged], most: int) -> list[Merged]:

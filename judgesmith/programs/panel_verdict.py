@@ -164,6 +164,10 @@ def _notes(merged: Sequence[tuple[Aspect, Merging]]) -> list[Note]:
             entries = "entry was" if one.n_dropped == 1 else "entries were"
             text = f"{one.n_dropped} {entries} dropped: in no place that an annotator points at."
             found.append(Note(kind="left out", about=f"supervisor/{aspect.about}", text=text))
+        kept = {number for error in one.merged for number in error.numbers}
+        if n := len({a.number for a in aspect.annotations} - kept):
+            text = f"{n} annotation{' is' if n == 1 else 's are'} in no entry of the list."
+            found.append(Note(kind="left out", about=f"supervisor/{aspect.about}", text=text))
     return found
 
 

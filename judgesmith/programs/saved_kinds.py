@@ -153,6 +153,7 @@ class SavedPanel(SavedHolder):
     weights: PanelWeights
     rules: PanelRules | None = None
     supervisor: SavedSupervisor | None = None
+    _supervisor_lm: Any = PrivateAttr(default=None)
 
     @model_validator(mode="after")
     def _weighs_its_members(self) -> Self:
@@ -199,11 +200,17 @@ class SavedPanel(SavedHolder):
             return super().bound_to(lm)
         scales = {name: one.scale for name, one in self.members.items()}
         own = self.supervisor
-        return AnnotatorsAsker(
-            self._askers(lm),
-            Concluding(weights=self.weights, rules=self.rules, scales=scales),
-            None if own is None else Asker.of(own, self._lms.get(own.model, lm)),
-        )
+        supervising = None
+        if own is not None:
+            supervising = Asker.of(own, self._supervisor_lm or self._lms.get(own.model, lm))
+        concluding = Concluding(weights=self.weights, rules=self.rules, scales=scales)
+        return AnnotatorsAsker(self._askers(lm), concluding, supervising)
+
+    def supervised_by(self, lm: dspy.LM) -> Self:
+        """Return the same panel, whose supervisor asks another model than it was made with."""
+        other = self.model_copy()
+        other._supervisor_lm = lm
+        return other
 
     def asked_questions(self) -> Iterator[tuple[str, Template]]:
         """Yield every question of every member under its name, and the supervisor's."""

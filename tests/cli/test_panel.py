@@ -168,6 +168,11 @@ def test_a_supervisor_of_another_model_asks_that_one(run, judges, folder, server
     assert load_saved(folder / "panel").models == ("offline", "openai/m")
     served = ["--model", "openai/n", *named]
     assert made(run, judges, *served, "--dry-run").json["calls"] > 0
+    role = ["--role", "supervisor=offline"]
+    done = run("score", "panel", "rated.jsonl", "-o", "scores.jsonl", *role)
+    assert done.status == 0, done.err  # the server is not asked, which no option names
+    done = run("score", "panel", "rated.jsonl", "-o", "o.jsonl", "--role", "writer=offline")
+    assert (done.status, "a panel has no role 'writer'" in done.err) == (2, True)
 
 
 def test_more_judges_than_have_subsets_are_refused(run, judges, folder):

@@ -118,7 +118,11 @@ def test_what_the_supervisor_makes_up_is_dropped_and_counted():
     )
     found = said_of(panel)
     assert (texts(found), found.n_dropped, len(engine.asked)) == ([("ten", 4)], 1, 1)
-    assert [note.about for note in found.notes] == ["eve/overall", "supervisor/overall"]
+    assert [note.about for note in found.notes] == ["eve/overall", *["supervisor/overall"] * 2]
+    assert [note.text for note in found.notes[1:]] == [
+        "1 entry was dropped: in no place that an annotator points at.",
+        "3 annotations are in no entry of the list.",
+    ]
     assert '"annotator": "C"' not in engine.asked[0]
     assert "balloon" not in engine.asked[0]
     assert len(found.calls) == 1
