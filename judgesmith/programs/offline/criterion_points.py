@@ -44,7 +44,9 @@ def criterion_points(fields: Fields, name: str) -> CriterionPoints:
     said = _CRITERION.match(fields.get("criterion") or "")
     called, meaning = said.groups() if said else ("quality", "")
     family = family_of(called, _ENDS.sub("", meaning))
-    features = lexical_features(fields.get("source") or "", fields.get("context"), text)
+    # A text that is shown alone is its own material: nothing in it is without support.
+    source = fields.get("source") if "source" in fields else text
+    features = lexical_features(source or "", fields.get("context"), text)
     if not any(map(str.isalnum, text)):
         mean, spread, words = 0.0, 1.0, "The response is empty."
     else:
