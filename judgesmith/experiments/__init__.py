@@ -18,11 +18,18 @@ if TYPE_CHECKING:
     from judgesmith.experiments.describing import Description, describe
     from judgesmith.experiments.discerned import Discerned
     from judgesmith.experiments.discerning import discern
+    from judgesmith.experiments.direct_comparison import DirectComparison, compare_directly
     from judgesmith.experiments.evaluating import Evaluation, evaluate_judge, evaluate_scores
     from judgesmith.experiments.inferring import InferenceRun, Inferred, infer_rubric
     from judgesmith.experiments.originals import originals_of
     from judgesmith.experiments.panel_rows import PanelSettings
     from judgesmith.experiments.panelling import LearnedPanel, learn_panel
+    from judgesmith.experiments.perspective_scores import recorded_by_criterion
+    from judgesmith.experiments.perspectives import (
+        PerspectiveReport,
+        perspective_of_judge,
+        perspective_of_scores,
+    )
     from judgesmith.experiments.perturbed_rows import versions_of
     from judgesmith.experiments.perturbed_set import PerturbedSet
     from judgesmith.experiments.perturbing import Changes, perturb_texts, write_perturbed
@@ -46,6 +53,7 @@ __all__ = [
     "DataError",
     "DataSet",
     "Description",
+    "DirectComparison",
     "Discerned",
     "Evaluation",
     "InferenceRun",
@@ -53,12 +61,14 @@ __all__ = [
     "LearnedPanel",
     "PairedAnswers",
     "PanelSettings",
+    "PerspectiveReport",
     "PerturbedSet",
     "PreferenceEvaluation",
     "Problem",
     "Targets",
     "ablation",
     "calibrate_judge",
+    "compare_directly",
     "compare_judges",
     "compile_judge",
     "describe",
@@ -70,10 +80,13 @@ __all__ = [
     "judged_versions",
     "learn_panel",
     "originals_of",
+    "perspective_of_judge",
+    "perspective_of_scores",
     "perturb_texts",
     "read_items",
     "read_recorded",
     "read_scores",
+    "recorded_by_criterion",
     "recorded_versions",
     "score_file",
     "stream_items",
@@ -94,6 +107,7 @@ __getattr__ = front_door(
         "DataError": "judgesmith.experiments.problems:DataError",
         "DataSet": "judgesmith.experiments.dataset:DataSet",
         "Description": "judgesmith.experiments.describing:Description",
+        "DirectComparison": "judgesmith.experiments.direct_comparison:DirectComparison",
         "Discerned": "judgesmith.experiments.discerned:Discerned",
         "Evaluation": "judgesmith.experiments.evaluating:Evaluation",
         "InferenceRun": "judgesmith.experiments.inferring:InferenceRun",
@@ -101,12 +115,14 @@ __getattr__ = front_door(
         "LearnedPanel": "judgesmith.experiments.panelling:LearnedPanel",
         "PairedAnswers": "judgesmith.experiments.recorded_pairs:PairedAnswers",
         "PanelSettings": "judgesmith.experiments.panel_rows:PanelSettings",
+        "PerspectiveReport": "judgesmith.experiments.perspectives:PerspectiveReport",
         "PerturbedSet": "judgesmith.experiments.perturbed_set:PerturbedSet",
         "PreferenceEvaluation": "judgesmith.experiments.preferring:PreferenceEvaluation",
         "Problem": "judgesmith.experiments.problems:Problem",
         "Targets": "judgesmith.experiments.targets:Targets",
         "ablation": "judgesmith.experiments.ablation_table:ablation",
         "calibrate_judge": "judgesmith.experiments.calibrating:calibrate_judge",
+        "compare_directly": "judgesmith.experiments.direct_comparison:compare_directly",
         "compare_judges": "judgesmith.experiments.comparing:compare_judges",
         "compile_judge": "judgesmith.experiments.compiling:compile_judge",
         "describe": "judgesmith.experiments.describing:describe",
@@ -118,10 +134,13 @@ __getattr__ = front_door(
         "judged_versions": "judgesmith.experiments.version_scores:judged_versions",
         "learn_panel": "judgesmith.experiments.panelling:learn_panel",
         "originals_of": "judgesmith.experiments.originals:originals_of",
+        "perspective_of_judge": "judgesmith.experiments.perspectives:perspective_of_judge",
+        "perspective_of_scores": "judgesmith.experiments.perspectives:perspective_of_scores",
         "perturb_texts": "judgesmith.experiments.perturbing:perturb_texts",
         "read_items": "judgesmith.experiments.reading:read_items",
         "read_recorded": "judgesmith.experiments.score_files:read_recorded",
         "read_scores": "judgesmith.experiments.score_files:read_scores",
+        "recorded_by_criterion": "judgesmith.experiments.perspective_scores:recorded_by_criterion",
         "recorded_versions": "judgesmith.experiments.version_scores:recorded_versions",
         "score_file": "judgesmith.experiments.scoring:score_file",
         "stream_items": "judgesmith.experiments.reading:stream_items",
