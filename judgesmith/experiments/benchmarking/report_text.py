@@ -247,7 +247,8 @@ def _markdown(table: ReportTable) -> list[str]:
     return [line(table.header), f"|{' --- |' * len(table.header)}", *map(line, table.rows)]
 
 
-_MARKS = re.compile(r"([\\`*_\[\]|#])")
+# An interval is no link, and an underscore within a word no emphasis.
+_MARKS = re.compile(r"\[-?[\d.]+, -?[\d.]+\]|[\\`*\[\]|#]|(?<!\w)_|_(?!\w)")
 
 
 def _plain(text: str) -> str:
@@ -255,7 +256,8 @@ def _plain(text: str) -> str:
 
     Examples
     --------
-    >>> _plain("a|b <b>\n*c*")
-    'a\\|b &lt;b&gt; \\*c\\*'
+    >>> _plain("a|b <b>\n*c* _d_ e_f"), _plain("[a](b) [0.1, 0.2]")
+    ('a\\|b &lt;b&gt; \\*c\\* \\_d\\_ e_f', '\\[a\\](b) [0.1, 0.2]')
     """
-    return _MARKS.sub(r"\\\1", html.escape(" ".join(text.split()), quote=False))
+    escaped = html.escape(" ".join(text.split()), quote=False)
+    return _MARKS.sub(lambda one: one[0] if len(one[0]) > 1 else f"\\{one[0]}", escaped)
