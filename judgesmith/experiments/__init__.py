@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from judgesmith.experiments.compiling import Compiled, compile_judge
     from judgesmith.experiments.dataset import DataSet
     from judgesmith.experiments.describing import Description, describe
+    from judgesmith.experiments.direct_comparison import DirectComparison, compare_directly
     from judgesmith.experiments.discerned import Discerned
     from judgesmith.experiments.discerning import discern
-    from judgesmith.experiments.direct_comparison import DirectComparison, compare_directly
     from judgesmith.experiments.evaluating import Evaluation, evaluate_judge, evaluate_scores
     from judgesmith.experiments.inferring import InferenceRun, Inferred, infer_rubric
     from judgesmith.experiments.originals import originals_of
