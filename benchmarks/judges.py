@@ -62,6 +62,7 @@ class Row:
         return f"`{self.family}`{self.about and ', '}{self.about}"
 
 
+_NUMBERS = {"answers": "1..5", "severity": "words"}
 _BY_WEIGHTS = ("bertscore",) if os.environ.get(PLACES) else ()
 
 ROWS = (
@@ -82,6 +83,9 @@ ROWS = (
     Row(family="prometheus"),
     Row(family="themis"),
     Row(family="auto-j"),
+    Row(family="annotator"),
+    Row(family="annotator", about="1 to 5, severity in words", choices=_NUMBERS),
+    Row(family="annotator", about="without rules", choices={"rules": "off"}),
     Row(family="gptscore", choices={"asks": "criteria"}),
     Row(family="exemplar", about="5 levels", choices={"asks": "criteria"}),
     Row(family="exemplar", about="9 levels", choices={"asks": "criteria", "levels": 9}),
