@@ -8,10 +8,11 @@ from judgesmith.experiments.evaluating import evaluate_judge
 from judgesmith.experiments.panel_estimate import estimate_judging, estimate_panel
 from judgesmith.experiments.panel_rows import PanelSettings, panel_parts
 from judgesmith.experiments.panelling import learn_panel
-from judgesmith.programs import ActiveCritic, Direct, SavedJudge
+from judgesmith.programs import ActiveCritic, Direct, SavedJudge, SavedPanel
 from judgesmith.programs.models import model, stack_of
 from judgesmith.programs.panel import PanelJudgement
 from judgesmith.signatures import Scale
+from judgesmith.signatures.panel_weights import PanelWeights
 
 
 @pytest.fixture(scope="module")
@@ -139,26 +140,22 @@ def test_one_judge_under_two_names_is_refused(data, members):
         learn_panel(twice, data)
 
 
-@pytest.mark.parametrize("score", ["mean", "median"])
-def test_the_score_may_be_plain_and_who_merges_errors_is_part_of_what_is_saved(
-    data, members, score
-):
-    settings = PanelSettings(score=score, supervisor="offline", outliers="none")
-    found = learn_panel(members, data, settings)
-    saved = found.saved
-    assert saved.weights.weights == (0.5, 0.5)
-    assert saved.weights.middle == score
+def test_the_score_may_be_plain_and_who_merges_errors_is_part_of_what_is_saved(data, members):
+    settings = PanelSettings(score="median", supervisor="offline", outliers="none")
+    saved = learn_panel(members, data, settings).saved
+    assert (saved.weights.weights, saved.weights.middle) == ((0.5, 0.5), "median")
     assert saved.rules.outliers == "none"
     assert saved.supervisor.model == "offline"
     assert saved.history == ()
     assert all(one.judgement.merged_by == "nobody" for one in saved.golden)
-    assert learn_panel(members, data, PanelSettings(supervisor="rule")).saved.supervisor is None
+    assert list(PanelSettings(supervisor="rule").merging) == ["rules"]
 
 
 def test_subsets_are_told_without_a_single_further_question(data, members):
     def calls(**settings):
         lm = model("offline", ledger=None)
-        found = learn_panel(members, data, PanelSettings(texts=False, **settings), lm=lm)
+        own = PanelSettings(holdout=0, score="mean", **settings)
+        found = learn_panel(members, data.subset(range(40, 80)), own, lm=lm)
         return stack_of(lm).spent.calls, found
 
     plain, without = calls()
@@ -172,7 +169,7 @@ def test_subsets_are_told_without_a_single_further_question(data, members):
     }
     kept = [one for one in found.saved.history if one["stage"] == "subset"]
     assert [tuple(one["members"]) for one in kept] == [one.members for one in found.subsets.subsets]
-    assert found.subsets.n == found.saved.rows["heldout"]
+    assert found.subsets.n == found.saved.rows["select"]
 
 
 def test_settings_that_are_new_change_the_run_and_old_ones_are_known(data, members):
@@ -197,7 +194,10 @@ def test_a_supervisor_counts_in_what_is_expected_at_most(data, members):
 
 
 def test_judging_by_a_supervised_panel_counts_the_supervisor_for_every_text(data, members):
-    panel = learn_panel(members, data, PanelSettings(supervisor="offline", score="mean")).saved
+    weights = PanelWeights.equal({name: one.scale for name, one in members.items()})
+    merging = PanelSettings(supervisor="offline").merging
+    facts = {"target": "overall", "human_scale": Scale(low=1, high=5)}
+    panel = SavedPanel(members=members, weights=weights, **merging, **facts)
     lm = model("offline", ledger=None)
     with_it = estimate_judging([panel], data.items[:4], {}, lm)
     without = estimate_judging(list(members.values()), data.items[:4], {}, lm)
