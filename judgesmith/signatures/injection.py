@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
+from itertools import accumulate
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -136,7 +138,8 @@ def with_error(
     changed = edited(target.text, edits)
     if not edits or changed == target.text:
         return "unchanged"
-    if any(touches(edit, span) for edit in edits for one in target.errors for span in one.spans):
+    ends = [edit.end for edit in edits]
+    if any(_is_touched(span, edits, ends) for one in target.errors for span in one.spans):
         return EARLIER_TOUCHED
     new = InjectedError(
         sub_aspect=sub_aspect,
@@ -145,9 +148,14 @@ def with_error(
         removed=tuple(target.text[edit.start : edit.end] for edit in edits),
         explanation=explanation,
     )
+    shifts = [0, *accumulate(len(edit.text) - (edit.end - edit.start) for edit in edits)]
+
+    def moved(span: Span) -> Span:
+        by = shifts[bisect_right(ends, span[0])]
+        return span[0] + by, span[1] + by
+
     kept = tuple(
-        one.model_copy(update={"spans": tuple(_moved(span, edits) for span in one.spans)})
-        for one in target.errors
+        one.model_copy(update={"spans": tuple(map(moved, one.spans))}) for one in target.errors
     )
     return Target(text=changed, errors=(*kept, new))
 
@@ -172,6 +180,11 @@ def touches(edit: Edit, span: Span) -> bool:
     return edit.start < end and start < edit.end
 
 
-def _moved(span: Span, edits: Sequence[Edit]) -> Span:
-    by = sum(len(edit.text) - (edit.end - edit.start) for edit in edits if edit.end <= span[0])
-    return span[0] + by, span[1] + by
+def _is_touched(span: Span, edits: Sequence[Edit], ends: Sequence[int]) -> bool:
+    """Say whether any of several edits, in order and apart, touches a span."""
+    for edit in edits[bisect_left(ends, span[0]) :]:
+        if edit.start > span[1]:
+            return False
+        if touches(edit, span):
+            return True
+    return False

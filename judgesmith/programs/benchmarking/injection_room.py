@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 from functools import cached_property
 from random import Random
 
+from judgesmith.programs.benchmarking.taken_places import TakenPlaces
 from judgesmith.programs.perturbing.case import Case, Change, drawn_order
 from judgesmith.programs.perturbing.donors import Donors
 from judgesmith.programs.perturbing.passage import Passage, Span
-from judgesmith.signatures.injection import Target, touches
-from judgesmith.signatures.perturbation import Edit
+from judgesmith.signatures.injection import Target
 from judgesmith.signatures.rated import RatedItem
 
 
@@ -79,10 +80,9 @@ class Room:
         return self.case.rng
 
     @cached_property
-    def taken(self) -> tuple[Span, ...]:
+    def taken(self) -> TakenPlaces:
         """Where errors stand, by themselves and with the words that they stand in or next to."""
-        both = (one for span in self._spans for one in (span, self._widened(span)))
-        return tuple(dict.fromkeys(both))
+        return TakenPlaces(one for span in self._spans for one in (span, self._widened(span)))
 
     @cached_property
     def words(self) -> list[Span]:
@@ -94,46 +94,55 @@ class Room:
         """The sentences in which there is no error, in order."""
         return [sentence for sentence in self.passage.sentences if self.is_free(*sentence)]
 
+    @cached_property
+    def starts_of_sentences(self) -> frozenset[int]:
+        """Where sentences begin."""
+        return frozenset(start for start, _ in self.passage.sentences)
+
     def shown(self, span: Span) -> str:
         """Return what stands at a span."""
         return self.passage.shown(span)
 
     def is_free(self, start: int, end: int) -> bool:
         """Say whether a place is apart from all errors; an empty one, not beside any either."""
-        return not any(_meets(start, end, *span) for span in self.taken)
+        return not self.taken.meets(start, end)
 
     def holds(self, changes: Iterable[Change]) -> bool:
         """Say whether all changes keep apart from all errors."""
-        edits = [Edit(start=start, end=end, text=put) for start, end, put in changes]
-        return not any(touches(edit, span) for edit in edits for span in self.taken)
+        return not any(map(self.taken.is_met_by, changes))
 
     def n_words_taken(self, changes: Iterable[Change]) -> int:
         """Return how many free words changes take away or put elsewhere."""
-        spans = [(start, end) for start, end, _ in changes if start < end]
-        return sum(any(_meets(*word, *span) for span in spans) for word in self.words)
+        gone = TakenPlaces((start, end) for start, end, _ in changes if start < end)
+        return sum(gone.meets(*word) for word in self.words)
 
     def runs(self, n: int) -> Iterator[tuple[Span, ...]]:
         """Yield ``n`` free words that follow each other in one sentence, in random order."""
-        words, ends = self.passage.words, self._ends_of_sentences
+        words = self.passage.words
         for first in drawn_order(max(0, len(words) - n + 1), self.rng):
             start, end = words[first][0], words[first + n - 1][1]
-            if self.is_free(start, end) and not any(start < one < end for one in ends):
+            if self.is_free(start, end) and not self._is_cut(start, end):
                 yield tuple(words[first : first + n])
 
     @cached_property
     def _ends_of_sentences(self) -> list[int]:
         return [end for _, end in self.passage.sentences]
 
+    def _is_cut(self, start: int, end: int) -> bool:
+        """Say whether a sentence ends within a span."""
+        ends = self._ends_of_sentences
+        place = bisect_left(ends, start + 1)
+        return place < len(ends) and ends[place] < end
+
+    @cached_property
+    def _ends_of_words(self) -> list[int]:
+        return [end for _, end in self.passage.words]
+
     def _widened(self, span: Span) -> Span:
         start, end = span
-        touched = [word for word in self.passage.words if word[0] <= end and start <= word[1]]
-        return (
-            min([start, *(first for first, _ in touched)]),
-            max([end, *(last for _, last in touched)]),
-        )
-
-
-def _meets(start: int, end: int, first: int, last: int) -> bool:
-    if start == end or first == last:
-        return start <= last and first <= end
-    return start < last and first < end
+        words = self.passage.words
+        first = bisect_left(self._ends_of_words, start)
+        last = bisect_left(words, (end + 1, 0))
+        if first >= last:
+            return span
+        return min(start, words[first][0]), max(end, words[last - 1][1])

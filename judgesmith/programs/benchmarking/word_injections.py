@@ -136,7 +136,7 @@ def unclear_reference(room: Room) -> Found:
     for start, end in names_and_numbers(room.passage, room.case.item.source):
         if room.text[start].isdigit() or room.text[end : end + 1] in ("'", "\u2019"):
             continue
-        opens = any(start == first for first, _ in room.passage.sentences)
+        opens = start in room.starts_of_sentences
         put = ("they", "it", "this one")[room.rng.randrange(3)]
         changes.append((start, end, put.capitalize() if opens else put))
     return _one_of(room, changes) if changes else Skipped(reason="no name")
@@ -217,7 +217,7 @@ def _vague(room: Room, span: Span) -> str:
     if said[0].isdigit():
         return "some"
     put = _VAGUE_NAMES[room.rng.randrange(len(_VAGUE_NAMES))]
-    opens = any(span[0] == first for first, _ in room.passage.sentences)
+    opens = span[0] in room.starts_of_sentences
     return put.capitalize() if opens else put
 
 
