@@ -20,7 +20,7 @@ from pathlib import Path
 import numpy as np
 
 from judgesmith.experiments import DataSet, stream_items
-from judgesmith.experiments.errors_reading import (
+from judgesmith.experiments.errors_found import (
     FoundErrors,
     TextErrors,
     distinct_errors,

@@ -17,7 +17,7 @@ from judgesmith.cli.tables import print_table
 
 if TYPE_CHECKING:
     from judgesmith.experiments import DataSet
-    from judgesmith.experiments.errors_reading import FoundErrors, TextErrors
+    from judgesmith.experiments.errors_found import FoundErrors, TextErrors
     from judgesmith.experiments.errors_summary import ErrorTotals
     from judgesmith.experiments.span_evaluation import SpanEvaluation
 
@@ -86,6 +86,7 @@ def _evaluation_options(command: Command) -> Command:
 @click.argument("scores")
 @click.argument("data")
 @map_option
+@click.option("--member", metavar="NAME", help="Of a panel, whose own errors are meant.")
 @_reading_options
 @_evaluation_options
 @seed_option("Of the intervals.")
@@ -95,6 +96,7 @@ def command(
     scores: str,
     data: str,
     columns: str | None,
+    member: str | None,
     output: str | None,
     n_rows: int | None,
     start: int,
@@ -121,7 +123,7 @@ def command(
     path, _ = _scores(scores)
     place = None if output is None else _page_place(output, str(path), data, force=force)
     dataset = texts_in(data, columns)
-    found = found_in(scores, dataset)
+    found = found_in(scores, dataset, member=member)
     settings = SpanSettings(overlap=overlap, major=major)
     rng = np.random.default_rng(seed)
     evaluation, unheld = _evaluated(found, dataset, gold, settings, rng, data)
@@ -179,13 +181,13 @@ def _page_place(output: str, *read: str, force: bool) -> Path:
     return place
 
 
-def found_in(scores: str, dataset: DataSet) -> FoundErrors:
+def found_in(scores: str, dataset: DataSet, *, member: str | None = None) -> FoundErrors:
     """Return the errors in the file that SCORES names, beside the texts of DATA."""
     from judgesmith.experiments.errors_reading import read_errors
 
     path, judge = _scores(scores)
     with blaming(str(path)):
-        return read_errors(path, dataset, judge=judge)
+        return read_errors(path, dataset, judge=judge, member=member)
 
 
 def _evaluated(

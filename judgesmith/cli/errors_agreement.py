@@ -32,10 +32,10 @@ def print_evaluation(found: SpanEvaluation) -> None:
         print_table(
             "Controls, which make no text worse: the share of them that is marked (less is better)",
             [
-                [kind.kind.name, *_of_kind(kind.places.characters, "recall"), _marks(kind)]
+                [kind.kind.name, *_of_kind(kind.new.characters, "recall"), _marks(kind)]
                 for kind in controls
             ],
-            header=["change", "texts", "characters", "errors marked"],
+            header=["change", "texts", "characters", "new errors"],
         )
     if found.counts is not None:
         _print_counts(found.counts)
@@ -96,7 +96,7 @@ def _of_kind(found: SpanAgreement, rate: str) -> list[str]:
 
 
 def _marks(kind: KindAgreement) -> str:
-    return f"{kind.places.pairs.predicted:g}"
+    return f"{kind.new.pairs.predicted:g}"
 
 
 def _print_counts(found: ErrorCounts) -> None:

@@ -15,8 +15,8 @@ from judgesmith.cli.printing import counted, say, say_under, say_wrapped, shorte
 if TYPE_CHECKING:
     from rich.text import Text
 
+    from judgesmith.experiments.errors_found import TextErrors
     from judgesmith.experiments.errors_marks import Numbered
-    from judgesmith.experiments.errors_reading import TextErrors
 
 _AROUND = 400  # characters shown on either side of a mark
 _STYLES = {
@@ -43,7 +43,7 @@ def print_texts(texts: Sequence[TextErrors]) -> None:
         say_wrapped(_heading(text), hang=2)
         console.print(_marked(text.item.response, errors))
         for one in errors:
-            _print_error(one, text.item.response)
+            _print_error(one, text.item.response, text.finders.get(one.error, ()))
         if more := len(every) - len(errors):
             say(f"  and {counted(more, 'more error')}, which are not shown")
         for note in text.notes:
@@ -79,7 +79,7 @@ def _marked(response: str, errors: Sequence[Numbered]) -> Text:
     return drawn
 
 
-def _print_error(one: Numbered, response: str) -> None:
+def _print_error(one: Numbered, response: str, finders: Sequence[str]) -> None:
     from judgesmith.experiments.errors_marks import place_text, quoted_otherwise
     from judgesmith.experiments.errors_severity import severity_text
 
@@ -87,6 +87,8 @@ def _print_error(one: Numbered, response: str) -> None:
     about = [severity_text(error.severity), place_text(error)]
     if one.criteria:
         about.append(f"about {', '.join(shortened(name, 40) for name in one.criteria)}")
+    if finders:
+        about.append(f"found by {', '.join(shortened(name, 40) for name in finders)}")
     say_wrapped(f"  {one.number} {'; '.join(about)}", hang=4)
     if quoted := quoted_otherwise(error, response):
         say_under("quoted", shortened(quoted, 300), indent=4)

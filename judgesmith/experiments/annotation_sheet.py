@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 
 from judgesmith.experiments.annotation_form import COLUMNS, LABELLED
+from judgesmith.experiments.errors_found import FoundErrors, TextErrors
 from judgesmith.experiments.errors_marks import MOST, Numbered, numbered, pieces, place_text
-from judgesmith.experiments.errors_reading import FoundErrors, TextErrors
 from judgesmith.experiments.errors_severity import severity_text
 from judgesmith.experiments.explanation_form import RowId, part_mark
 from judgesmith.experiments.sheet_files import digest_of, sheet_place, write_cells

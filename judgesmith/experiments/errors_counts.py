@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from judgesmith.experiments.errors_reading import TextErrors, distinct_errors
+from judgesmith.experiments.errors_found import TextErrors, distinct_errors
 from judgesmith.experiments.errors_severity import is_major
 from judgesmith.metrics import (
     Estimate,

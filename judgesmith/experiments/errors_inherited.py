@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from judgesmith.experiments.errors_reading import TextErrors
+from judgesmith.experiments.errors_found import TextErrors
 from judgesmith.signatures.judgement import ErrorSpan
 from judgesmith.signatures.perturbation import Perturbed
 
@@ -58,7 +58,7 @@ def new_errors(
         before = place and _before(place, made)
         if before is None or not any(_share(before, one) >= overlap for one in known):
             kept.append(error)
-    return replace(version, errors=tuple(kept))
+    return replace(version, errors=tuple(kept), support=())
 
 
 def _place(error: ErrorSpan) -> Place | None:

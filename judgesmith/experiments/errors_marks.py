@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from judgesmith.experiments.errors_reading import distinct_errors
+from judgesmith.experiments.errors_found import distinct_errors
 from judgesmith.signatures.judgement import ErrorSpan
 
 MOST = 50

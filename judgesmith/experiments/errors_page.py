@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from judgesmith.drafts import draft_beside, put, write_synced
+from judgesmith.experiments.errors_found import TextErrors
 from judgesmith.experiments.errors_marks import (
     MOST,
     Numbered,
@@ -15,7 +16,6 @@ from judgesmith.experiments.errors_marks import (
     place_text,
     quoted_otherwise,
 )
-from judgesmith.experiments.errors_reading import TextErrors
 from judgesmith.experiments.errors_severity import Grade, grade_of, severity_text
 from judgesmith.experiments.errors_style import STYLE
 from judgesmith.experiments.errors_summary import GRADES, ErrorTotals
@@ -179,9 +179,7 @@ def _listed(
     elif not errors:
         yield element("p", "No errors.", class_="soft")
     else:
-        yield element(
-            "ol", *(_entry(one, text.item.response, mark) for one in errors), class_="errors"
-        )
+        yield element("ol", *(_entry(one, text, mark) for one in errors), class_="errors")
     if n_more:
         yield element("p", f"And {n_more} more, which are not shown.", class_="soft")
     for note in text.notes[:_CRITERIA]:
@@ -191,7 +189,7 @@ def _listed(
         yield element("details", element("summary", "The judge on the whole"), words)
 
 
-def _entry(one: Numbered, response: str, mark: str) -> Markup:
+def _entry(one: Numbered, text: TextErrors, mark: str) -> Markup:
     error, grade = one.error, grade_of(one.error.severity)
     number: Markup = element("strong", f"{one.number}")
     if error.start is not None:
@@ -200,6 +198,9 @@ def _entry(one: Numbered, response: str, mark: str) -> Markup:
     about: list[str] = [place_text(error)]
     for name in one.criteria[:_CRITERIA]:
         about += [" · ", element("bdi", name[:_NAME])]
+    if finders := text.finders.get(error, ()):
+        names = ", ".join(name[:_NAME] for name in finders[:_CRITERIA])
+        about += [" · found by ", element("bdi", names)]
     parts = [
         element(
             "p",
@@ -208,7 +209,7 @@ def _entry(one: Numbered, response: str, mark: str) -> Markup:
             element("span", *about, class_="soft"),
         )
     ]
-    if quoted := quoted_otherwise(error, response):
+    if quoted := quoted_otherwise(error, text.item.response):
         parts.append(element("p", "Quoted: ", element("q", _cut(quoted, _QUOTED), dir="auto")))
     if error.explanation.strip():
         parts.append(element("p", _cut(error.explanation, _WORDS), dir="auto"))

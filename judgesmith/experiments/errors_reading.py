@@ -1,16 +1,18 @@
-"""The errors that a judge found in texts, read from a file of scores and laid beside the texts."""
+"""The errors that a judge found in texts, as a file of scores states them."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
 
 from judgesmith.experiments.dataset import DataSet
+from judgesmith.experiments.errors_found import FoundErrors, TextErrors
+from judgesmith.experiments.errors_member import rows_of_member
 from judgesmith.experiments.problems import DataError, Problem, shown
 from judgesmith.experiments.score_files import NO_ROW
 from judgesmith.experiments.score_matching import (
@@ -19,92 +21,20 @@ from judgesmith.experiments.score_matching import (
     nothing_in_common,
     placed_rows,
 )
-from judgesmith.experiments.score_rows import Criteria, given_in, key_of, only_one, same_kind
-from judgesmith.signatures.judgement import ErrorSpan, Judgement
+from judgesmith.experiments.score_rows import (
+    Criteria,
+    given_in,
+    key_of,
+    only_one,
+    same_kind,
+)
+from judgesmith.signatures.judgement import ErrorSpan
 from judgesmith.signatures.rated import RatedItem
 
 
-@dataclass(frozen=True, kw_only=True)
-class TextErrors:
-    """A text and what a judge says is wrong with it.
-
-    Attributes
-    ----------
-    item : RatedItem
-        The text.
-    errors : tuple of ErrorSpan or None
-        In the judge's order; None where it gave no answer that could be read.
-    score : float or None
-        Its score of the whole, in points of its own scale.
-    explanation : str
-        Its words for the whole.
-    criteria : mapping of str to CriterionScore
-        Its scores on criteria, from 0 to 100.
-    notes : tuple of str
-        What is to be known of its judgement, such as that the score contradicts the errors.
-    problem : str or None
-        Why there is no score.
-    """
-
-    item: RatedItem
-    errors: tuple[ErrorSpan, ...] | None
-    score: float | None = None
-    explanation: str = ""
-    criteria: Criteria = field(default_factory=dict)
-    notes: tuple[str, ...] = ()
-    problem: str | None = None
-
-    @property
-    def source(self) -> str:
-        """What tells its source from others: intervals draw sources."""
-        return self.item.source_id or self.item.source
-
-
-@dataclass(frozen=True, kw_only=True)
-class FoundErrors:
-    """What a judge found in every text of a set.
-
-    Attributes
-    ----------
-    label : str
-        What the errors come from, for tables.
-    texts : tuple of TextErrors
-        One per item, in the order of the set.
-    n_unused : int
-        Rows of the file that belong to no item.
-    """
-
-    label: str
-    texts: tuple[TextErrors, ...]
-    n_unused: int
-
-    @property
-    def n_unscored(self) -> int:
-        """Texts without an answer that could be read."""
-        return sum(text.errors is None for text in self.texts)
-
-
-def distinct_errors(errors: Sequence[ErrorSpan]) -> dict[ErrorSpan, tuple[str, ...]]:
-    """Return each error without its criterion, and the criteria that it offends, in order.
-
-    An annotator that is asked about each criterion may state the same error on several.
-
-    Examples
-    --------
-    >>> errors = [ErrorSpan(text="b", criterion=name) for name in "xy"]
-    >>> [(error.text, criteria) for error, criteria in distinct_errors(errors).items()]
-    [('b', ('x', 'y'))]
-    """
-    found: dict[ErrorSpan, tuple[str, ...]] = {}
-    for error in errors:
-        plain = error.model_copy(update={"criterion": ""})
-        before = found.setdefault(plain, ())
-        if error.criterion and error.criterion not in before:
-            found[plain] = (*before, error.criterion)
-    return found
-
-
-def read_errors(path: str | Path, dataset: DataSet, *, judge: str | None = None) -> FoundErrors:
+def read_errors(
+    path: str | Path, dataset: DataSet, *, judge: str | None = None, member: str | None = None
+) -> FoundErrors:
     """Return the errors that the rows of a file state, for each item of a data set.
 
     Parameters
@@ -117,6 +47,8 @@ def read_errors(path: str | Path, dataset: DataSet, *, judge: str | None = None)
         The judged texts; rows are matched as for ``read_scores``.
     judge : str or None
         Which of several judges in the file.
+    member : str or None
+        Of a panel's rows, which member's own errors and score are read instead of the panel's.
 
     Raises
     ------
@@ -136,6 +68,8 @@ def read_errors(path: str | Path, dataset: DataSet, *, judge: str | None = None)
         expected = "rows with a list of errors (use what score wrote)"
         came = f"rows with {shown(', '.join(ours[0][1]))}"
         raise DataError([Problem(where=name, field="errors", expected=expected, came=came)])
+    if member is not None:
+        ours = rows_of_member(ours, member, name)
     found = matched(ours, dataset, _read)
     problems = [
         fault
@@ -147,45 +81,10 @@ def read_errors(path: str | Path, dataset: DataSet, *, judge: str | None = None)
         raise DataError(problems)
     strangers = (row for _, row in rows if key_of(row) not in wanted)
     return FoundErrors(
-        label=judge or name,
+        label=" of ".join(filter(None, (member, judge or name))),
         texts=tuple(_beside(item, row) for item, row in zip(dataset, found, strict=True)),
         n_unused=sum(same_kind(row, ours[0][1]) for row in strangers),
     )
-
-
-def found_errors(
-    items: Sequence[RatedItem], judgements: Sequence[Judgement], *, label: str
-) -> FoundErrors:
-    """Return the errors that a judge has just found, as :func:`read_errors` reads them.
-
-    Parameters
-    ----------
-    items : sequence of RatedItem
-        The judged texts.
-    judgements : sequence of Judgement
-        Aligned with ``items``.
-    label : str
-        What the judge is called, in tables.
-
-    Examples
-    --------
-    >>> found = found_errors([RatedItem(response="a")], [Judgement(score=1)], label="it")
-    >>> found.texts[0].errors
-    ()
-    """
-    texts = (
-        TextErrors(
-            item=item,
-            errors=None if one.score is None and not one.errors else one.errors,
-            score=one.score,
-            explanation=one.explanation,
-            criteria=one.criteria,
-            notes=tuple(note.text for note in one.notes),
-            problem=one.problem,
-        )
-        for item, one in zip(items, judgements, strict=True)
-    )
-    return FoundErrors(label=label, texts=tuple(texts), n_unused=0)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -199,6 +98,7 @@ class _Row:
     criteria: Criteria
     notes: tuple[str, ...]
     problem: str | None
+    support: tuple[tuple[str, ...], ...]
 
 
 def _read(where: str, row: Mapping[str, Any]) -> _Row | Problem:
@@ -231,7 +131,15 @@ def _read(where: str, row: Mapping[str, Any]) -> _Row | Problem:
             if isinstance(note, Mapping) and note.get("text")
         ),
         problem=problem,
+        support=_support(row.get("support"), len(errors)),
     )
+
+
+def _support(given: object, n: int) -> tuple[tuple[str, ...], ...]:
+    """Return who found each of ``n`` errors; nothing where that cannot be read."""
+    if not isinstance(given, list) or len(given) != n:
+        return ()
+    return tuple(tuple(map(str, one)) if isinstance(one, list) else () for one in given)
 
 
 def _error(given: object) -> ErrorSpan | None:
@@ -276,4 +184,5 @@ def _beside(item: RatedItem, row: _Row | None) -> TextErrors:
         criteria=row.criteria,
         notes=row.notes,
         problem=row.problem,
+        support=row.support,
     )

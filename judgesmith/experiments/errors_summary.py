@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from judgesmith.experiments.errors_reading import FoundErrors, TextErrors, distinct_errors
+from judgesmith.experiments.errors_found import FoundErrors, TextErrors, distinct_errors
 from judgesmith.experiments.errors_severity import Grade, grade_of
 from judgesmith.signatures.judgement import ErrorSpan
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from judgesmith.experiments.dataset import DataSet
 from judgesmith.experiments.errors_counts import ErrorCounts, agreement_dict, error_counts
+from judgesmith.experiments.errors_found import FoundErrors, TextErrors
 from judgesmith.experiments.errors_gold import (
     ChangedKind,
     GoldError,
@@ -19,7 +20,6 @@ from judgesmith.experiments.errors_gold import (
     marked_errors,
 )
 from judgesmith.experiments.errors_inherited import new_errors
-from judgesmith.experiments.errors_reading import FoundErrors, TextErrors
 from judgesmith.experiments.errors_severity import MAJOR, is_major
 from judgesmith.metrics import (
     Span,

@@ -4,8 +4,8 @@ from itertools import pairwise
 
 import pytest
 
+from judgesmith.experiments.errors_found import FoundErrors, TextErrors
 from judgesmith.experiments.errors_page import LARGEST, write_page
-from judgesmith.experiments.errors_reading import FoundErrors, TextErrors
 from judgesmith.experiments.errors_style import STYLE
 from judgesmith.experiments.errors_summary import error_totals
 from judgesmith.signatures import RatedItem

@@ -86,3 +86,31 @@ def test_one_of_several_judges_is_named(reading):
     assert reading(*rows, judge="b").texts[0].errors[0].text == "x"
     with pytest.raises(DataError, match="one of a, b"):
         reading(*rows)
+
+
+def panel_row(n, **annotations):
+    merged = [{"text": "Text", "start": 0, "end": 4, "severity": 2, "criterion": "clear"}]
+    return row(n, *merged, support=[sorted(annotations)], annotations=annotations) | {
+        "members": dict.fromkeys(annotations, 40),
+        "explanation": "The panel's own words.",
+    }
+
+
+def test_of_a_panel_it_is_told_who_found_an_error(reading):
+    found = reading(panel_row(0, a=[], b=[]), row(1, {"text": "x"}, support="odd"))
+    assert list(found.texts[0].finders.values()) == [("a", "b")]
+    assert found.texts[1].finders == {}
+
+
+def test_a_member_of_a_panel_can_be_read_instead_of_the_panel(reading):
+    own = {"text": "wrong", "start": 10, "end": 15}
+    rows = panel_row(0, a=[own], b=[]), panel_row(1, b=[own])
+    found = reading(*rows, member="a")
+    assert found.label == "a of scores.jsonl"
+    assert [error.text for error in found.texts[0].errors] == ["wrong"]
+    assert (found.texts[0].score, found.texts[0].explanation) == (40, "")
+    assert (found.texts[1].errors, found.texts[1].problem) == (None, "a was not asked")
+    with pytest.raises(DataError, match="one of a, b; got 'c'"):
+        reading(*rows, member="c")
+    with pytest.raises(DataError, match="rows of a panel of judges with errors"):
+        reading(row(0), member="a")

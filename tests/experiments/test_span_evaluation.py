@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from judgesmith.experiments import DataSet, stream_items
+from judgesmith.experiments.errors_found import FoundErrors, TextErrors
 from judgesmith.experiments.errors_inherited import new_errors
-from judgesmith.experiments.errors_reading import FoundErrors, TextErrors
 from judgesmith.experiments.span_evaluation import SpanSettings, evaluate_spans
 from judgesmith.signatures import RatedItem
 from judgesmith.signatures.judgement import ErrorSpan
