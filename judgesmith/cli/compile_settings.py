@@ -198,19 +198,11 @@ def _settings(
 
 def _said(without: str) -> tuple[str, ...]:
     """Return the choices about the judge that options have made: these are not searched."""
-    decided = {
-        "variant": ["variant"],
-        "criteria_calls": ["variant", "criteria_calls"],
-        "explain": ["explain"],
-        "rubric": ["rubric"],
-        "criteria": ["rubric"],
-    }
-    left_out = {"explanations": ["explain"], "mcs": ["variant"], "os": ["variant", "overall"]}
-    left_out["task"] = ["rubric"]
-    made = [name for option, names in decided.items() if given_options(option) for name in names]
-    for part in without.split(","):
-        made += left_out.get(part.strip(), [])
-    return tuple(dict.fromkeys(made))
+    from judgesmith.experiments.said_choices import choices_said
+
+    names = ("variant", "criteria_calls", "explain", "rubric", "criteria")
+    said = [name for name in names if given_options(name)]
+    return choices_said(said, [part.strip() for part in without.split(",")])
 
 
 def objective_note(settings: CompileSettings) -> list[str]:

@@ -1,0 +1,208 @@
+"""What a specification says of one cell, as the settings of a compilation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from judgesmith.experiments.ablating import without
+from judgesmith.experiments.said_choices import choices_said
+from judgesmith.experiments.settings import CompileSettings
+from judgesmith.experiments.specs.grid import Cell
+from judgesmith.experiments.specs.parts import DataSpec, JudgeSpec, OptimizerSpec
+from judgesmith.experiments.specs.spec import Spec
+from judgesmith.programs.choices import decided_by_names
+from judgesmith.programs.families import family_of
+from judgesmith.programs.family import Family
+from judgesmith.programs.inference_settings import InferenceSettings
+from judgesmith.signatures import Rubric
+
+if TYPE_CHECKING:
+    from judgesmith.signatures.judge_protocol import JudgeProtocol
+
+_OF_PROTOCOLS = ("variant", "criteria_calls", "explain", "steps", "questions")
+_OF_EXAMPLES = ("partial_demos",)
+_OF_ASKING = ("role", "rubric", "criteria", "inference", "model")
+
+
+class MisfitError(ValueError):
+    """Something said of a judge or an optimizer that cannot be, and which field says it.
+
+    Parameters
+    ----------
+    message : str
+        What is wrong.
+    field : str or None
+        Which field of the part; None is the part as a whole.
+    """
+
+    def __init__(self, message: str, *, field: str | None = None) -> None:
+        super().__init__(message)
+        self.field = field
+
+
+def settings_of(spec: Spec, cell: Cell) -> CompileSettings:
+    """Return how the judge of a cell is compiled.
+
+    Raises
+    ------
+    ValueError
+        If nothing is compiled in the cell, or the parts do not go together.
+    OSError
+        If a file with a rubric, steps or questions cannot be read.
+
+    Examples
+    --------
+    >>> from judgesmith.experiments.specs.grid import cells_of
+    >>> spec = Spec.model_validate({
+    ...     "name": "one",
+    ...     "data": {"answers": {"path": "sample"}},
+    ...     "judges": {"plain": {"judge": "direct", "choose": {"samples": 3}}},
+    ...     "optimizers": {"fitted": {"optimizer": "random"}},
+    ... })
+    >>> found = settings_of(spec, cells_of(spec)[0])
+    >>> found.protocol.judge, found.protocol.samples, found.n_demonstrations
+    ('direct', 3, 0)
+    """
+    judge = spec.judges[cell.judge]
+    if judge.kind != "compiled" or cell.optimizer is None:
+        raise ValueError(f"nothing is compiled in {cell.id}: its judge is {judge.kind}.")
+    return combined(
+        spec,
+        judge,
+        protocol_of(spec, judge),
+        optimizer=(cell.optimizer, spec.optimizers[cell.optimizer]),
+        data=spec.data[cell.data],
+        target=cell.target,
+        seed=cell.seed,
+    )
+
+
+def protocol_of(spec: Spec, judge: JudgeSpec) -> JudgeProtocol:
+    """Return what a judge that is to be compiled starts from.
+
+    Raises
+    ------
+    MisfitError
+        If its family has nothing of what is said, or a value or file is not right.
+    """
+    with _blaming("judge"):
+        family = family_of(judge.judge)
+    _refuse_foreign(family, judge)
+    start: dict[str, Any] = {"max_tokens": judge.answer_tokens} if judge.answer_tokens else {}
+    start |= {name: getattr(judge, name) for name in ("variant", "criteria_calls", "explain")}
+    if judge.rubric is not None:
+        with _blaming("rubric"):
+            start["rubric"] = Rubric.load(spec.place(judge.rubric))
+    for field, path in (("steps", judge.steps), ("questions", judge.questions)):
+        if path is not None:
+            with _blaming(field):
+                start[field] = _lines(field, spec, path)
+    known = family.protocol_class.model_fields
+    protocol = family.protocol_class.model_validate({k: v for k, v in start.items() if k in known})
+    if not judge.choose:
+        return protocol
+    with _blaming("choose"):
+        return decided_by_names(family.judge_of(protocol), judge.choose).protocol
+
+
+def combined(
+    spec: Spec,
+    judge: JudgeSpec,
+    protocol: JudgeProtocol,
+    *,
+    optimizer: tuple[str, OptimizerSpec],
+    data: DataSpec,
+    target: str,
+    seed: int,
+) -> CompileSettings:
+    """Return the settings of one judge with one optimizer on one target.
+
+    Raises
+    ------
+    ValueError
+        If they do not go together.
+    """
+    family = family_of(judge.judge)
+    name, search = optimizer
+    source = "given" if judge.criteria == "general" else judge.criteria
+    if judge.rubric and judge.criteria is None:
+        source = "given"
+    said = choices_said(judge.said, judge.without)
+    fixed = dict.fromkeys((*said, *judge.choose, *(() if search.vary_samples else ("samples",))))
+    plain: dict[str, Any] = {
+        "target": () if target == "auto" else (target,),
+        "aggregate": data.aggregate,
+        "protocol": protocol,
+        "criteria": source,
+        "inference": InferenceSettings.model_validate({"inference": judge.inference}),
+        "optimizer": search.optimizer or name,
+        "holdout": spec.holdout,
+        "n_demonstrations": search.demonstrations if family.has_demonstrations else 0,
+        "n_rounds": search.rounds,
+        "n_draws": search.draws,
+        "screen": search.screen,
+        "fixed": tuple(fixed),
+        "partial_demos": judge.partial_demos,
+        "percent_of_max": spec.percent_of_max,
+        "lexical": judge.lexical,
+        "seed": seed,
+        "split_rows": spec.split_rows,
+        "models": search.models,
+        "roles": judge.role,
+        **_of_versions(data),
+    }
+    objective = search.objective or spec.objective
+    plain |= {} if objective is None else {"objective": objective}
+    plain |= {} if search.trials is None else {"n_trials": search.trials}
+    settings = CompileSettings.model_validate(plain)
+    return without(settings, judge.without) if judge.without else settings
+
+
+def _of_versions(data: DataSpec) -> dict[str, Any]:
+    return {name: getattr(data, name) for name in ("task", "kinds", "holdout_kinds", "versions")}
+
+
+def _refuse_foreign(family: Family, judge: JudgeSpec) -> None:
+    """Refuse what is said of a judge whose family has nothing of it."""
+    own = family.protocol_class.model_fields
+    lacking = [name for name in _OF_PROTOCOLS if name not in own]
+    lacking += [] if family.has_demonstrations else _OF_EXAMPLES
+    lacking += [] if family.asks else _OF_ASKING
+    for name in lacking:
+        if name in judge.said:
+            raise MisfitError(
+                f"{name} does not apply to a {family.name} judge, which {family.about}; leave it "
+                "out.",
+                field=name,
+            )
+
+
+def _lines(field: str, spec: Spec, path: str) -> Mapping[str, tuple[str, ...]]:
+    from judgesmith.programs.criterion_lines import QUESTIONS, STEPS
+
+    kinds = {"steps": STEPS, "questions": QUESTIONS}
+    return kinds[field].load(spec.place(path))
+
+
+@contextmanager
+def _blaming(field: str) -> Iterator[None]:
+    """Say of what is wrong in the block which field says it."""
+    try:
+        yield
+    except (ValueError, OSError) as fault:
+        raise MisfitError(said_plainly(fault), field=field) from fault
+
+
+def said_plainly(fault: ValueError | OSError) -> str:
+    """Return what a fault says, on one line and in words of no library."""
+    from pydantic import ValidationError
+
+    from judgesmith.signatures.plain_faults import plain_faults
+
+    if isinstance(fault, ValidationError):
+        return plain_faults(fault)
+    if isinstance(fault, OSError) and fault.filename is not None and fault.strerror:
+        return f"{fault.filename}: {fault.strerror}"
+    return " ".join(str(fault).split())
