@@ -62,6 +62,18 @@ def test_texts_are_shown_with_numbered_marks_and_reasons(run, write):
     assert "one of several such places" in out
 
 
+def test_of_a_panel_it_is_told_who_found_an_error_and_one_member_can_be_read(run, write):
+    item = marking.changed_items(1)[0]
+    own = {"annotations": {"gemma": marking.marked(item.response, (0, 5)), "qwen": []}}
+    of_panel = own | {"members": {"gemma": 20, "qwen": 80}, "support": [["gemma"]]}
+    write([item], lambda item: marking.marked(item.response, (0, 5)), m=of_panel)
+    assert "1 major, 4 of 5; characters 0 to 5; found by gemma\n" in run(*PLANTED).out
+    gemma, qwen = (run(*PLANTED, "--member", name, "--all").out for name in ("gemma", "qwen"))
+    assert "gemma of scores.jsonl on data: 1 error in 1 of 1 text" in gemma
+    assert "0 errors in 0 of 1 text" in qwen
+    assert "0, m: score 80" in qwen
+
+
 def test_few_texts_are_shown_and_the_command_says_how_to_see_more(run, planted):
     out = run(*PLANTED, "--rows", "2", "--start", "4", "--gold", "none").out
     assert out.count(": score 40") == 2

@@ -90,6 +90,12 @@ def test_severity_is_told_in_words_and_what_has_no_place_is_listed(page_of):
         assert said in page.text
 
 
+def test_of_a_panel_the_page_says_who_found_an_error(page_of):
+    error = ErrorSpan(text="Maria", start=0, end=5, criterion="clear")
+    page, _ = page_of(text_with(error, support=(("gemma", "<qwen>"),)))
+    assert "characters 0 to 5 · clear · found by gemma, <qwen>" in page.text
+
+
 def test_a_page_without_errors_or_texts_says_so(page_of):
     unread = TextErrors(item=RatedItem(response=""), errors=None, problem="cut off")
     page, _ = page_of(text_with(), unread)
