@@ -6,6 +6,7 @@ import pytest
 from optimizing import lm_of
 from panelling import CAREFUL, REPORT, judged
 
+from judgesmith.experiments.scoring import score_row
 from judgesmith.programs import (
     Direct,
     PanelJudge,
@@ -16,6 +17,7 @@ from judgesmith.programs import (
     load_judge,
     load_saved,
 )
+from judgesmith.programs.annotator import AnnotatorJudge
 from judgesmith.programs.card import judge_card
 from judgesmith.programs.models import model, stack_of
 from judgesmith.programs.panel_verdict import PanelVerdict
@@ -157,3 +159,25 @@ def test_panels_are_found_however_deep_they_are_held():
     )
     assert [one.rules is not None for one in saved_panels(outer)] == [True, True]
     assert list(saved_panels(saved_judge(Direct()))) == []
+
+
+def test_annotators_in_a_saved_panel_become_one_row_with_one_list():
+    rubric = {"criteria": {"faithfulness": "Is all of it in the source?"}}
+    members = {
+        severity: saved_judge(AnnotatorJudge(rubric=rubric, severity=severity))
+        for severity in ("points", "words")
+    }
+    saved = saved_panel(
+        members=members, weights=PanelWeights.equal(dict.fromkeys(members, PERCENT))
+    )
+    item = RatedItem(source="The bridge opened in May.", response="The bridge in Paris opened.")
+    (found,) = judge_items(saved, [item])
+    row = json.loads(json.dumps(score_row(item, found)))
+    (error,) = row["errors"]
+    assert (error["text"], error["start"], error["end"]) == ("Paris", 14, 19)
+    assert (error["criterion"], row["support"]) == ("faithfulness", [["points", "words"]])
+    assert (row["merged_by"], len(found.calls)) == ("supervisor", 3)
+    assert {name: len(errors) for name, errors in row["annotations"].items()} == {
+        "points": 1,
+        "words": 1,
+    }
