@@ -19,7 +19,7 @@ from judgesmith.cli.progress import stage_progress
 if TYPE_CHECKING:
     from judgesmith.experiments import DataSet
     from judgesmith.experiments.direct_perspective import DirectReport
-    from judgesmith.experiments.perspectives import PerspectiveReport
+    from judgesmith.experiments.perspective_report import PerspectiveReport
     from judgesmith.signatures.scale import Scale
 
 PERSPECTIVE = "--perspective"
@@ -237,8 +237,8 @@ def _of_scores(
     criterion: str | None,
     data: str,
 ) -> tuple[PerspectiveReport, list[str]]:
-    from judgesmith.experiments.perspective_scores import recorded_by_criterion
     from judgesmith.experiments.perspectives import perspective_of_scores
+    from judgesmith.experiments.recorded_samples import recorded_by_criterion
 
     if asked.samples is not None:
         raise OptionError(

@@ -12,7 +12,7 @@ from judgesmith.cli.tables import print_table
 if TYPE_CHECKING:
     from judgesmith.experiments.global_perspective import GlobalReport
     from judgesmith.experiments.local_perspective import LocalReport
-    from judgesmith.experiments.perspectives import PerspectiveReport
+    from judgesmith.experiments.perspective_report import PerspectiveReport
 
 _MOST_LEVELS = 16
 """Tables of all pairs of more levels than this are in ``--json`` alone."""

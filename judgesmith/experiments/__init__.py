@@ -24,12 +24,8 @@ if TYPE_CHECKING:
     from judgesmith.experiments.originals import originals_of
     from judgesmith.experiments.panel_rows import PanelSettings
     from judgesmith.experiments.panelling import LearnedPanel, learn_panel
-    from judgesmith.experiments.perspective_scores import recorded_by_criterion
-    from judgesmith.experiments.perspectives import (
-        PerspectiveReport,
-        perspective_of_judge,
-        perspective_of_scores,
-    )
+    from judgesmith.experiments.perspective_report import PerspectiveReport
+    from judgesmith.experiments.perspectives import perspective_of_judge, perspective_of_scores
     from judgesmith.experiments.perturbed_rows import versions_of
     from judgesmith.experiments.perturbed_set import PerturbedSet
     from judgesmith.experiments.perturbing import Changes, perturb_texts, write_perturbed
@@ -37,6 +33,7 @@ if TYPE_CHECKING:
     from judgesmith.experiments.problems import DataError, Problem
     from judgesmith.experiments.reading import read_items, stream_items
     from judgesmith.experiments.recorded_pairs import PairedAnswers
+    from judgesmith.experiments.recorded_samples import recorded_by_criterion
     from judgesmith.experiments.score_files import read_recorded, read_scores
     from judgesmith.experiments.scoring import score_file
     from judgesmith.experiments.settings import CompileSettings
@@ -115,7 +112,7 @@ __getattr__ = front_door(
         "LearnedPanel": "judgesmith.experiments.panelling:LearnedPanel",
         "PairedAnswers": "judgesmith.experiments.recorded_pairs:PairedAnswers",
         "PanelSettings": "judgesmith.experiments.panel_rows:PanelSettings",
-        "PerspectiveReport": "judgesmith.experiments.perspectives:PerspectiveReport",
+        "PerspectiveReport": "judgesmith.experiments.perspective_report:PerspectiveReport",
         "PerturbedSet": "judgesmith.experiments.perturbed_set:PerturbedSet",
         "PreferenceEvaluation": "judgesmith.experiments.preferring:PreferenceEvaluation",
         "Problem": "judgesmith.experiments.problems:Problem",
@@ -140,7 +137,7 @@ __getattr__ = front_door(
         "read_items": "judgesmith.experiments.reading:read_items",
         "read_recorded": "judgesmith.experiments.score_files:read_recorded",
         "read_scores": "judgesmith.experiments.score_files:read_scores",
-        "recorded_by_criterion": "judgesmith.experiments.perspective_scores:recorded_by_criterion",
+        "recorded_by_criterion": "judgesmith.experiments.recorded_samples:recorded_by_criterion",
         "recorded_versions": "judgesmith.experiments.version_scores:recorded_versions",
         "score_file": "judgesmith.experiments.scoring:score_file",
         "stream_items": "judgesmith.experiments.reading:stream_items",

@@ -6,13 +6,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from judgesmith.experiments.asked_samples import sampled_once
 from judgesmith.experiments.dataset import DataSet
 from judgesmith.experiments.direct_comparison import DirectComparison, compare_directly
 from judgesmith.experiments.perspective_ratings import builders
-from judgesmith.experiments.perspective_scores import sampled_once
+from judgesmith.experiments.perspective_report import built_by_itself
 from judgesmith.experiments.perspectives import (
     TEMPERATURE,
-    built_by_itself,
     criteria_of_target,
     nothing_scored,
 )

@@ -5,37 +5,32 @@ Both are asked on any rated set, of texts whose rating is beyond doubt, and on b
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from judgesmith.experiments.asked_samples import asked_on, judged, scores_of_judge
 from judgesmith.experiments.dataset import DataSet, check_dataset
-from judgesmith.experiments.global_perspective import GlobalReport, global_report
-from judgesmith.experiments.local_perspective import LocalReport, local_report
 from judgesmith.experiments.perspective_ratings import (
     RightLevels,
     builders,
-    errors_of,
     on_levels_of,
     provenance_of,
     right_levels,
 )
-from judgesmith.experiments.perspective_scores import (
-    SampledScores,
-    asked_on,
-    judged,
-    scores_of_judge,
-    scores_on_file,
+from judgesmith.experiments.perspective_report import (
+    NOT_SCORED,
+    Perspective,
+    PerspectiveReport,
+    built_by_itself,
+    perspective_report,
 )
+from judgesmith.experiments.perspective_scores import SampledScores
 from judgesmith.experiments.ratings import Aggregate
+from judgesmith.experiments.recorded_samples import scores_on_file
 from judgesmith.experiments.score_files import Scores
 from judgesmith.experiments.targets import meant_by, nobody_rated
-from judgesmith.metrics import Estimate
-from judgesmith.metrics.resampling.source_draws import draws_of_sources, percentile_interval
-from judgesmith.optimizers.source_counts import Counted
 from judgesmith.programs.running import judges_sources
 from judgesmith.programs.saved import SavedJudge
 from judgesmith.programs.saved_kinds import AnySaved
@@ -45,55 +40,11 @@ from judgesmith.signatures.scale import Scale
 if TYPE_CHECKING:
     import dspy
 
-Perspective = Literal["global", "local"]
-
 ONE_TO_TEN = Scale(low=1, high=10, kind="integer")
 """What a judge answers on in the local perspective: finer steps than that add little."""
 
 TEMPERATURE = 1.0
 """Of the samples: their spread is the judge's own doubt."""
-
-N_RESAMPLES, CONFIDENCE = 1000, 0.95
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class PerspectiveReport:
-    """A judge seen from one side, by criterion and on average.
-
-    Attributes
-    ----------
-    label : str
-        What was evaluated.
-    perspective : {"global", "local"}
-        What was asked.
-    reports : dict of str to GlobalReport or LocalReport
-        By criterion, in the data's order.
-    mean : Estimate
-        Over the criteria whose number is defined; ``n_undefined`` counts the others. Its interval
-        draws the same sources for all criteria, and is undefined where the mean is.
-    left_out : dict of str to str
-        Criteria that people rated and that have no report, and why in one sentence.
-    notes : tuple of str
-        What a reader should know.
-    """
-
-    label: str
-    perspective: Perspective
-    reports: Mapping[str, GlobalReport | LocalReport]
-    mean: Estimate
-    left_out: Mapping[str, str] = field(default_factory=dict)
-    notes: tuple[str, ...] = ()
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return everything ready for JSON."""
-        return {
-            "judge": self.label,
-            "perspective": self.perspective,
-            "criteria": {name: one.to_dict() for name, one in self.reports.items()},
-            "mean": self.mean.to_dict(),
-            "left_out": dict(self.left_out),
-            "notes": list(self.notes),
-        }
 
 
 def perspective_of_judge(
@@ -158,9 +109,9 @@ def perspective_of_judge(
     left_out = {one: _ALL_SEEN for one in names if one not in dataset.criteria}
     if isinstance(judge, SavedJudge) and not alone:
         known = {folded(one) for one in (judge.target, *judge.protocol.scored_criteria)}
-        left_out |= {one: _NOT_SCORED for one in names if folded(one) not in known}
+        left_out |= {one: NOT_SCORED for one in names if folded(one) not in known}
     names = [one for one in names if one not in left_out]
-    if not names and set(left_out.values()) == {_NOT_SCORED}:
+    if not names and set(left_out.values()) == {NOT_SCORED}:
         raise nothing_scored(dataset)
     if not names:
         raise ValueError(f"{', '.join(left_out)}: {_ALL_SEEN}; give ratings of other texts.")
@@ -181,7 +132,7 @@ def perspective_of_judge(
                 judgements, len(dataset), name, own=judge.target, scale=judge.scale, alone=alone
             )
             if scores is None:
-                left_out[name] = _NOT_SCORED
+                left_out[name] = NOT_SCORED
                 continue
             found[name] = scores
             if scores.about is not None and folded(scores.about) != folded(name):
@@ -190,7 +141,7 @@ def perspective_of_judge(
         raise nothing_scored(dataset)
     built = builders(dataset)
     notes |= dict.fromkeys(built_by_itself(built, {*judge.models, *models}))
-    return _report(
+    return perspective_report(
         label, perspective, dataset, right, found, {**left_out, **refused}, list(notes), rng
     )
 
@@ -240,7 +191,7 @@ def perspective_of_scores(
                 of_name, name, one.scale, answers=answers, alone=alone or name in scores
             )
         if scored is None:
-            left_out[name] = _NOT_SCORED
+            left_out[name] = NOT_SCORED
         else:
             found[name] = scored
     if not found and not right:
@@ -251,77 +202,9 @@ def perspective_of_scores(
     notes = []
     if builders(dataset):
         notes.append("scores on file do not say whether their judge built this benchmark, too.")
-    return _report(label, perspective, dataset, right, found, left_out, notes, rng)
+    return perspective_report(label, perspective, dataset, right, found, left_out, notes, rng)
 
 
-def built_by_itself(built: Mapping[str, Sequence[str]], models: set[str]) -> list[str]:
-    """Return a warning for every part of a benchmark that a judge's own model built.
-
-    Examples
-    --------
-    >>> built_by_itself({"injector": ["openai/a"]}, {"openai/a"})
-    ['openai/a judges texts that it built itself (injector): it may prefer, or know, its own work.']
-    """
-    roles: dict[str, list[str]] = {}
-    for role, several in built.items():
-        for model in several:
-            if model in models:
-                roles.setdefault(model, []).append(role)
-    return [
-        f"{model} judges texts that it built itself ({', '.join(own)}): it may prefer, or know, "
-        "its own work."
-        for model, own in roles.items()
-    ]
-
-
-def mean_estimate(
-    parts: Sequence[Counted], n_sources: int, *, n: int, rng: np.random.Generator
-) -> Estimate:
-    """Return the mean over the parts that are defined, with an interval over shared sources.
-
-    Parameters
-    ----------
-    parts : sequence of Counted
-        Numbers as functions of how often each source is drawn.
-    n_sources : int
-        How many there are.
-    n : int
-        Rows or pairs behind all of them.
-    rng : Generator
-        Draws the sources.
-
-    Examples
-    --------
-    >>> from judgesmith.optimizers.source_counts import ratio_of_sums
-    >>> parts = [
-    ...     ratio_of_sums(np.array(yes), np.ones(3), np.arange(3), 3)
-    ...     for yes in ([1.0, 1.0, 0.0], [1.0, 0.0, 0.0])
-    ... ]
-    >>> mean_estimate(parts, 3, n=6, rng=np.random.default_rng(0)).value
-    0.5
-    """
-    known = [one for one in parts if not math.isnan(one.value)]
-    value = math.fsum(one.value for one in known) / len(known) if known else math.nan
-    low = high = math.nan
-    n_units = min((one.n_units for one in known), default=0)
-    if n_units > 1:
-        resampled = [
-            np.mean([one.of_counts(counts) for one in known], axis=0)
-            for counts in draws_of_sources(n_sources, N_RESAMPLES, rng)
-        ]
-        low, high = percentile_interval(np.concatenate(resampled), n_units, CONFIDENCE)
-    return Estimate(
-        value=value,
-        low=low,
-        high=high,
-        confidence=CONFIDENCE,
-        n=n,
-        n_groups=n_units,
-        n_undefined=len(parts) - len(known),
-    )
-
-
-_NOT_SCORED = "the judge does not score it"
 _ALL_SEEN = "the judge was made from all texts that are rated on it"
 
 
@@ -417,44 +300,3 @@ def _plain(scale: Scale) -> Scale:
     if scale.labels and scale.higher_is_better:
         return scale
     return Scale(low=scale.low, high=scale.high)
-
-
-def _report(
-    label: str,
-    perspective: Perspective,
-    dataset: DataSet,
-    right: Mapping[str, RightLevels],
-    found: Mapping[str, SampledScores],
-    left_out: Mapping[str, str],
-    notes: Sequence[str],
-    rng: np.random.Generator,
-) -> PerspectiveReport:
-    reports: dict[str, GlobalReport | LocalReport] = {}
-    refused = dict(left_out)
-    n_errors = errors_of(dataset)
-    # The same resamples for every criterion: none depends on which others there are.
-    seed = int(rng.integers(2**63))
-    for name, scores in found.items():
-        try:
-            if perspective == "global":
-                own = np.random.default_rng(seed)
-                reports[name] = global_report(right[name], scores, dataset.groups, rng=own)
-            else:
-                reports[name] = local_report(right[name], scores, dataset.groups, n_errors=n_errors)
-        except ValueError as fault:
-            refused[name] = str(fault)
-    if not reports:
-        raise ValueError(next((why for why in refused.values() if why != _NOT_SCORED), _NOT_SCORED))
-    return PerspectiveReport(
-        label=label,
-        perspective=perspective,
-        reports={name: reports[name] for name in dataset.criteria if name in reports},
-        mean=mean_estimate(
-            [one.counted for one in reports.values()],
-            int(dataset.groups.max(initial=-1)) + 1,
-            n=sum(one.value.n for one in reports.values()),
-            rng=np.random.default_rng(seed),
-        ),
-        left_out=refused,
-        notes=tuple(notes),
-    )

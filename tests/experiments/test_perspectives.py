@@ -6,20 +6,16 @@ import pytest
 
 import judgesmith
 from judgesmith.experiments import DataError, DataSet, read_items
+from judgesmith.experiments.asked_samples import asked_on, scores_of_judge
 from judgesmith.experiments.global_perspective import ratings_of
 from judgesmith.experiments.perspective_ratings import right_levels
-from judgesmith.experiments.perspective_scores import (
-    SampledScores,
-    asked_on,
-    recorded_by_criterion,
-    scale_of_answers,
-    scores_of_judge,
-)
+from judgesmith.experiments.perspective_report import mean_estimate
+from judgesmith.experiments.perspective_scores import SampledScores
 from judgesmith.experiments.perspectives import (
-    mean_estimate,
     perspective_of_judge,
     perspective_of_scores,
 )
+from judgesmith.experiments.recorded_samples import recorded_by_criterion, scale_of_answers
 from judgesmith.experiments.score_files import Scores
 from judgesmith.metrics import kappa_interval
 from judgesmith.optimizers.grammar import parse_objective
