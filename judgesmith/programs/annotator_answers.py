@@ -7,13 +7,14 @@ with the score first. What is said is read from all of these; what is not said i
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from judgesmith.programs.annotator_json import stated_in_json
 from judgesmith.programs.annotator_levels import level_in, severity_in
 from judgesmith.programs.annotator_lines import Piece, closing_of, pieces_of
 from judgesmith.programs.annotator_stated import Stated, StatedError, says_none
 from judgesmith.signatures.annotating import LEVELS
+from judgesmith.signatures.answer_scale import Level
 from judgesmith.signatures.scale import Scale
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -36,6 +37,9 @@ _GRADED = re.compile(
     r"[(\[]\s*(?:severity\s*[:=]?\s*)?(?P<in>[^()\[\]]{1,24})[)\]]"
     r"|\bseverity\s*+(?:(?:level|score|of|is|:|=|-)\s*+)*+(?P<said>[\w/]{1,12})",
     re.IGNORECASE,
+)
+_COUNTED = re.compile(
+    r"\(?(?:\d+|one|two|three|four|five|six|seven|eight)(?: \w+){0,3}[.:)]*", re.I
 )
 _SHORTEST = 4  # characters of a location that is punctuation alone
 _MOST = 200  # errors that are read; eight are asked for
@@ -140,11 +144,9 @@ class _Reading:
 
     def take(self, piece: Piece) -> None:
         """Go on with the next part of the answer."""
-        if piece.begins and piece.label in (None, "location", "explanation", "severity"):
-            if piece.label is not None or not self.overall:
-                self._close()
-            if piece.label is not None:
-                self.overall = False
+        if piece.begins and piece.label in ("location", "explanation", "severity"):
+            self._close()
+            self.overall = False
         if piece.label is None:
             self._plain(piece)
             return
@@ -201,18 +203,26 @@ class _Reading:
             self.words.append(text)
         self.field = "words"
 
+    def _goes_on(self, piece: Piece) -> bool:
+        """Say whether a bullet stands in the explanation of an error rather than begins one."""
+        return self.field == "explanation" and not piece.numbered
+
     def _plain(self, piece: Piece) -> None:
         text = piece.text
+        if not text and piece.begins and not self.overall:
+            self._close()
         if not text:
             self.field = "" if self.field in ("location", "explanation") else self.field
             return
         if self.field == "score":
             self._score(text)
-        elif piece.begins and not self.overall:
+        elif piece.begins and not self.overall and not self._goes_on(piece):
+            self._close()
             self._item(text)
-        elif self.field in ("location", "explanation", "severity"):
-            before = getattr(self.draft, self.field) or ""
-            setattr(self.draft, self.field, f"{before}\n{text}".strip())
+        elif self.field in ("location", "explanation", "severity", "item"):
+            name = "explanation" if self.field == "item" else self.field
+            before = getattr(self.draft, name) or ""
+            setattr(self.draft, name, f"{before}\n{text}".strip())
         elif self.overall:
             self.words.append(text)
             self.alone = text
@@ -226,7 +236,7 @@ class _Reading:
 
     def _item(self, text: str) -> None:
         """Take an error that is told in one line without labels."""
-        if says_none(text):
+        if says_none(text) or _COUNTED.fullmatch(text):
             return
         quoted = _quoted_at_start(text)
         rest = text[quoted:]
@@ -239,7 +249,7 @@ class _Reading:
         if self.draft.location is None and (inner := _first_quoted(rest)):
             self.draft.location = inner
         self.draft.explanation = rest or None
-        self.field = "explanation"
+        self.field = "item"
 
     def _close(self) -> None:
         one, self.draft, self.field = self.draft, _Draft(), ""
@@ -263,11 +273,33 @@ class _Reading:
             said = [self.alone]
         if not said:
             raise ValueError(f"there is no overall score in it: {' '.join(text.split())[:80]!r}.")
-        levels = list(dict.fromkeys(level_in(one, answers) for one in said))
-        if len(levels) > 1:
-            raise ValueError(f"it gives two overall scores, {levels[0]} and {levels[1]}.")
         words = " ".join(one for one in self.words if one != said[-1])
-        return Stated(errors=tuple(self.errors), score=levels[0], explanation=words)
+        score = _one_of(said, answers)
+        return Stated(errors=tuple(self.errors), score=score, explanation=words)
+
+
+def _one_of(said: Sequence[str], answers: Scale) -> Level:
+    """Return the score that lines give which are called one; words of praise may be among them.
+
+    Raises
+    ------
+    ValueError
+        If none gives one, or two give different ones.
+    """
+    found: dict[Level, None] = {}
+    problem: ValueError | None = None
+    for one in said:
+        try:
+            found[level_in(one, answers)] = None
+        except ValueError as fault:
+            problem = problem or fault
+    levels = list(found)
+    if len(levels) > 1:
+        raise ValueError(f"it gives two overall scores, {levels[0]} and {levels[1]}.")
+    if not levels:
+        assert problem is not None
+        raise problem
+    return levels[0]
 
 
 def _is_level(line: str) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 Label = Literal["errors", "location", "explanation", "severity", "score", "grade", "reason"]
@@ -89,11 +89,15 @@ _PAIRS = {
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A part of a line: its label if it has one, what it says, and whether an item begins here."""
+    """A part of a line: its label if it has one, what it says, and whether an item begins here.
+
+    Where one does without a label, ``numbered`` says whether by a number or behind a bullet.
+    """
 
     label: Label | None
     text: str
     begins: bool = False
+    numbered: bool = False
 
 
 def pieces_of(line: str) -> Iterator[Piece]:
@@ -104,7 +108,7 @@ def pieces_of(line: str) -> Iterator[Piece]:
     >>> [(one.label, one.text) for one in pieces_of('1. **Location:** "in 1998" (Severity: 4)')]
     [('location', '"in 1998"'), ('severity', '4')]
     >>> next(pieces_of("- The year is wrong."))
-    Piece(label=None, text='The year is wrong.', begins=True)
+    Piece(label=None, text='The year is wrong.', begins=True, numbered=False)
     """
     item = _ITEM.match(line)
     begins = item is not None
@@ -114,7 +118,10 @@ def pieces_of(line: str) -> Iterator[Piece]:
     opened = _OPENS.match(line)
     said = _SAID.match(line) if opened is None else None
     if opened is None and said is None:
-        yield from _inside(None, line[item.end() :].strip() if item else line.strip(), begins)
+        numbered = begins and _NUMBERED.match(line) is not None
+        rest = line[item.end() :].strip() if item else line.strip()
+        for piece in _inside(None, rest, begins):
+            yield replace(piece, numbered=numbered) if piece.begins else piece
         return
     if said is not None:
         yield Piece("score", line[said.end() :].strip())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
 from judgesmith.programs.annotator_lines import closing_of
@@ -10,6 +11,12 @@ from judgesmith.programs.locating import Locator, Place
 from judgesmith.signatures.annotating import MOST_ERRORS
 from judgesmith.signatures.judgement import ErrorSpan, Note
 
+# What stands behind a quotation and this is how it should be.
+_CORRECTED = re.compile(
+    r"(?<=[\"”»'’`)])\s*+\(?(?:→|[-=]>"
+    r"|(?:should|ought to|must) (?:be|read|say)\b|instead of\b|rather than\b|correct(?:ed|ly)?\b)",
+    re.IGNORECASE,
+)
 _QUOTED = 8  # quotations of one error that become errors of their own
 _OPENING = '"“„«「『`'
 
@@ -90,7 +97,7 @@ def places_of(location: str, find: Locator) -> Iterator[tuple[str, Place]]:
     if whole.located in ("exact", "normalised", "missing"):
         yield location, find(location)
         return
-    several = list(_quoted_in(location))[:_QUOTED]
+    several = list(_quoted_in(_CORRECTED.split(location, maxsplit=1)[0]))[:_QUOTED]
     if not several:
         yield location, find(location)
     for quoted in several:

@@ -7,6 +7,7 @@ then for a stretch that is nearly the same. Offsets count code points, the end i
 from __future__ import annotations
 
 import functools
+import html
 import itertools
 import re
 import unicodedata
@@ -18,6 +19,7 @@ from judgesmith.programs.locating_folded import Folded, folded
 from judgesmith.signatures.judgement import Located
 
 _OCCURRENCES = 10_000  # of one quotation that are looked at before the first free one is taken
+_UNMARKED = str.maketrans("", "", "\\`")  # escapes and code, that a quotation may be written in
 _LAYERS = 3  # of quotation marks that are taken off
 _QUOTES = "\"'“”„‟‘’‚‛`´«»‹›「」『』〝〞"
 _OPENING = '"“„«「『'
@@ -184,7 +186,7 @@ class Locator:
 
 
 def _forms(plain: str) -> list[str]:
-    """Return a quotation as it is, then without marks around it, then without dots at its ends."""
+    """Return a quotation as it is, then without marks around it, dots at its ends, markup in it."""
     forms = [plain]
     while len(forms) <= _LAYERS and len(forms[-1]) > 2 and _is_quoted(forms[-1]):
         forms.append(forms[-1][1:-1].strip())
@@ -192,7 +194,8 @@ def _forms(plain: str) -> list[str]:
     emphasised = forms[-1].strip("*_ ").lstrip(_OPENING).rstrip(_CLOSING)
     undotted = _ELLIPSIS.sub("", emphasised, count=1) if _dots_first(emphasised) else emphasised
     undotted = re.sub(rf"(?:{_ELLIPSIS.pattern})\Z", "", undotted)
-    forms += [emphasised, undotted.strip()]
+    bare = html.unescape(undotted).translate(_UNMARKED).replace("**", "").strip(_QUOTES + " ")
+    forms += [emphasised, undotted.strip(), bare]
     return [one for one in dict.fromkeys(forms) if one]
 
 

@@ -5,11 +5,14 @@ from pathlib import Path
 
 import pytest
 import yaml
+from hypothesis import given
+from hypothesis import strategies as st
 
 from judgesmith.programs.annotator_answers import stated_in
 from judgesmith.programs.annotator_steps import annotator_form, annotator_steps
 from judgesmith.programs.answering import answered
 from judgesmith.programs.judging import Reply
+from judgesmith.signatures import Judgement
 from judgesmith.signatures.annotating import LEVELS, POINTS, AnnotatorProtocol
 from judgesmith.signatures.answer_scale import percent_of
 
@@ -93,6 +96,48 @@ def test_a_huge_answer_is_read_in_little_time(answer):
     assert (found.score is None) == (found.problem is not None)
     assert len(found.errors) <= 8
     assert time.process_time() - started < 5
+
+
+PARTS = st.sampled_from(
+    [
+        *(
+            "Errors:",
+            "\n",
+            "1. ",
+            "- ",
+            "Location: ",
+            '"Leeds"',
+            "Severity: ",
+            "4",
+            "Explanation: ",
+        ),
+        *(
+            "Overall score: ",
+            "Good",
+            "**",
+            "|",
+            "{",
+            '"',
+            "}",
+            "No Error",
+            "(",
+            ")",
+            " and ",
+            "```",
+        ),
+        *("Score: ", "<error>", "…", "none", "[", "]", "：", "“", "\ud800", "\u202e", "Fair", "# "),
+    ]
+)
+
+
+@given(st.lists(PARTS, max_size=40).map("".join))
+def test_any_answer_gives_a_score_or_a_problem_and_errors_that_are_where_they_say(answer):
+    found = judged(answer)
+    assert (found.score is None) == (found.problem is not None)
+    for one in found.errors:
+        assert (one.start is None) == (one.located in ("missing", "unresolved"))
+        assert one.start is None or RESPONSE[one.start : one.end] == one.text != ""
+    assert Judgement.model_validate_json(found.model_dump_json()) == found
 
 
 def test_words_that_no_later_question_could_hold_are_replaced():
