@@ -9,6 +9,7 @@ prints tables in Markdown; without a part, all of them:
   published, some may be hidden;
 - ``recorded``: kappa and local accuracy of the judges on record for SummEval (one answer each) and
   for Topical-Chat (twenty), with 95 % intervals over sources, by criterion and on average;
+- ``samples``: the same for Topical-Chat with the first answers alone, means over the criteria;
 - ``gap``: gpt-3.5-turbo-0301 comparing two summaries directly in both orders, and its scores of
   the same summaries, by how far apart people rated them;
 - ``errors``: scoring against direct comparison on sequences that lose quality error by error, by
@@ -23,6 +24,7 @@ import os
 import tempfile
 from collections.abc import Mapping, Sequence
 from contextlib import redirect_stdout
+from dataclasses import replace
 from io import StringIO
 from pathlib import Path
 
@@ -37,6 +39,7 @@ from judgesmith.experiments.formats import open_rows
 from judgesmith.experiments.human_criteria import human_rubric
 from judgesmith.experiments.local_perspective import local_report
 from judgesmith.experiments.perspective_ratings import errors_of, right_levels
+from judgesmith.experiments.perspective_report import Perspective
 from judgesmith.experiments.perspectives import ONE_TO_TEN, perspective_of_scores
 from judgesmith.experiments.recorded_pairs import PairedAnswers
 from judgesmith.experiments.recorded_samples import recorded_by_criterion
@@ -52,6 +55,11 @@ PUBLISHED = {
     "fluency": (5, 10, 24, 2, 1150),
     "relevance": (5, 19, 37, 84, 83),
 }
+SIDES: tuple[tuple[Perspective, str], ...] = (
+    ("global", "kappa"),
+    ("local", "neighbours in order"),
+)
+N_SAMPLES = (1, 5, 10, 20)
 GAPS = (0.5, 1.0, 1.5, 2.0, 3.0, 4.0)
 SUMMEVAL, TOPICAL = "summeval", "topical_chat"
 LIKERT = "recorded/summeval_likert_llms"
@@ -117,14 +125,14 @@ def recorded(folder: Path) -> str:
         data = read_items(place(folder, name))
         path = place(folder, file)
         on_record = {one: recorded_by_criterion(path, data, judge=one) for one in judges_in(path)}
-        for perspective, what in (("global", "kappa"), ("local", "neighbours in order")):
+        for perspective, what in SIDES:
             rows: list[list[str]] = []
             names: tuple[str, ...] = ()
             for judge, scores in on_record.items():
                 found = perspective_of_scores(
                     scores,
                     data,
-                    perspective=perspective,  # type: ignore[arg-type]
+                    perspective=perspective,
                     rng=np.random.default_rng(0),
                 )
                 names = names or tuple(found.reports)
@@ -135,6 +143,28 @@ def recorded(folder: Path) -> str:
                 rows.append([judge, *cells, shown(found.mean)])
             parts.append(f"{name}, {what}:\n\n{table(['judge', *names, 'mean'], rows)}")
     return "\n".join(parts)
+
+
+def samples(folder: Path) -> str:
+    """Return what the judges of Topical-Chat come to by fewer of their answers."""
+    data = read_items(place(folder, TOPICAL))
+    path = place(folder, SAMPLED)
+    rows = []
+    for judge in judges_in(path):
+        scores = recorded_by_criterion(path, data, judge=judge)
+        for perspective, what in SIDES:
+            cells = []
+            for n in N_SAMPLES:
+                first = {
+                    name: replace(one, samples=tuple(each[:n] for each in one.samples))
+                    for name, one in scores.items()
+                }
+                found = perspective_of_scores(
+                    first, data, perspective=perspective, rng=np.random.default_rng(0)
+                )
+                cells.append(shown(found.mean))
+            rows.append([judge, what, *cells])
+    return table(["judge", "", *map(str, N_SAMPLES)], rows)
 
 
 def gap(folder: Path) -> str:
@@ -235,21 +265,23 @@ def by_scores(
 
 def main() -> None:
     """Print the tables that are asked for."""
-    parts = ("unanimous", "recorded", "gap", "errors")
+    parts = {"unanimous": unanimous, "recorded": recorded, "samples": samples, "gap": gap}
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("part", nargs="*", choices=[*parts, []], help="which tables [all]")
+    parser.add_argument(
+        "part", nargs="*", choices=[*parts, "errors", []], help="which tables [all]"
+    )
     parser.add_argument("--sources", type=int, default=20, help="of sequences (20)")
     parser.add_argument("--samples", type=int, default=10, help="answers to each question (10)")
     options = parser.parse_args()
     folder = Path(os.environ["JUDGESMITH_DATA"])
-    for part in options.part or parts:
+    for part in options.part or [*parts, "errors"]:
         print(f"\n## {part}\n")
         if part == "errors":
             with tempfile.TemporaryDirectory() as made:
                 data = built(folder, options.sources, Path(made))
             print(errors(data, options.samples))
         else:
-            print({"unanimous": unanimous, "recorded": recorded, "gap": gap}[part](folder))
+            print(parts[part](folder))
 
 
 if __name__ == "__main__":
