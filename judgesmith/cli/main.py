@@ -30,6 +30,7 @@ COMMANDS = {
     "errors": "show the errors that a judge found in texts, and say whether they are errors",
     "benchmark": "make texts of known quality from rated ones, to test judges on",
     "distil": "write what a judge says as data that a small model learns from",
+    "finetune": "train a small model on what distil has written",
     "compare": "say which of two judges agrees better with people",
     "exemplars": "write the texts that an exemplar judge compares with to a file",
     "sheet": "ask people about a judge's explanations, and read what they say",

@@ -1,9 +1,15 @@
-"""Libraries that only some metrics need: imported when they are used, asked for by their extra."""
+"""Libraries that only some work needs: imported when they are used, asked for by their extra."""
 
 from __future__ import annotations
 
 from importlib import import_module
 from types import ModuleType
+
+_NEEDING = {
+    "reference": "reference metrics need",
+    "bertscore": "BERTScore needs",
+    "finetune": "training needs",
+}
 
 
 def library(name: str, *, extra: str = "reference") -> ModuleType:
@@ -27,5 +33,6 @@ def library(name: str, *, extra: str = "reference") -> ModuleType:
         package = name.partition(".")[0]
         if fault.name is None or fault.name.partition(".")[0] != package:
             raise
-        needing = "reference metrics need" if extra == "reference" else "BERTScore needs"
-        raise ImportError(f"{needing} {package}: pip install 'judgesmith[{extra}]'") from None
+        raise ImportError(
+            f"{_NEEDING[extra]} {package}: pip install 'judgesmith[{extra}]'"
+        ) from None

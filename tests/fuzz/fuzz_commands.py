@@ -122,6 +122,7 @@ def _arguments(draws: Draws) -> list[str]:
         "errors": ["scores.jsonl", "data.jsonl"],
         "benchmark": ["data.jsonl", "--perspective", draws.of(("local", "global")), "-o", "out"],
         "distil": ["data.jsonl", "judge", "-o", "out"],
+        "finetune": [draws.of(("out", "judge", "empty")), "--base", "out", "-o", "adapter"],
         "compare": ["judge", "scores.jsonl", "data.jsonl"],
         "show": ["judge"],
         "take": ["judge", "0", "-o", "out"],

@@ -1,0 +1,114 @@
+"""The chats of one or several folders of distillation data, as a trainer takes them."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from judgesmith.experiments.distilling.folder import TRAIN, VALIDATION, read_summary
+
+_ROLES = ("system", "user", "assistant")
+
+Turns = list[dict[str, str]]
+"""Messages, each with ``role`` and ``content``."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chats:
+    """What a student learns from, and what it is looked at with.
+
+    Attributes
+    ----------
+    train, validation : tuple of messages
+        Chats of three messages: system, user and assistant.
+    runs : tuple of str
+        Which runs of ``judgesmith distil`` they are from.
+    digest : str
+        Thirty-two hex digits that change with any of them.
+    """
+
+    train: tuple[Turns, ...]
+    validation: tuple[Turns, ...]
+    runs: tuple[str, ...]
+    digest: str
+
+
+def read_chats(folders: Sequence[str | Path]) -> Chats:
+    """Return the chats of all folders, one folder after the other.
+
+    Parameters
+    ----------
+    folders : sequence of path
+        That ``judgesmith distil`` has written, such as one for each task.
+
+    Raises
+    ------
+    ValueError
+        If one holds no such data, a line is no chat, or there is nothing to learn from.
+    """
+    train: list[Turns] = []
+    held: list[Turns] = []
+    runs = []
+    digest = hashlib.sha256()
+    for folder in map(Path, folders):
+        runs.append(str(read_summary(folder).get("run")))
+        for name, into in ((TRAIN, train), (VALIDATION, held)):
+            found = _chats_in(folder / name)
+            into += found
+            digest.update(json.dumps([name, found]).encode())
+    if not train:
+        raise ValueError(
+            f"{', '.join(map(str, folders))}: no example for training; its examples.jsonl says why."
+        )
+    return Chats(
+        train=tuple(train),
+        validation=tuple(held),
+        runs=tuple(runs),
+        digest=digest.hexdigest()[:32],
+    )
+
+
+def as_question_and_answer(chat: Turns) -> dict[str, Turns]:
+    """Return a chat in two parts, of which only the second is learned.
+
+    Examples
+    --------
+    >>> turns = [{"role": one, "content": one} for one in ("system", "user", "assistant")]
+    >>> [len(part) for part in as_question_and_answer(turns).values()]
+    [2, 1]
+    """
+    return {"prompt": chat[:-1], "completion": chat[-1:]}
+
+
+def _chats_in(path: Path) -> list[Turns]:
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as fault:
+        raise ValueError(
+            f"{path}: cannot be read; write the data again with judgesmith distil."
+        ) from fault
+    return [_chat(line, f"{path}:{number}") for number, line in enumerate(lines, start=1)]
+
+
+def _chat(line: str, where: str) -> Turns:
+    try:
+        row: Any = json.loads(line)
+    except (ValueError, RecursionError):
+        row = None
+    turns = row.get("messages") if isinstance(row, Mapping) else None
+    is_chat = (
+        isinstance(turns, list)
+        and all(isinstance(one, Mapping) for one in turns)
+        and tuple(one.get("role") for one in turns) == _ROLES
+        and all(isinstance(one.get("content"), str) for one in turns)
+    )
+    if not is_chat or turns is None:
+        raise ValueError(
+            f"{where}: expected messages of {', '.join(_ROLES)}; write the data again with "
+            "judgesmith distil."
+        )
+    return [{"role": one["role"], "content": one["content"]} for one in turns]
