@@ -106,6 +106,6 @@ def test_a_judge_that_compares_is_asked_which_text_has_fewer_errors(run, compare
     assert found["order"]["consistent"]["n"] == 30
     ranked = run("evaluate", comparer, data, "--perspective", "local", "--json").json
     assert list(ranked["criteria"]) == ["faithfulness"]
-    for asked in (["global"], ["local", "--samples", "2"]):
+    for asked in (["global"], ["local", "--samples", "2"], ["local", "--answers", "1..5"]):
         refused = run("evaluate", comparer, data, "--perspective", *asked, "--json")
         assert (refused.status, "compares" in refused.fault["error"]) == (2, True)

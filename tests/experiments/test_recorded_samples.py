@@ -1,0 +1,99 @@
+import json
+
+import numpy as np
+import pytest
+
+from judgesmith.experiments import DataError, DataSet, perspective_of_scores, read_items
+from judgesmith.experiments.perspective_scores import SampledScores
+from judgesmith.experiments.recorded_samples import recorded_by_criterion, scale_of_answers
+from judgesmith.signatures import RatedItem, Scale
+
+RNG = np.random.default_rng
+
+
+@pytest.fixture
+def recorded(tmp_path):
+    """Two criteria of several samples each, of which one was on another scale."""
+    rows = [
+        {"source_id": "a", "system_id": str(n), "criterion": name, "judge": "j", "scores": scores}
+        for name, by_text in {
+            "wit": ([1, 1, 2, 1], [3, None, 3, 3], [7, 5, 5, 5]),
+            "charm": ([10, 20, 90], [60, 70, 80], [90, 95, 99]),
+        }.items()
+        for n, scores in enumerate(by_text)
+    ]
+    path = tmp_path / "recorded.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
+@pytest.fixture
+def three():
+    items = [
+        RatedItem(
+            source_id="a",
+            system_id=str(n),
+            response=f"r{n}",
+            human={"wit": (right, right), "charm": (right, right), "grace": (1, 1)},
+            scale=dict.fromkeys(("wit", "charm", "grace"), Scale(low=1, high=5)),
+        )
+        for n, right in enumerate((1, 3, 5))
+    ]
+    return DataSet(name="three", items=tuple(items))
+
+
+def test_samples_on_file_are_reported_by_their_criterion_on_the_scale_they_look_to_be_on(
+    recorded, three
+):
+    scores = recorded_by_criterion(recorded, three)
+    assert sorted(scores) == ["charm", "wit"]
+    found = perspective_of_scores(scores, three, perspective="global", rng=RNG(0))
+    assert {k: str(one.basis.answers) for k, one in found.reports.items()} == {
+        "wit": "1..5",
+        "charm": "0..100",
+    }
+    assert found.reports["wit"].ratings.tolist() == [1, 3, 5]
+    assert found.reports["wit"].basis.n_outside == 1
+    assert found.reports["charm"].ratings.tolist() == [2, 4, 5]
+    assert found.mean.n_undefined == 0
+    told = perspective_of_scores(
+        scores, three, perspective="global", target="wit", answers=Scale(low=1, high=9), rng=RNG(0)
+    )
+    assert told.reports["wit"].ratings.tolist() == [1, 2, 3]
+
+
+def test_recorded_criteria_that_nobody_rated_are_refused_with_what_to_say(recorded, three):
+    bare = three.subset(range(3))
+    items = [one.model_copy(update={"human": {"tone": (1, 1)}}) for one in bare]
+    data = DataSet(name="bare", items=tuple(items))
+    with pytest.raises(ValueError, match="say which go together"):
+        recorded_by_criterion(recorded, data)
+    both = recorded_by_criterion(recorded, three, criterion="wit")
+    assert list(both) == [""]
+    with pytest.raises(DataError):
+        recorded_by_criterion(recorded, three, criterion="tone")
+
+
+def test_the_scale_of_answers_is_people_s_if_nearly_all_lie_there():
+    likert = Scale(low=1, high=5)
+    assert scale_of_answers([[1] * 9 + [8]], likert) == likert
+    assert str(scale_of_answers([[1] * 8 + [8, 8]], likert)) == "0..100"
+    assert scale_of_answers([[-50.0, 2.0]], likert) is None
+    found = SampledScores.of([[1, 8], [], [9]], [None, "cut off", None], likert)
+    assert found.problems == (None, "cut off", "no answer lies on the scale")
+    assert found.n_outside == 2
+
+
+@pytest.mark.data
+def test_recorded_judges_are_seen_from_both_sides(data_folder):
+    data = read_items(data_folder / "summeval.jsonl.gz")
+    path = data_folder / "recorded" / "summeval_likert_llms.jsonl.gz"
+    scores = recorded_by_criterion(path, data, judge="gpt-4-0314 rts", criterion="relevance")
+    wide = perspective_of_scores(scores, data, perspective="global", rng=RNG(0))
+    near = perspective_of_scores(scores, data, perspective="local", rng=RNG(0))
+    assert (wide.reports["relevance"].kappa.n, wide.reports["relevance"].basis.unscored.n) == (
+        179,
+        19,
+    )
+    assert round(wide.mean.value, 3) == 0.305
+    assert round(near.mean.value, 3) == 0.303
