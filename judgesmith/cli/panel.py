@@ -271,6 +271,9 @@ def _print(found: LearnedPanel, dataset: DataSet, usage: Usage | None) -> None:
     pairs = zip(saved.weights.members, saved.weights.weights, strict=True)
     shares = [f"{name} {weight / total:.3f}" for name, weight in pairs if weight]
     say(f"\nweights: {', '.join(shares)}")
+    if saved.rules is not None:
+        by = "rule" if saved.supervisor is None else saved.supervisor.model
+        say(f"errors: one list, merged by {by}")
     if found.subsets is not None:
         say_subsets(found.subsets)
     if usage is not None:

@@ -40,7 +40,8 @@ def say_subsets(found: SubsetAnalysis) -> None:
         for one in shown
     ]
     title = (
-        f"Subsets, plainly averaged, on {found.n} rows; the best of many looks better than it is:"
+        f"Subsets, by the plain {found.middle} of their members, on {found.n} rows; the best of "
+        "many looks better than it is:"
     )
     print_table(title, rows, header=["members", *statistics])
     sizes = [

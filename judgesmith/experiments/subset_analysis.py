@@ -52,11 +52,14 @@ class SubsetAnalysis(Record):
         Rows that they are compared on: those that every member has a score of.
     n_left_out : int
         Rows that a member has no score of.
+    middle : {"mean", "median"}
+        What of the members' scores is taken.
     """
 
     subsets: tuple[Subset, ...]
     n: int
     n_left_out: int
+    middle: Middle
 
     @property
     def whole(self) -> Subset:
@@ -173,4 +176,5 @@ def subset_analysis(
         subsets=tuple(sorted(subsets, key=rank)),
         n=len(common),
         n_left_out=len(rows) - len(common),
+        middle=middle,
     )

@@ -153,7 +153,8 @@ def test_errors_can_become_one_list_and_subsets_be_told(run, judges, folder):
     assert made(run, judges, *options).json == done.json | {"calls": 0}
     told = run("panel", *judges, "rated.jsonl", "-o", "told", *options).out
     assert "rows: 40 to tell the best judge by" in told
-    assert "Subsets, plainly averaged, on 16 rows" in told
+    assert "Subsets, by the plain mean of their members, on 16 rows" in told
+    assert "errors: one list, merged by offline" in told
     assert "mean q by number of members: 1: " in told
     assert run("score", "panel", "rated.jsonl", "-o", "scores.jsonl").status == 0
     row = json.loads((folder / "scores.jsonl").read_text().splitlines()[0])
