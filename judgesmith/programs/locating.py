@@ -128,7 +128,7 @@ class Locator:
         for form in forms:
             if (close := self._without_case(form)) is not None:
                 return close, "normalised"
-        if _WHOLE.fullmatch(plain) and self.response:
+        if _WHOLE.fullmatch(plain) and self.response and not _is_quoted(plain):
             return _Stretch(0, len(self.response), ambiguous=False), "normalised"
         for form in forms:
             if (near := self._with_words_left_out(form) or self._much_like(form)) is not None:
