@@ -32,7 +32,6 @@ from judgesmith.cli.progress import stage_progress
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from judgesmith.experiments.benchmarking.beginning import Start
     from judgesmith.experiments.benchmarking.models import BenchmarkModels
     from judgesmith.experiments.benchmarking.settings import BenchmarkSettings, Perspective
     from judgesmith.experiments.dataset import DataSet
@@ -160,7 +159,7 @@ def command(
         raise OptionError(f"a benchmark needs {missing}; name {wanted}.", option=missing)
     _refuse_of_other(perspective)
     from judgesmith.experiments.benchmarking.beginning import start_of
-    from judgesmith.experiments.benchmarking.building import build_benchmark
+    from judgesmith.experiments.benchmarking.building import benchmark_from
     from judgesmith.experiments.benchmarking.folder import check_benchmark
     from judgesmith.experiments.benchmarking.models import UnfinishedError
     from judgesmith.experiments.benchmarking.planned import planned_steps
@@ -179,7 +178,7 @@ def command(
             rubric=_rubric(rubric_file),
             sub_aspects=_sides(sides_file, dataset),
         )
-    run = _run(start, choice, named, rubric_file)
+    run = start.fingerprint(benchmark_models(choice, named))
     with blaming(OUTPUT):
         check_benchmark(place, run, force=force)
     models = benchmark_models(choice, named, run_id=f"benchmark {run}", concurrency=concurrency)
@@ -191,7 +190,7 @@ def command(
     check_benchmark_keys(choice, models)
     try:
         with stage_progress(quiet=as_json) as progress, blaming(data):
-            made = build_benchmark(start, models, run=run, progress=progress)
+            made = benchmark_from(start, models, progress=progress)
     except (BudgetSpent, UnfinishedError) as spent:
         tell_spent(spent, usage_of(*_each(models)), as_json=as_json)
         return
@@ -258,18 +257,6 @@ def _sides(file: str | None, dataset: DataSet) -> tuple[SubAspect, ...]:
     from judgesmith.experiments.sub_aspect_files import read_sub_aspects
 
     return () if file is None else read_sub_aspects(file, dataset.criteria)
-
-
-def _run(
-    start: Start, choice: ModelChoice, roles: Mapping[str, str], rubric_file: str | None
-) -> str:
-    """Return what tells this run from others."""
-    from judgesmith.programs.asking import endpoint_of
-
-    by_role = benchmark_models(choice, roles).by_role
-    asked = {role: f"{lm.model} {endpoint_of(lm)}" for role, lm in by_role.items()}
-    rubric = "" if rubric_file is None else start.rubric.to_yaml()
-    return start.settings.fingerprint(start.dataset.digest, asked, start.sub_aspects, rubric)
 
 
 def _check(data: str, sheets: tuple[str, ...], *, as_json: bool) -> None:

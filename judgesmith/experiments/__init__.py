@@ -10,6 +10,8 @@ from judgesmith.front_door import front_door
 if TYPE_CHECKING:
     from judgesmith.experiments.ablation_report import AblationTable
     from judgesmith.experiments.ablation_table import ablation
+    from judgesmith.experiments.benchmarking.building import Benchmark, build_benchmark
+    from judgesmith.experiments.benchmarking.settings import BenchmarkSettings
     from judgesmith.experiments.calibrating import calibrate_judge
     from judgesmith.experiments.columns import ColumnMap
     from judgesmith.experiments.comparing import Comparison, compare_judges
@@ -42,6 +44,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AblationTable",
+    "Benchmark",
+    "BenchmarkSettings",
     "Changes",
     "ColumnMap",
     "Comparison",
@@ -64,6 +68,7 @@ __all__ = [
     "Problem",
     "Targets",
     "ablation",
+    "build_benchmark",
     "calibrate_judge",
     "compare_directly",
     "compare_judges",
@@ -96,6 +101,8 @@ __getattr__ = front_door(
     __name__,
     {
         "AblationTable": "judgesmith.experiments.ablation_report:AblationTable",
+        "Benchmark": "judgesmith.experiments.benchmarking.building:Benchmark",
+        "BenchmarkSettings": "judgesmith.experiments.benchmarking.settings:BenchmarkSettings",
         "Changes": "judgesmith.experiments.perturbing:Changes",
         "ColumnMap": "judgesmith.experiments.columns:ColumnMap",
         "Comparison": "judgesmith.experiments.comparing:Comparison",
@@ -118,6 +125,7 @@ __getattr__ = front_door(
         "Problem": "judgesmith.experiments.problems:Problem",
         "Targets": "judgesmith.experiments.targets:Targets",
         "ablation": "judgesmith.experiments.ablation_table:ablation",
+        "build_benchmark": "judgesmith.experiments.benchmarking.building:build_benchmark",
         "calibrate_judge": "judgesmith.experiments.calibrating:calibrate_judge",
         "compare_directly": "judgesmith.experiments.direct_comparison:compare_directly",
         "compare_judges": "judgesmith.experiments.comparing:compare_judges",

@@ -20,6 +20,7 @@ from judgesmith.experiments.best_responses import GOOD, best_responses
 from judgesmith.experiments.columns import OVERALL
 from judgesmith.experiments.dataset import DataSet
 from judgesmith.experiments.human_criteria import human_rubric
+from judgesmith.programs.asking import endpoint_of
 from judgesmith.programs.benchmarking.references import FoundReferences, references_for
 from judgesmith.programs.benchmarking.references_written import write_references
 from judgesmith.programs.benchmarking.sub_aspects import infer_sub_aspects
@@ -64,6 +65,12 @@ class Start:
         given = {one.criterion for one in self.sub_aspects}
         rest = tuple(one for one in self.rubric.criteria if one.name not in given)
         return Rubric(task=self.rubric.task, criteria=rest)
+
+    def fingerprint(self, models: BenchmarkModels) -> str:
+        """Return twelve hex digits that tell a benchmark of these models from others."""
+        asked = {role: f"{lm.model} {endpoint_of(lm)}" for role, lm in models.by_role.items()}
+        rubric = self.rubric.to_yaml()
+        return self.settings.fingerprint(self.dataset.digest, asked, self.sub_aspects, rubric)
 
 
 def start_of(

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from judgesmith.experiments.benchmarking.beginning import Start, plan_of
+from judgesmith.experiments.benchmarking.beginning import Start, plan_of, start_of
 from judgesmith.experiments.benchmarking.folder import (
     CHECKED,
     REFERENCES,
@@ -18,12 +18,21 @@ from judgesmith.experiments.benchmarking.folder import (
 )
 from judgesmith.experiments.benchmarking.global_building import build_global
 from judgesmith.experiments.benchmarking.local_building import build_local
-from judgesmith.experiments.benchmarking.models import BenchmarkModels
+from judgesmith.experiments.benchmarking.models import BenchmarkModels, check_benchmark_roles
 from judgesmith.experiments.benchmarking.plan import Plan, Progress
 from judgesmith.experiments.benchmarking.report_text import report_text
 from judgesmith.experiments.benchmarking.rows import rows_of_benchmark
+from judgesmith.experiments.benchmarking.settings import ROLES, BenchmarkSettings
 from judgesmith.experiments.benchmarking.spot_check import drawn_checks, sheet_of
+from judgesmith.experiments.dataset import DataSet
 from judgesmith.experiments.sub_aspect_files import sub_aspects_yaml
+from judgesmith.programs.asking import current_lm
+from judgesmith.programs.running import CONCURRENCY
+from judgesmith.signatures.injection import SubAspect
+from judgesmith.signatures.rubric import Rubric
+
+if TYPE_CHECKING:
+    import dspy
 
 Rows = Sequence[Mapping[str, Any]]
 
@@ -71,20 +80,36 @@ class Benchmark:
 
 
 def build_benchmark(
-    start: Start, models: BenchmarkModels, *, run: str, progress: Progress | None = None
+    dataset: DataSet,
+    settings: BenchmarkSettings,
+    *,
+    lm: dspy.LM | None = None,
+    roles: Mapping[str, dspy.LM] | None = None,
+    rubric: Rubric | None = None,
+    sub_aspects: Sequence[SubAspect] = (),
+    concurrency: int = CONCURRENCY,
+    progress: Progress | None = None,
 ) -> Benchmark:
     """Return a benchmark built from rated data.
 
     Parameters
     ----------
-    start : Start
-        From ``start_of``.
-    models : BenchmarkModels
-        Who does the work.
-    run : str
-        Fingerprint of the run; see ``BenchmarkSettings.fingerprint``.
-    progress : Progress or None
-        Told how far it is.
+    dataset : DataSet
+        Rated texts, with references unless candidates are written.
+    settings : BenchmarkSettings
+        What is built.
+    lm : dspy.LM or None
+        Who does the work; None takes DSPy's current model, or the offline model.
+    roles : dict of str to dspy.LM, optional
+        Other models as ``writer``, ``injector``, ``rater`` or ``comparator``.
+    rubric : Rubric or None
+        What the criteria mean; None takes what the rows define, else general words.
+    sub_aspects : sequence of SubAspect
+        Sides of criteria; those of other criteria are named by the injector.
+    concurrency : int
+        What is asked about at the same time; it changes nothing else.
+    progress : callable or None
+        Told a stage, how much more of it is done, and of how much, if that is known.
 
     Raises
     ------
@@ -92,25 +117,32 @@ def build_benchmark(
         If the budget ended before it was whole; the same call with a larger one goes on from the
         answers on record.
     ValueError
-        If nothing can be made of the data.
+        If nothing can be made of the data, or a role is unknown.
     ModelError, LedgerError
         If a model cannot be asked at all, or the ledger not used.
 
     Examples
     --------
     >>> from judgesmith.experiments import read_items
-    >>> from judgesmith.experiments.benchmarking.beginning import start_of
-    >>> from judgesmith.experiments.benchmarking.settings import ROLES, BenchmarkSettings
-    >>> from judgesmith.programs.models import model
     >>> settings = BenchmarkSettings(
     ...     perspective="local", n_sources=1, n_candidates=1, steps=2, criteria=("fluency",)
     ... )
-    >>> models = BenchmarkModels(by_role=dict.fromkeys(ROLES, model("offline", ledger=None)))
-    >>> made = build_benchmark(start_of(read_items("sample"), settings), models, run="example")
+    >>> made = build_benchmark(read_items("sample"), settings)
     >>> [(row["system_id"], row["human"]) for row in made.rows]
     [('fluency-0', {'fluency': [2]}), ('fluency-1', {'fluency': [1]}), \
 ('fluency-2', {'fluency': [0]})]
     """
+    check_benchmark_roles(roles or {})
+    by_role = dict.fromkeys(ROLES, lm or current_lm()) | dict(roles or {})
+    models = BenchmarkModels(by_role=by_role, concurrency=concurrency)
+    start = start_of(dataset, settings, rubric=rubric, sub_aspects=sub_aspects)
+    return benchmark_from(start, models, progress=progress)
+
+
+def benchmark_from(
+    start: Start, models: BenchmarkModels, *, progress: Progress | None = None
+) -> Benchmark:
+    """Return a benchmark from what it starts from; see ``build_benchmark``."""
     settings = start.settings
     plan, references = plan_of(start, models, progress=progress)
     build = build_global if settings.perspective == "global" else build_local
@@ -121,7 +153,7 @@ def build_benchmark(
     )
     sides = [side for criterion in plan.criteria for side in plan.sub_aspects[criterion.name]]
     report = {
-        "run": run,
+        "run": (run := start.fingerprint(models)),
         "perspective": settings.perspective,
         "data": {
             "name": start.dataset.name,

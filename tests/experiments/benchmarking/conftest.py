@@ -3,10 +3,8 @@
 import pytest
 from benchmark_texts import rows
 
-from judgesmith.experiments.benchmarking.beginning import start_of
 from judgesmith.experiments.benchmarking.building import build_benchmark
-from judgesmith.experiments.benchmarking.models import BenchmarkModels
-from judgesmith.experiments.benchmarking.settings import ROLES, BenchmarkSettings
+from judgesmith.experiments.benchmarking.settings import BenchmarkSettings
 from judgesmith.experiments.dataset import DataSet
 from judgesmith.programs.models import model
 
@@ -32,14 +30,19 @@ def articles():
 def build():
     """Build a benchmark from rated data, with a model for all roles or one for each."""
 
-    def built(dataset, perspective, *, lm=None, roles=(), sub_aspects=(), concurrency=8, **more):
+    def built(dataset, perspective, *, lm=None, roles=None, sub_aspects=(), concurrency=8, **more):
         settings = BenchmarkSettings(
             perspective=perspective, **{"n_spot_checks": 5, **SMALL[perspective], **more}
         )
-        by_role = dict.fromkeys(ROLES, lm or model("offline", ledger=None)) | dict(roles)
-        models = BenchmarkModels(by_role=by_role, concurrency=concurrency)
-        start = start_of(dataset, settings, sub_aspects=sub_aspects)
-        return build_benchmark(start, models, run="run")
+        lm = lm or model("offline", ledger=None)
+        return build_benchmark(
+            dataset,
+            settings,
+            lm=lm,
+            roles=roles,
+            sub_aspects=sub_aspects,
+            concurrency=concurrency,
+        )
 
     return built
 
