@@ -165,7 +165,7 @@ def choose_anchors(
 
     A text anchors one rating only, that for which its value is smallest; of several such ratings
     the one nearest the mean of its human ratings, then the lower. A rating takes its texts by
-    value, ties by id, first one from each source and only then further ones.
+    value (to nine decimals), ties by id, first one from each source and only then further ones.
 
     Parameters
     ----------
@@ -214,7 +214,7 @@ def choose_anchors(
             n_without += 1
             continue
         level = _own_level(table[text], ratings, float(np.mean(_given(human[text]))))
-        best[level].append((float(table[text, level]), ids[text], text))
+        best[level].append((round(float(table[text, level]), 9), ids[text], text))
     chosen = tuple(
         tuple(
             Anchor(text=text, rating=float(rating), value=value)

@@ -103,6 +103,15 @@ def test_the_best_come_first_and_ties_go_by_id():
     assert texts_of(found)[0] == [2, 3, 0, 4]
 
 
+def test_texts_of_equal_value_go_by_id_whatever_rounding_makes_of_them():
+    # 0 + 1/3 + 1/3 and 1/3 + 1/3 + 0, which differ in the last binary digit.
+    found = chosen(
+        [[1, 1, 1], [1, 1, 2], [2]], [[1, 1, 2], [1, 1, 2], [2]], ids=["b", "a", "c"], levels=[1, 2]
+    )
+    assert texts_of(found) == [[1, 0], [2]]
+    assert found.of[0][0].value == found.of[0][1].value
+
+
 def test_a_source_anchors_a_rating_twice_only_where_no_other_is_left():
     human = [[1], [1], [1], [1, 1, 2], [2]]
     sources = ["s", "s", "s", "t", "s"]
