@@ -46,13 +46,13 @@ def plain_faults(fault: ValidationError) -> str:
 
 
 def _placed(one: Mapping[str, Any]) -> str:
-    place, said = ".".join(map(str, one["loc"])), _fault(one)
+    place, said = ".".join(map(str, one["loc"])), plain_fault(one)
     if not place:
         return said
     return f"{place} {said}" if said == _MISSING else f"{place}: {said}"
 
 
-def _fault(one: Mapping[str, Any]) -> str:
+def plain_fault(one: Mapping[str, Any]) -> str:
     """Return one fault without its place: what was expected, and what came."""
     kind, limits = one["type"], one.get("ctx", {})
     if kind == "missing":

@@ -110,8 +110,56 @@ def read_yaml(text: str) -> Any:
     Traceback (most recent call last):
     ValueError: line 2: the key 'brevity' stands twice, first on line 1. Keep one of the two.
     """
+    return _read(text)[0]
+
+
+Place = tuple[str | int, ...]
+"""The keys, and numbers of entries from 0, that lead to a value."""
+
+
+def read_placed_yaml(text: str) -> tuple[Any, dict[Place, int]]:
+    r"""Return plain data as ``read_yaml`` does, and on which line each value begins.
+
+    Returns
+    -------
+    data : Any
+        What the text spells out.
+    lines : dict of tuple to int
+        From 1, by the keys and the numbers of entries (from 0) that lead there; of a key's value
+        the line of the key.
+
+    Raises
+    ------
+    ValueError
+        As ``read_yaml``.
+
+    Examples
+    --------
+    >>> read_placed_yaml("seeds:\n- 0\n- 1")
+    ({'seeds': [0, 1]}, {(): 1, ('seeds',): 1, ('seeds', 0): 2, ('seeds', 1): 3})
+    """
+    data, node = _read(text)
+    lines: dict[Place, int] = {(): 1}
+    waiting: list[tuple[Place, yaml.Node]] = [] if node is None else [((), node)]
+    while waiting:
+        place, one = waiting.pop()
+        if isinstance(one, yaml.MappingNode):
+            for key, value in one.value:
+                lines[(*place, key.value)] = key.start_mark.line + 1
+                waiting.append(((*place, key.value), value))
+        elif isinstance(one, yaml.SequenceNode):
+            for number, value in enumerate(one.value):
+                lines[(*place, number)] = value.start_mark.line + 1
+                waiting.append(((*place, number), value))
+    return data, lines
+
+
+def _read(text: str) -> tuple[Any, yaml.Node | None]:
+    """Return the data and the node that they were made of."""
     try:
-        return _Loader(text).get_single_data()
+        loader = _Loader(text)
+        node = loader.get_single_node()
+        return (None if node is None else loader.construct_document(node)), node
     except yaml.MarkedYAMLError as fault:
         mark = fault.problem_mark or fault.context_mark
         where = "" if mark is None else f"line {mark.line + 1}: "

@@ -195,7 +195,7 @@ def _blaming(field: str) -> Iterator[None]:
         raise MisfitError(said_plainly(fault), field=field) from fault
 
 
-def said_plainly(fault: ValueError | OSError) -> str:
+def said_plainly(fault: Exception) -> str:
     """Return what a fault says, on one line and in words of no library."""
     from pydantic import ValidationError
 

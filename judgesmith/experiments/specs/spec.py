@@ -7,8 +7,9 @@ import json
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import Field, SkipValidation
 
+from judgesmith.experiments.specs.faults import Origin
 from judgesmith.experiments.specs.parts import (
     Budget,
     Combination,
@@ -52,8 +53,8 @@ class Spec(Part):
         Of the whole run.
     leave_out : tuple of Combination
         Cells that are not run.
-    folder : str
-        What paths are relative to; no part of the specification itself.
+    origin : Origin
+        The file it is from, which paths are relative to; no part of the specification itself.
     """
 
     name: Name
@@ -74,11 +75,11 @@ class Spec(Part):
     perspectives: tuple[Literal["global", "local"], ...] = ()
     budget: Budget = Budget()
     leave_out: tuple[Combination, ...] = ()
-    folder: str = Field(default=".", exclude=True)
+    origin: Annotated[Origin, SkipValidation] = Field(default=Origin(), exclude=True)
 
     def place(self, path: str) -> Path:
         """Return where a file is that the specification names."""
-        return place_of(path, self.folder)
+        return place_of(path, self.origin.folder)
 
     def model_name(self, name: str) -> str:
         """Return what one of the models is called by its provider."""

@@ -1,0 +1,292 @@
+"""Whether the parts of a specification fit each other, and speak of what there is."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from judgesmith.experiments.ablating import ABLATIONS
+from judgesmith.experiments.fronts import check_searched
+from judgesmith.experiments.settings import CompileSettings
+from judgesmith.experiments.specs.faults import meant, unknown_name
+from judgesmith.experiments.specs.grid import Cell
+from judgesmith.experiments.specs.inheriting import Blame
+from judgesmith.experiments.specs.parts import JudgeSpec
+from judgesmith.experiments.specs.settings import (
+    MisfitError,
+    combined,
+    protocol_of,
+    said_plainly,
+)
+from judgesmith.experiments.specs.spec import Spec
+from judgesmith.optimizers.grammar import NAMES, parse_objectives
+from judgesmith.programs.families import family_of, known_families
+from judgesmith.programs.models import Price, engine_for
+from judgesmith.programs.models.providers import check_address, check_provider
+from judgesmith.signatures.plain_yaml import Place
+
+OPTIMIZERS = ("random", "protocol", "reflective", "balanced", "miprov2", "simba", "none")
+
+_OF_SEARCHES: Mapping[str, tuple[str, ...]] = {
+    "rounds": ("random",),
+    "trials": ("protocol", "reflective"),
+    "draws": ("protocol",),
+    "screen": ("protocol",),
+    "vary_samples": ("protocol",),
+    "models": ("protocol",),
+}
+"""Fields of some searches, and the searches."""
+
+_OF_VERSIONS = ("task", "kinds", "holdout_kinds", "versions")
+
+
+def check_parts(spec: Spec, *, blame: Blame) -> None:
+    """Tell of every part that speaks of something that is not there.
+
+    Parameters
+    ----------
+    spec : Spec
+        Of the parts that are right in themselves.
+    blame : callable
+        Told the place and the sentence of every mistake.
+    """
+    _check_repeated(spec, blame)
+    _check_models(spec, blame)
+    _check_optimizers(spec, blame)
+    for name, judge in spec.judges.items():
+        _check_judge(spec, name, judge, blame)
+    _check_left_out(spec, blame)
+
+
+def check_combinations(spec: Spec, cells: Sequence[Cell], *, blame: Blame) -> None:
+    """Tell of judges, optimizers and sets that do not go together in a cell.
+
+    Parameters
+    ----------
+    spec : Spec
+        Whose parts are all right.
+    cells : sequence of Cell
+        What is to be run.
+    blame : callable
+        As for ``check_parts``.
+    """
+    compiled = [cell for cell in cells if spec.judges[cell.judge].kind == "compiled"]
+    protocols = {name: protocol_of(spec, spec.judges[name]) for name in {c.judge for c in compiled}}
+    used: dict[str, dict[str, None]] = defaultdict(dict)
+    wrong: dict[tuple[str, str], dict[str, None]] = defaultdict(dict)
+    minding: set[str] = set()
+    seen: set[tuple[str, str | None, str]] = set()
+    for cell in compiled:
+        key = (cell.judge, cell.optimizer, cell.data)
+        if key in seen or cell.optimizer is None:
+            continue
+        seen.add(key)
+        used[cell.judge][cell.optimizer] = None
+        judge = spec.judges[cell.judge]
+        try:
+            settings = combined(
+                spec,
+                judge,
+                protocols[cell.judge],
+                optimizer=(cell.optimizer, spec.optimizers[cell.optimizer]),
+                data=spec.data[cell.data],
+                target=cell.target,
+                seed=cell.seed,
+            )
+            _check_search(settings, judge)
+        except (ValueError, OSError) as fault:
+            wrong[cell.judge, said_plainly(fault)][cell.optimizer] = None
+            continue
+        if settings.minds_versions:
+            minding.add(cell.data)
+    for (name, said), optimizers in wrong.items():
+        if list(optimizers) == list(used[name]):
+            blame(("judges", name), said)
+        else:
+            with_these = " or ".join(optimizers)
+            blame(
+                ("judges", name),
+                f"with the optimizer {with_these}: {said.rstrip('.')} (or leave the combination "
+                "out: see leave_out).",
+            )
+    if not wrong:
+        _check_versions(spec, minding, blame)
+
+
+def _check_repeated(spec: Spec, blame: Blame) -> None:
+    """Tell of what stands twice in a list."""
+    lists: dict[Place, Sequence[Any]] = {("seeds",): spec.seeds}
+    lists["perspectives",] = spec.perspectives
+    lists |= {("data", name, "targets"): one.targets for name, one in spec.data.items()}
+    lists |= {("judges", name, "panel"): one.panel for name, one in spec.judges.items()}
+    for place, values in lists.items():
+        for number, value in enumerate(values):
+            if value in values[:number]:
+                blame((*place, number), f"{value} stands twice; keep one of the two.")
+
+
+def _check_models(spec: Spec, blame: Blame) -> None:
+    for name, one in spec.models.items():
+        place: Place = ("models", name)
+        model = spec.model_name(name)
+        _tell(blame, (*place, "model") if one.model else place, _check_model, model)
+        _tell(blame, (*place, "api_base"), check_address, one.api_base, model)
+        if one.price is not None:
+            _tell(blame, (*place, "price"), Price.parse, one.price)
+
+
+def _check_model(name: str) -> None:
+    check_provider(name)
+    engine_for(name)
+
+
+def _check_objective(text: str) -> None:
+    try:
+        parse_objectives(text)
+    except ValueError as fault:
+        got = re.search(r"got '(\w+)'\.$", str(fault))
+        near = meant(got[1], NAMES) if got else ""
+        raise ValueError(str(fault).rstrip(".") + (near or ".")) from fault
+
+
+def _check_optimizers(spec: Spec, blame: Blame) -> None:
+    if spec.objective is not None:
+        _tell(blame, ("objective",), _check_objective, spec.objective)
+    for name, one in spec.optimizers.items():
+        place: Place = ("optimizers", name)
+        kind = one.optimizer or name
+        if kind not in OPTIMIZERS:
+            said = unknown_name("optimizer", name, OPTIMIZERS).rstrip(".?")
+            blame(place, f"{said}, or say which it is: 'optimizer: random', say.")
+            continue
+        for field, searches in _OF_SEARCHES.items():
+            if field in one.said and kind not in searches:
+                blame(
+                    (*place, field),
+                    f"{field} belongs to the optimizer {' or '.join(searches)}, and this is "
+                    f"{kind}; leave it out.",
+                )
+        if one.objective is not None:
+            _tell(blame, (*place, "objective"), _check_objective, one.objective)
+        for number, model in enumerate(one.models):
+            _tell(blame, (*place, "models", number), _check_model, model)
+
+
+def _check_judge(spec: Spec, name: str, judge: JudgeSpec, blame: Blame) -> None:
+    place: Place = ("judges", name)
+    if judge.model is not None and judge.model not in spec.models:
+        blame((*place, "model"), unknown_name("model", judge.model, spec.models))
+    if judge.kind == "panel":
+        _check_panel(spec, name, judge, blame)
+    if judge.kind != "compiled":
+        return
+    for role, model in judge.role.items():
+        _tell(blame, (*place, "role", role), _check_model, model)
+    for number, part in enumerate(judge.without):
+        if part not in ABLATIONS:
+            blame((*place, "without", number), unknown_name("part", part, ABLATIONS))
+    try:
+        protocol_of(spec, judge)
+    except MisfitError as fault:
+        _tell_of_misfit(fault, judge, place, blame)
+    except ValueError as fault:
+        blame(place, said_plainly(fault))
+
+
+def _tell_of_misfit(fault: MisfitError, judge: JudgeSpec, place: Place, blame: Blame) -> None:
+    """Tell of what a judge cannot be, with the nearest name that is right."""
+    said = str(fault)
+    if fault.field == "judge" and said.startswith("no judge is called"):
+        families = (one.name for one in known_families())
+        blame((*place, "judge"), unknown_name("kind of judge", judge.judge, families))
+    elif found := _NO_CHOICE.match(said):
+        name = next(one for one in judge.choose if one in found[1].split(", "))
+        blame((*place, "choose", name), unknown_name("choice", name, _WORDS.findall(found[2])))
+    elif found := _NO_OPTION.match(said):
+        near = meant(found[3], found[2].split(", ")) or "."
+        blame((*place, "choose", found[1]), said.rstrip(".") + near)
+    else:
+        blame(place if fault.field is None else (*place, fault.field), said)
+
+
+_NO_CHOICE = re.compile(r"there is no choice (.*?); there are (.*)\.$")
+_NO_OPTION = re.compile(r"(\w+) is one of (.*); got '(.*)'\.$")
+_WORDS = re.compile(r"\b(?!and\b|can\b|be\b|set\b)\w+")
+
+
+def _check_panel(spec: Spec, name: str, judge: JudgeSpec, blame: Blame) -> None:
+    place: Place = ("judges", name, "panel")
+    if len(judge.panel) < 2:
+        blame(place, f"a panel has two judges or more; got {', '.join(judge.panel)}.")
+    for number, member in enumerate(judge.panel):
+        if member not in spec.judges:
+            others = [one for one in spec.judges if one != name]
+            blame((*place, number), unknown_name("judge", member, others))
+    circle = _circle(spec, (name,))
+    # Told once, where the first of them stands.
+    if circle and name == min(circle, key=list(spec.judges).index):
+        blame(place, f"{' has '.join((*circle, circle[0]))}, which never ends; take one out.")
+
+
+def _circle(spec: Spec, path: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the panels that lead from a panel back to itself; none where none do."""
+    for member in spec.judges[path[-1]].panel:
+        if member == path[0]:
+            return path
+        if (
+            member in spec.judges
+            and member not in path
+            and (found := _circle(spec, (*path, member)))
+        ):
+            return found
+    return ()
+
+
+def _check_left_out(spec: Spec, blame: Blame) -> None:
+    """Tell of combinations that name what there is not."""
+    known: Mapping[str, Sequence[Any]] = {
+        "data": tuple(spec.data),
+        "target": tuple(dict.fromkeys(t for one in spec.data.values() for t in one.targets)),
+        "judge": tuple(spec.judges),
+        "optimizer": tuple(spec.optimizers),
+        "model": tuple(spec.models),
+        "seed": spec.seeds,
+    }
+    for number, one in enumerate(spec.leave_out):
+        for field in known:
+            for value in getattr(one, field):
+                if value not in known[field]:
+                    blame(("leave_out", number, field), unknown_name(field, value, known[field]))
+
+
+def _check_search(settings: CompileSettings, judge: JudgeSpec) -> None:
+    """Refuse a search that cannot be made for a judge, or an objective that it does not mind."""
+    family = family_of(judge.judge)
+    if not family.asks and settings.optimizer not in ("none", "protocol", "random"):
+        raise ValueError(
+            f"{settings.optimizer} rewrites what a model is asked, and a {family.name} judge asks "
+            "none; use protocol, random or none."
+        )
+    check_searched(settings)
+
+
+def _check_versions(spec: Spec, minding: set[str], blame: Blame) -> None:
+    """Tell of what is said of changed versions of texts that no objective looks at."""
+    for name, one in spec.data.items():
+        said = [field for field in _OF_VERSIONS if field in one.said]
+        if said and name not in minding:
+            blame(
+                ("data", name, said[0]),
+                f"{said[0]} is about changed versions of texts, at which no objective looks; add "
+                "d_min or d_avg to one, or leave it out.",
+            )
+
+
+def _tell(blame: Blame, place: Place, check: Callable[..., object], *values: Any) -> None:
+    """Check values, and tell of what is refused."""
+    try:
+        check(*values)
+    except ValueError as fault:
+        blame(place, said_plainly(fault))

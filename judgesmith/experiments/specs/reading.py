@@ -1,0 +1,282 @@
+"""From a file to a specification, or to every mistake in it at once."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
+
+from judgesmith.experiments.specs.checking import check_combinations, check_parts
+from judgesmith.experiments.specs.faults import Mistake, Origin, SpecError, meant, unknown_name
+from judgesmith.experiments.specs.grid import cells_of
+from judgesmith.experiments.specs.inheriting import inherited
+from judgesmith.experiments.specs.parts import (
+    Budget,
+    Combination,
+    DataSpec,
+    JudgeSpec,
+    ModelSpec,
+    OptimizerSpec,
+    Part,
+)
+from judgesmith.experiments.specs.spec import Spec
+from judgesmith.signatures.plain_faults import plain_fault
+from judgesmith.signatures.plain_yaml import Place, read_placed_yaml
+
+_SECTIONS: Mapping[str, Part] = {
+    "data": DataSpec(path="sample"),
+    "judges": JudgeSpec(),
+    "optimizers": OptimizerSpec(optimizer="none"),
+    "models": ModelSpec(model="offline"),
+}
+"""What has entries by name, and what stands in for an entry that is wrong."""
+
+_STAND_INS: Mapping[str, Any] = {
+    "name": "…",
+    "data": {"…": _SECTIONS["data"]},
+    "judges": {"…": _SECTIONS["judges"]},
+}
+_NAMED_IN = {"seed": "seeds", "target": "data"}
+"""What combinations name that only stands where it is right, and where."""
+
+_AS_LISTS = ("optimizers", "models")
+_MOST_BYTES = 1_000_000
+
+
+def read_spec(path: str | Path) -> Spec:
+    """Return the specification in a file.
+
+    No data are read; see ``read_sets``. Files with rubrics, steps and questions are.
+
+    Raises
+    ------
+    SpecError
+        With every mistake in it.
+    OSError
+        If there is no such file, or it cannot be read.
+    """
+    place = Path(path)
+    if place.stat().st_size > _MOST_BYTES:
+        raise ValueError(
+            f"{path}: a specification has at most {_MOST_BYTES:,} bytes; name another file."
+        )
+    try:
+        text = place.read_bytes().decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise ValueError(f"{path}: no text in UTF-8; save it as such.") from None
+    return spec_of(text, file=str(path), folder=str(place.parent))
+
+
+def spec_of(text: str, *, file: str = "specification", folder: str = ".") -> Spec:
+    r"""Return the specification that a text spells out.
+
+    Parameters
+    ----------
+    text : str
+        YAML.
+    file, folder : str
+        What messages call it, and what paths in it are relative to.
+
+    Raises
+    ------
+    SpecError
+        With every mistake in it.
+
+    Examples
+    --------
+    >>> text = "name: one\ndata: {answers: {path: sample}}\njudges: {plain: {judge: direkt}}"
+    >>> print(str(spec_of(text)).splitlines()[-1].partition("; ")[2])
+    Traceback (most recent call last):
+    ...
+    judgesmith.experiments.specs.faults.SpecError: 1 mistake in the specification:
+      specification:3: judges.plain.judge: there is no kind of judge 'direkt'; did you mean direct?
+    """
+    try:
+        plain, lines = read_placed_yaml(text)
+    except ValueError as fault:
+        raise SpecError([_unread(file, str(fault))]) from None
+    origin = Origin(file=file, folder=folder, lines=lines)
+    if not isinstance(plain, dict):
+        raise SpecError(
+            [origin.mistake((), f"expected fields by name: {', '.join(_fields(Spec))}.")]
+        )
+    reader = _Reader(origin)
+    spec = reader.spec(plain)
+    if reader.mistakes:
+        found = {str(one): one for one in reader.mistakes}.values()
+        raise SpecError(sorted(found, key=lambda one: int(one.where.rpartition(":")[2])))
+    return spec
+
+
+class _Reader:
+    """Makes the parts of a specification, and keeps what is wrong with them.
+
+    What is wrong is told and then stood in for, so that what is wrong elsewhere is told as well.
+    """
+
+    def __init__(self, origin: Origin) -> None:
+        self.origin = origin
+        self.mistakes: list[Mistake] = []
+        self.stood_in_for: set[Place] = set()
+
+    def blame(self, place: Place, message: str) -> None:
+        """Keep a mistake, unless it comes of what only stands in for something."""
+        around = {place[:n] for n in range(1, len(place) + 1)}
+        if place[:1] == ("leave_out",) and place[-1] in _NAMED_IN:
+            section = _NAMED_IN[str(place[-1])]
+            around |= {one for one in self.stood_in_for if one[0] == section}
+        if not around & self.stood_in_for:
+            self.mistakes.append(self.origin.mistake(place, message))
+
+    def spec(self, plain: Mapping[str, Any]) -> Spec:
+        """Return the whole; it is of use only where there are no mistakes."""
+        whole = {name: value for name, value in plain.items() if value is not None}
+        for section in _SECTIONS:
+            if section in whole:
+                whole[section] = self._made(section, self._entries(section, whole[section]))
+        if isinstance(whole.get("leave_out"), list):
+            whole["leave_out"] = self._left_out(whole["leave_out"])
+        spec = self._whole(whole)
+        check_parts(spec, blame=self.blame)
+        if not self.mistakes:
+            try:
+                cells = cells_of(spec)
+            except ValueError as fault:
+                self.blame(("leave_out",), str(fault))
+            else:
+                check_combinations(spec, cells, blame=self.blame)
+        return spec
+
+    def _entries(self, section: str, given: Any) -> dict[str, Any]:
+        """Return the entries of a section by name; a list of names has entries that say nothing."""
+        if isinstance(given, list) and given and section in _AS_LISTS:
+            names: dict[str, Any] = {}
+            for number, name in enumerate(given):
+                if not isinstance(name, str):
+                    self.blame((section, number), "expected a name; write 'NAME: {…}' for more.")
+                elif name in names:
+                    self.blame((section, number), f"{name!r} stands twice; keep one of the two.")
+                else:
+                    names[name] = {}
+            return names
+        if isinstance(given, dict) and given:
+            return given
+        self.blame((section,), f"expected entries by name; got {_kind(given)}.")
+        return {}
+
+    def _made(self, section: str, entries: Mapping[str, Any]) -> dict[str, Part]:
+        """Return the entries of a section."""
+        plain: dict[str, Any] = {}
+        for name, entry in entries.items():
+            if entry is not None and not isinstance(entry, dict):
+                self.blame((section, name), f"expected fields by name; got {_kind(entry)}.")
+                self.stood_in_for.add((section, name))
+            plain[name] = entry if isinstance(entry, dict) else {}
+        whole, origins = inherited(plain, section=section, blame=self.blame)
+        stand_in = _SECTIONS[section]
+        made: dict[str, Part] = {}
+        for name in plain:
+            made[name] = stand_in
+            if name not in whole or (section, name) in self.stood_in_for:
+                continue
+            try:
+                made[name] = type(stand_in).model_validate(whole[name])
+            except ValidationError as fault:
+                for one in fault.errors(include_url=False):
+                    said_by = origins[name].get(str(next(iter(one["loc"]), "")), name)
+                    self._tell(one, (section, said_by), type(stand_in))
+                self.stood_in_for.add((section, name))
+        return made or {"…": stand_in}
+
+    def _left_out(self, given: list[Any]) -> list[Combination]:
+        """Return the combinations that are left out."""
+        made = []
+        for number, one in enumerate(given):
+            try:
+                made.append(Combination.model_validate(one))
+            except ValidationError as fault:
+                for wrong in fault.errors(include_url=False):
+                    self._tell(wrong, ("leave_out", number), Combination)
+                made.append(Combination(data=()))
+        return made
+
+    def _whole(self, plain: dict[str, Any]) -> Spec:
+        """Return the specification of its parts; what is wrong around them is as usual in it."""
+        plain["origin"] = self.origin
+        try:
+            return Spec.model_validate(plain)
+        except ValidationError as fault:
+            wrong = set()
+            for one in fault.errors(include_url=False):
+                first = str(one["loc"][0])
+                inside = first == "budget" and len(one["loc"]) > 1
+                self._tell(one, (), Budget if inside else Spec)
+                wrong.add(first)
+            for first in wrong:
+                self.stood_in_for.add((first,))
+                plain.pop(first, None)
+            return Spec.model_validate({**_STAND_INS, **plain})
+
+    def _tell(self, one: Mapping[str, Any], around: Place, kind: type[BaseModel]) -> None:
+        """Keep what pydantic says of one value."""
+        inside = [part for part in one["loc"] if not _is_pydantics(part)]
+        place: Place = (*around, *inside)
+        if one["type"] == "extra_forbidden":
+            self.blame(place, unknown_name("field", place[-1], _fields(kind)))
+        elif one["type"] == "missing":
+            self.blame(place[:-1], f"{place[-1]} is missing; give it.")
+        elif one["type"] == "string_pattern_mismatch":
+            self.blame(
+                place, f"expected a name without blanks around it; got {one['input']!r:.80}."
+            )
+        elif one["type"] == "literal_error":
+            known = re.findall(r"'([^']*)'", one["ctx"]["expected"])
+            near = meant(one["input"], known) or "."
+            self.blame(place, f"expected one of {', '.join(known)}; got {one['input']!r:.80}{near}")
+        elif one["type"] in _BOUNDS:
+            low_or_high = next(iter(one["ctx"].values()))
+            number = f"a number {_BOUNDS[one['type']]} {low_or_high:g}"
+            self.blame(place, f"expected {number}; got {one['input']!r:.80}.")
+        else:
+            said = plain_fault(one)
+            self.blame(place, said if said.endswith((".", "?")) else f"{said}.")
+
+
+_BOUNDS = {
+    "greater_than": "above",
+    "greater_than_equal": "of at least",
+    "less_than": "below",
+    "less_than_equal": "of at most",
+}
+
+
+def _fields(kind: type[BaseModel]) -> list[str]:
+    extra = ["from"] if any(type(one) is kind for one in _SECTIONS.values()) else []
+    return [*(name for name in kind.model_fields if name != "origin"), *extra]
+
+
+def _is_pydantics(part: object) -> bool:
+    """Say whether a part of a place is a word of pydantic's, such as which of several types."""
+    return isinstance(part, str) and bool(_TYPE.match(part))
+
+
+_TYPE = re.compile(
+    r"(?:\[key\]|str|constrained-str|list\[.*\]|dict\[.*\]|function-.*|literal\[.*\]|nullable.*)$"
+)
+
+
+def _kind(value: object) -> str:
+    if value is None or value in ({}, []):
+        return "nothing"
+    kinds = {list: "a list", dict: "fields by name", bool: "true or false", str: "a text"}
+    return kinds.get(type(value), "a number")
+
+
+def _unread(file: str, said: str) -> Mistake:
+    """Return the mistake behind a text that is no YAML."""
+    found = re.match(r"line (\d+): ", said)
+    line = found[1] if found else "1"
+    return Mistake(where=f"{file}:{line}", field="", message=said[found.end() :] if found else said)

@@ -1,0 +1,163 @@
+"""The rated sets of a specification, and whether they hold what it speaks of."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from judgesmith.experiments.chosen_versions import chosen_versions
+from judgesmith.experiments.dataset import DataSet
+from judgesmith.experiments.problems import DataError
+from judgesmith.experiments.reading import read_items
+from judgesmith.experiments.score_matching import placed_rows
+from judgesmith.experiments.specs.faults import Mistake, SpecError, unknown_name
+from judgesmith.experiments.specs.grid import Cell, cells_of
+from judgesmith.experiments.specs.settings import said_plainly, settings_of
+from judgesmith.experiments.specs.spec import Spec
+from judgesmith.experiments.targets import targets_of
+from judgesmith.experiments.unlabelled import is_unlabelled
+from judgesmith.signatures.plain_yaml import Place
+
+
+def read_sets(spec: Spec) -> dict[str, DataSet]:
+    """Return the rated sets of a specification, by their names in it.
+
+    Raises
+    ------
+    SpecError
+        If a file is not there or cannot be read, a target is not rated in its set, there are no
+        kinds of change of a name, or a file with scores on record has none of the judge.
+
+    Examples
+    --------
+    >>> spec = Spec.model_validate({
+    ...     "name": "one",
+    ...     "data": {"answers": {"path": "sample", "targets": ["fluency"]}},
+    ...     "judges": {"plain": {"judge": "direct"}},
+    ... })
+    >>> {name: len(one) for name, one in read_sets(spec).items()}
+    {'answers': 160}
+    """
+    reader = _Reader(spec)
+    sets = {name: found for name in spec.data if (found := reader.dataset(name)) is not None}
+    for cell in cells_of(spec):
+        if cell.data in sets:
+            reader.check(cell, sets[cell.data])
+    for name in spec.judges:
+        reader.check_recorded(name)
+    if reader.mistakes:
+        raise SpecError(list({str(one): one for one in reader.mistakes}.values()))
+    return sets
+
+
+class _Reader:
+    """Reads what a specification names, and keeps what is wrong."""
+
+    def __init__(self, spec: Spec) -> None:
+        self.spec = spec
+        self.mistakes: list[Mistake] = []
+        self.checked: set[tuple[object, ...]] = set()
+        self.recorded: dict[str, set[str] | None] = {}
+
+    def blame(self, place: Place, message: str) -> None:
+        self.mistakes.append(self.spec.origin.mistake(place, message))
+
+    def dataset(self, name: str) -> DataSet | None:
+        """Return one set, or None where it cannot be read."""
+        one = self.spec.data[name]
+        place = self.place(one.path, ("data", name, "path"))
+        if place is None:
+            return None
+        try:
+            return read_items(place, columns=one.map, scale=one.scale)
+        except DataError as fault:
+            n = len(fault.problems)
+            more = f" ({n - 1} more: see judgesmith check)" if n > 1 else ""
+            self.blame(("data", name), f"{fault.problems[0]}{more}.")
+        except (ValueError, OSError, ImportError) as fault:
+            self.blame(("data", name), said_plainly(fault))
+        return None
+
+    def place(self, path: str, where: Place) -> str | Path | None:
+        """Return where a file is, or None where it is not."""
+        if path == "sample":
+            return path
+        try:
+            place = self.spec.place(path)
+        except ValueError as fault:
+            self.blame(where, str(fault))
+            return None
+        if place.is_file():
+            return place
+        beside = sorted(one.name for one in place.parent.iterdir()) if place.parent.is_dir() else ()
+        said = unknown_name("file", place.name, beside)
+        what = f"there is no folder {place.parent}; make it, or name another."
+        self.blame(where, said if beside else what)
+        return None
+
+    def check(self, cell: Cell, dataset: DataSet) -> None:
+        """Tell of a cell that has nothing to hold a judge against."""
+        data, judge = self.spec.data[cell.data], self.spec.judges[cell.judge]
+        settings = settings_of(self.spec, cell) if judge.kind == "compiled" else None
+        if settings is not None and settings.minds_versions:
+            self._check_kinds(cell, dataset)
+        if settings is not None and is_unlabelled(dataset, settings):
+            return
+        if not self._is_new("target", cell.data, cell.target):
+            return
+        place: Place = ("data", cell.data, "targets")
+        if cell.target != "auto":
+            place = (*place, data.targets.index(cell.target))
+        try:
+            targets_of(dataset, cell.target, data.aggregate)
+        except ValueError as fault:
+            self.blame(place, said_plainly(fault))
+
+    def _check_kinds(self, cell: Cell, dataset: DataSet) -> None:
+        data = self.spec.data[cell.data]
+        if not self._is_new("kinds", cell.data):
+            return
+        settings = settings_of(self.spec, cell)
+        own: Sequence[str] = [name for name in ("kinds", "task") if getattr(data, name)]
+        tried = {"": {"holdout_kinds": ()}, "holdout_kinds": {}} if data.holdout_kinds else {"": {}}
+        for field, changes in tried.items():
+            try:
+                chosen_versions(dataset, settings.model_copy(update=changes))
+            except ValueError as fault:
+                named = [field] if field else own[:1]
+                self.blame(("data", cell.data, *named), said_plainly(fault))
+                return
+
+    def check_recorded(self, name: str) -> None:
+        """Tell of scores on record that are not there."""
+        judge = self.spec.judges[name]
+        if judge.recorded is None:
+            return
+        known = self._names_in(judge.recorded, ("judges", name, "recorded"))
+        if not known:
+            return
+        if judge.name is None and len(known) > 1:
+            many = unknown_name("judge", "", known).partition("; ")[2]
+            self.blame(
+                ("judges", name), f"{judge.recorded} holds several judges: {many} Give name."
+            )
+        elif judge.name is not None and judge.name not in known:
+            self.blame(("judges", name, "name"), unknown_name("judge", judge.name, known))
+
+    def _names_in(self, path: str, where: Place) -> set[str] | None:
+        if path not in self.recorded:
+            self.recorded[path] = None
+            place = self.place(path, where)
+            try:
+                rows = [] if place is None else placed_rows(place)[1]
+            except (ValueError, OSError, ImportError) as fault:
+                self.blame(where, said_plainly(fault))
+                return None
+            self.recorded[path] = {str(row["judge"]) for _, row in rows if row.get("judge")}
+        return self.recorded[path]
+
+    def _is_new(self, *what: object) -> bool:
+        """Say whether something was not checked before."""
+        known = what in self.checked
+        self.checked.add(what)
+        return not known
