@@ -177,6 +177,25 @@ def test_a_sheet_with_what_is_no_answer_changes_nothing(run, bench, folder):
     assert contents(folder / "bench") == before
 
 
+def test_a_sheet_that_is_no_table_and_options_of_building_are_refused(run, bench, folder):
+    (folder / "ann.csv").write_text('id,answer\n"x')
+    done = run("benchmark", "bench", "--spot-check", "ann.csv", "--json")
+    assert (done.status, done.fault["where"].partition(":")[0]) == (2, "ann.csv")
+    done = run("benchmark", "bench", "--spot-check", "ann.csv", "--seed", "1", "--json")
+    assert (done.status, done.fault["where"]) == (2, "--seed")
+
+
+def test_criteria_are_named_with_commas_and_a_rubric_says_what_they_mean(run, articles, folder):
+    (folder / "rubric.yaml").write_text("task: Judge.\ncriteria:\n  fluency: Is it smooth?\n")
+    done = run(
+        *("benchmark", articles, "-o", "bench", *LOCAL, "--criteria", " fluency ,"),
+        *("--rubric", "rubric.yaml", "--json"),
+    )
+    assert done.status == 0, done.err
+    assert done.json["definitions"] == {"fluency": "Is it smooth?"}
+    assert done.json["notes"] == []
+
+
 def test_a_judge_is_tested_on_a_benchmark_like_on_any_rated_set(run, bench, judge, folder):
     done = run("evaluate", "judge", "bench/benchmark.jsonl", "--perspective", "local")
     assert done.status == 0, done.err

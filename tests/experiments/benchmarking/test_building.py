@@ -8,9 +8,12 @@ import pytest
 from benchmark_texts import PLACES, rows
 
 from judgesmith.experiments import read_items
+from judgesmith.experiments.benchmarking.building import build_benchmark
+from judgesmith.experiments.benchmarking.errors_per_rating import ErrorsPerRating
 from judgesmith.experiments.benchmarking.folder import read_benchmark
 from judgesmith.experiments.benchmarking.models import UnfinishedError
 from judgesmith.experiments.benchmarking.report_text import report_text
+from judgesmith.experiments.benchmarking.settings import BenchmarkSettings
 from judgesmith.experiments.dataset import DataSet
 from judgesmith.programs.models import BudgetSpent, model
 from judgesmith.programs.models.stack import Stack
@@ -205,6 +208,29 @@ def test_texts_from_anywhere_end_in_rows_and_nowhere_else(build, tmp_path):
     assert len({row["source_id"] for row in found}) == report["sources"] == len(items)
     page = (tmp_path / "made" / "report.md").read_text(encoding="utf-8")
     assert page.startswith("# Benchmark of &lt;b&gt;\\[x\\](y), local")
+
+
+def test_every_stage_tells_how_far_it_is_up_to_its_end(articles):
+    told = defaultdict(int)
+    totals = {}
+
+    def progress(stage, n, total):
+        told[stage] += n
+        totals[stage] = total
+
+    settings = BenchmarkSettings(perspective="local", criteria=("fluency",), steps=1)
+    build_benchmark(articles, settings, progress=progress)
+    assert dict(told) == {"errors put in (fluency)": 4, "comparator checked (fluency)": 4}
+    assert totals == told
+
+
+def test_a_pilot_that_is_out_of_order_is_told(articles, build, monkeypatch):
+    odd = ErrorsPerRating(levels=(1, 2, 3), n_errors=(0, 1, 2), n_texts=(1, 1, 1))
+    monkeypatch.setattr(
+        "judgesmith.experiments.benchmarking.global_building.errors_per_rating", lambda *a, **k: odd
+    )
+    made = build(articles, "global", criteria=("fluency",), per_rating=1)
+    assert any("the comparator may not see these errors" in one for one in made.report["notes"])
 
 
 def test_nothing_to_start_from_is_said_with_what_to_do(articles, build):
