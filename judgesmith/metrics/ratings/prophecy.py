@@ -51,7 +51,8 @@ def spearman_brown(reliability: float, factor: float) -> float:
     if not 0 < number(factor, name="factor") < math.inf:
         raise ValueError(f"factor must be a positive number, such as 2; got {factor}.")
     share = 1 + (factor - 1) * reliability
-    return factor * reliability / share if share > 0 else math.nan
+    # Rounding alone can lift it above 1.
+    return min(factor * reliability / share, 1.0) if share > 0 else math.nan
 
 
 def raters_needed(reliability: float, target: float) -> int:

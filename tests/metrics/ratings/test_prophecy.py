@@ -13,6 +13,10 @@ def test_as_many_times_fewer_ratings_give_back_the_reliability(reliability, fact
     assert spearman_brown(stepped, 1 / factor) == pytest.approx(reliability, abs=1e-9)
 
 
+def test_rounding_lifts_no_reliability_above_one():
+    assert spearman_brown(1.0, 0.1) == 1
+
+
 @pytest.mark.parametrize("k", [1, 2, 5])
 def test_the_mean_of_ratings_has_the_share_of_true_variance_that_is_foretold(k):
     rng = np.random.default_rng(0)
