@@ -92,7 +92,7 @@ def check_combinations(spec: Spec, cells: Sequence[Cell], *, blame: Blame) -> No
                 protocols[cell.judge],
                 optimizer=(cell.optimizer, spec.optimizers[cell.optimizer]),
                 data=spec.data[cell.data],
-                target=cell.target,
+                targets=cell.targets,
                 seed=cell.seed,
             )
             _check_search(settings, judge)

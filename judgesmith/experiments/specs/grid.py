@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass
 from itertools import product
 from typing import Any
 
+from judgesmith.experiments.specs.parts import TOGETHER
 from judgesmith.experiments.specs.spec import Spec
 
 _LONGEST = 100
@@ -27,7 +28,8 @@ class Cell:
         Readable, unique in its specification, and a name for a folder: at most 120 lower-case
         letters, digits, dots and dashes.
     data, target, judge : str
-        By the names they have in the specification; ``target`` may be ``auto``.
+        By the names they have in the specification; ``target`` may be ``auto``, or several with
+        commas between (see ``targets``).
     optimizer, model : str or None
         None for scores on record. A panel has the optimizer of its members, and their model, but
         None where each of them has one of its own.
@@ -46,6 +48,11 @@ class Cell:
     model: str | None
     seed: int
     members: tuple[str, ...] = ()
+
+    @property
+    def targets(self) -> tuple[str, ...]:
+        """What the judge is held against, as ``CompileSettings`` takes it; empty for ``auto``."""
+        return () if self.target == "auto" else tuple(self.target.split(TOGETHER))
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything ready for JSON."""

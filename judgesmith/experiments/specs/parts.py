@@ -19,6 +19,17 @@ def _spelled(value: Any) -> Any:
     return str(value) if is_number else value
 
 
+def _joined(value: Any) -> Any:
+    """Return targets with those that are to be agreed with together as one text."""
+    if not isinstance(value, list | tuple):
+        return value
+    return [TOGETHER.join(one) if _is_texts(one) else one for one in value]
+
+
+def _is_texts(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(one, str) for one in value)
+
+
 def _listed(value: Any) -> Any:
     """Return one text, or a list, as a tuple."""
     return (
@@ -26,9 +37,17 @@ def _listed(value: Any) -> Any:
     )
 
 
+TOGETHER = ", "
+"""What stands between targets that one judge is to agree with, each by its own score."""
+
 Text = Annotated[str, Field(min_length=1, max_length=2000)]
 Name = Annotated[str, Field(min_length=1, max_length=80, pattern=r"^\S(.*\S)?$")]
 Names = Annotated[tuple[Name, ...], BeforeValidator(_listed)]
+Targets = Annotated[
+    tuple[Annotated[str, Field(min_length=1, max_length=400)], ...],
+    BeforeValidator(_joined),
+    BeforeValidator(_listed),
+]
 Texts = Annotated[tuple[Text, ...], BeforeValidator(_listed)]
 Whole = Annotated[int, Field(strict=True, ge=0)]
 Positive = Annotated[int, Field(strict=True, ge=1)]
@@ -55,7 +74,8 @@ class DataSpec(Part):
     path : str
         The file, or ``sample``; see ``place_of``.
     targets : tuple of str
-        One cell each: a criterion, ``overall``, ``mean``, a sum, or ``auto``.
+        One cell each: a criterion, ``overall``, ``mean``, a sum, or ``auto``. A list of several
+        becomes one text with commas, and one judge that scores each of them.
     map, scale
         As ``read_items`` takes ``columns`` and ``scale``.
     aggregate : {"mean", "median", "mode", "unanimous"}
@@ -65,7 +85,7 @@ class DataSpec(Part):
     """
 
     path: Text
-    targets: Annotated[Names, Field(min_length=1)] = ("auto",)
+    targets: Annotated[Targets, Field(min_length=1)] = ("auto",)
     map: Text | dict[str, Text | list[Text]] | None = None
     scale: Text | dict[str, Text] | None = None
     aggregate: Aggregate = "mean"
@@ -243,7 +263,7 @@ class Combination(Part):
     """
 
     data: Names = ()
-    target: Names = ()
+    target: Targets = ()
     judge: Names = ()
     optimizer: Names = ()
     model: Names = ()

@@ -240,6 +240,8 @@ class _Reader:
             low_or_high = next(iter(one["ctx"].values()))
             number = f"a number {_BOUNDS[one['type']]} {low_or_high:g}"
             self.blame(place, f"expected {number}; got {one['input']!r:.80}.")
+        elif one["type"] == "string_type" and isinstance(one["input"], bool):
+            self.blame(place, "expected a text; got yes or no, true or false: put it in quotes.")
         else:
             said = plain_fault(one)
             self.blame(place, said if said.endswith((".", "?")) else f"{said}.")

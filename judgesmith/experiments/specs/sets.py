@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from judgesmith.experiments.chosen_targets import chosen_targets
 from judgesmith.experiments.chosen_versions import chosen_versions
 from judgesmith.experiments.dataset import DataSet
 from judgesmith.experiments.problems import DataError
@@ -57,6 +58,7 @@ class _Reader:
         self.spec = spec
         self.mistakes: list[Mistake] = []
         self.checked: set[tuple[object, ...]] = set()
+        self.useless: set[tuple[str, str]] = set()
         self.recorded: dict[str, set[str] | None] = {}
 
     def blame(self, place: Place, message: str) -> None:
@@ -103,15 +105,24 @@ class _Reader:
             self._check_kinds(cell, dataset)
         if settings is not None and is_unlabelled(dataset, settings):
             return
-        if not self._is_new("target", cell.data, cell.target):
+        place: Place = ("data", cell.data, "targets", data.targets.index(cell.target))
+        if self._is_new("target", cell.data, cell.target):
+            for one in cell.targets or ("auto",):
+                try:
+                    targets_of(dataset, one, data.aggregate)
+                except ValueError as fault:
+                    self.blame(place, said_plainly(fault))
+                    self.useless.add((cell.data, cell.target))
+        if len(cell.targets) < 2 or (cell.data, cell.target) in self.useless:
             return
-        place: Place = ("data", cell.data, "targets")
-        if cell.target != "auto":
-            place = (*place, data.targets.index(cell.target))
         try:
-            targets_of(dataset, cell.target, data.aggregate)
+            if settings is None:
+                what = "scores on record" if judge.kind == "recorded" else "a panel"
+                raise ValueError(f"{what} can be held against one target at a time.")
+            chosen_targets(dataset, settings)
         except ValueError as fault:
-            self.blame(place, said_plainly(fault))
+            out = f"leave out its cells with the target '{cell.target}' (see leave_out)."
+            self.blame(("judges", cell.judge), f"{said_plainly(fault).rstrip('.')}; {out}")
 
     def _check_kinds(self, cell: Cell, dataset: DataSet) -> None:
         data = self.spec.data[cell.data]

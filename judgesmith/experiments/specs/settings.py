@@ -74,7 +74,7 @@ def settings_of(spec: Spec, cell: Cell) -> CompileSettings:
         protocol_of(spec, judge),
         optimizer=(cell.optimizer, spec.optimizers[cell.optimizer]),
         data=spec.data[cell.data],
-        target=cell.target,
+        targets=cell.targets,
         seed=cell.seed,
     )
 
@@ -114,7 +114,7 @@ def combined(
     *,
     optimizer: tuple[str, OptimizerSpec],
     data: DataSpec,
-    target: str,
+    targets: tuple[str, ...],
     seed: int,
 ) -> CompileSettings:
     """Return the settings of one judge with one optimizer on one target.
@@ -132,7 +132,7 @@ def combined(
     said = choices_said(judge.said, judge.without)
     fixed = dict.fromkeys((*said, *judge.choose, *(() if search.vary_samples else ("samples",))))
     plain: dict[str, Any] = {
-        "target": () if target == "auto" else (target,),
+        "target": targets,
         "aggregate": data.aggregate,
         "protocol": protocol,
         "criteria": source,
