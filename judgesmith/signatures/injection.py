@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from itertools import accumulate
@@ -88,7 +89,7 @@ class Target(BaseModel):
 
 
 EARLIER_TOUCHED = "an earlier error was touched"
-"""The fault of a change that reaches into the place of an error made before it."""
+"""The fault of a change that reaches into the place of an error made before it, or mends it."""
 
 
 def with_error(
@@ -134,12 +135,16 @@ def with_error(
     ('Daphne met Carla.', [((11, 16),), ((0, 6),)])
     >>> with_error(both, [Edit(start=7, end=12, text="saw")], sub_aspect="verbs", kind="model")
     'an earlier error was touched'
+
+    What an error says twice may not be left out where it was said first, either; see ``mends``.
     """
     changed = edited(target.text, edits)
     if not edits or changed == target.text:
         return "unchanged"
     ends = [edit.end for edit in edits]
     if any(_is_touched(span, edits, ends) for one in target.errors for span in one.spans):
+        return EARLIER_TOUCHED
+    if mends(target, edits):
         return EARLIER_TOUCHED
     new = InjectedError(
         sub_aspect=sub_aspect,
@@ -178,6 +183,55 @@ def touches(edit: Edit, span: Span) -> bool:
     if edit.start == edit.end or start == end:
         return edit.start <= end and start <= edit.end
     return edit.start < end and start < edit.end
+
+
+_SAYING = 3  # words that say something twice wherever they stand
+
+
+def mends(target: Target, edits: Sequence[Edit]) -> bool:
+    """Say whether edits leave out, somewhere else, the very words that an earlier error put in.
+
+    Of two equal sentences, or of two equal words in a row, either may be the one too many: without
+    the other the error is gone. A word or two that stand apart are no saying: each is by itself.
+
+    Examples
+    --------
+    >>> twice = with_error(
+    ...     Target(text="It was wet. Ann ran."), [Edit(start=20, end=20, text=" It was wet.")],
+    ...     sub_aspect="brevity", kind="repetition",
+    ... )
+    >>> mends(twice, [Edit(start=0, end=12, text="")])
+    True
+    >>> mends(twice, [Edit(start=0, end=12, text=""), Edit(start=20, end=20, text=" It was wet.")])
+    False
+    """
+    put_in = [
+        (span, words)
+        for one in target.errors
+        for span, removed in zip(one.spans, one.removed, strict=False)
+        if not _words(removed) and (words := _whole_words(target.text, span))
+    ]
+    kept = {_words(edit.text) for edit in edits}
+    for edit in edits:
+        left_out = _whole_words(target.text, (edit.start, edit.end))
+        if _words(edit.text) or left_out in kept:
+            continue
+        for (start, end), words in put_in:
+            between = target.text[min(edit.end, end) : max(edit.start, start)]
+            if words == left_out and (len(words) >= _SAYING or not _words(between)):
+                return True
+    return False
+
+
+def _whole_words(text: str, span: Span) -> tuple[str, ...]:
+    """Return the words at a span; none where it begins or ends within one."""
+    start, end = span
+    cuts = any(text[at - 1 : at + 1].isalnum() for at in span if 0 < at < len(text))
+    return () if cuts else _words(text[start:end])
+
+
+def _words(text: str) -> tuple[str, ...]:
+    return tuple(re.findall(r"\w+", text.casefold()))
 
 
 def _is_touched(span: Span, edits: Sequence[Edit], ends: Sequence[int]) -> bool:

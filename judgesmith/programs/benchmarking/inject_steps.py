@@ -6,7 +6,7 @@ Free of DSPy: whoever drives the generators decides how the model is reached.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from judgesmith.programs.benchmarking.injection_checks import verified_errors
@@ -17,7 +17,7 @@ from judgesmith.programs.judging import AnySteps, Ask
 from judgesmith.programs.perturbing.change_steps import ATTEMPTS, UNREADABLE, WARM
 from judgesmith.programs.perturbing.orders import LONGEST
 from judgesmith.programs.perturbing.passage import Passage
-from judgesmith.signatures.injection import SubAspect, Target
+from judgesmith.signatures.injection import EARLIER_TOUCHED, SubAspect, Target
 from judgesmith.signatures.perturbation import Skipped
 
 NOT_AS_REPORTED = "the errors are not reported as asked for"
@@ -28,7 +28,12 @@ _TOO_LONG = "longer than the model reads"
 
 
 def inject_steps(
-    job: Job, target: Target, sub_aspects: Sequence[SubAspect], counts: Counts
+    job: Job,
+    target: Target,
+    sub_aspects: Sequence[SubAspect],
+    counts: Counts,
+    *,
+    earlier: Collection[str] = (),
 ) -> AnySteps[Target | Skipped]:
     """Ask for a text with one error per sub-aspect, and again where the answer is none.
 
@@ -42,6 +47,8 @@ def inject_steps(
         What the errors are bound to.
     counts : Counts
         Where questions, faults and the outcome are counted.
+    earlier : collection of str
+        What the text was before: what becomes that again has lost its errors.
 
     Returns
     -------
@@ -49,7 +56,7 @@ def inject_steps(
         The first answer that stands up to ``verified_errors``; or why there is none after
         ``ATTEMPTS``, in words that are the same for all texts with the same reason.
     """
-    found = yield from _attempts(job, target, sub_aspects, counts)
+    found = yield from _attempts(job, target, sub_aspects, counts, earlier)
     counts.outcome(found.reason if isinstance(found, Skipped) else "")
     return found
 
@@ -70,14 +77,19 @@ def sequence_steps(
         be asked any further.
     """
     for sub_aspect in drawn:
-        made = yield from inject_steps(job, found[-1], (sub_aspect,), counts)
+        earlier = {one.text for one in found}
+        made = yield from inject_steps(job, found[-1], (sub_aspect,), counts, earlier=earlier)
         if isinstance(made, Skipped):
             break
         found.append(made)
 
 
 def _attempts(
-    job: Job, target: Target, sub_aspects: Sequence[SubAspect], counts: Counts
+    job: Job,
+    target: Target,
+    sub_aspects: Sequence[SubAspect],
+    counts: Counts,
+    earlier: Collection[str],
 ) -> AnySteps[Target | Skipped]:
     if len(target.text) > LONGEST:
         return Skipped(reason=f"longer than {LONGEST} characters")
@@ -100,6 +112,8 @@ def _attempts(
                 return Skipped(reason=_TOO_LONG)
             continue
         found = _checked(reply.fields, target, sub_aspects)
+        if isinstance(found, Target) and found.text in earlier:
+            found = EARLIER_TOUCHED
         if isinstance(found, Target):
             return found
         counts.fault(found)

@@ -25,6 +25,7 @@ from judgesmith.signatures.injection import (
     EARLIER_TOUCHED,
     SubAspect,
     Target,
+    mends,
     touches,
     with_error,
 )
@@ -120,6 +121,8 @@ def verified_errors(
     if any(one.end > other.start for one, other in pairwise(edits)):
         return TOO_CLOSE
     if any(touches(edit, span) for edit in edits for one in target.errors for span in one.spans):
+        return EARLIER_TOUCHED
+    if mends(target, edits):
         return EARLIER_TOUCHED
     if fault := added_fault(edits, text, original):
         return fault

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from random import Random
 
 from judgesmith.programs.benchmarking.injection_job import Job
@@ -29,6 +29,7 @@ def injected_by_rule(
     wanted: SubAspect,
     *,
     to_come: int = 0,
+    earlier: Collection[str] = (),
     rng: Random,
     donors: Donors | None = None,
 ) -> Target | Skipped:
@@ -45,6 +46,8 @@ def injected_by_rule(
         later errors, another one of the job's takes its turn.
     to_come : int
         Errors that are to follow this one.
+    earlier : collection of str
+        What the text was before: what becomes that again has lost its errors.
     rng : Random
         All draws come from it.
     donors : Donors or None
@@ -78,7 +81,7 @@ def injected_by_rule(
         for kind in sorted(rng.sample(kinds, len(kinds)), key=used.__getitem__):
             changes = _changes(room, kind)
             made = _with(target, changes, sub_aspect, kind) if changes else None
-            if made is None:
+            if made is None or made.text in earlier:
                 continue
             n_taken = room.n_words_taken(changes)
             if n_taken <= _MOST_AT_ONCE or len(room.words) - n_taken >= _SPARED * to_come:
@@ -110,10 +113,13 @@ def sequence_by_rule(
     job: Job, wanted: Sequence[SubAspect], *, rng: Random, donors: Donors | None = None
 ) -> Iterator[Target]:
     """Yield targets with one, two, three errors, as far as there is room."""
-    target = job.target
+    target, earlier = job.target, {job.target.text}
     for to_come, sub_aspect in zip(reversed(range(len(wanted))), wanted, strict=True):
-        made = injected_by_rule(job, target, sub_aspect, to_come=to_come, rng=rng, donors=donors)
+        made = injected_by_rule(
+            job, target, sub_aspect, to_come=to_come, earlier=earlier, rng=rng, donors=donors
+        )
         if isinstance(made, Skipped):
             return
         target = made
+        earlier.add(made.text)
         yield target

@@ -13,12 +13,12 @@ from judgesmith.programs.benchmarking.injecting import (
     inject_each,
     sequences,
 )
-from judgesmith.programs.benchmarking.rule_injecting import NO_ROOM
+from judgesmith.programs.benchmarking.rule_injecting import NO_ROOM, injected_by_rule
 from judgesmith.programs.benchmarking.sub_aspect_table import known_sub_aspects
 from judgesmith.programs.models import model
 from judgesmith.programs.perturbing.donors import Donors
-from judgesmith.signatures.injection import SubAspect, Target
-from judgesmith.signatures.perturbation import Skipped
+from judgesmith.signatures.injection import SubAspect, Target, with_error
+from judgesmith.signatures.perturbation import Edit, Skipped
 from judgesmith.signatures.rated import RatedItem
 
 TEXTS = (
@@ -102,6 +102,30 @@ def test_a_short_text_has_a_short_sequence_and_too_many_errors_at_once_are_none(
     ((_, made),) = inject_each(several, seed=0, counts=counts)
     assert made == Skipped(reason=NO_ROOM)
     assert counts.dropped == Counter({NO_ROOM: 2})
+
+
+@pytest.mark.parametrize("criterion", CRITERIA)
+def test_no_text_of_a_sequence_comes_back_however_often_a_word_is_there(criterion):
+    for text in ("so " * 60 + "so.", 'He said "yes". She said "no". They said "maybe".'):
+        for seed in range(3):
+            ((_, found),) = sequences(jobs(criterion, [text]), 12, seed=seed)
+            assert len({one.text for one in found}) == len(found) > 1
+
+
+def test_what_was_said_twice_is_not_left_out_where_it_was_said_first():
+    text = "It rained all day. Ann left Rome."
+    twice = with_error(
+        Target(text=text),
+        [Edit(start=len(text), end=len(text), text=" It rained all day.")],
+        sub_aspect="completeness",
+        kind="repetition",
+    )
+    (job,) = jobs("relevance", [text], target=twice)
+    for seed in range(40):
+        made = injected_by_rule(job, twice, job.sub_aspects[0], rng=Random(seed))
+        assert made.text.count("It rained all day.") == 2 or made.errors[-1].removed != (
+            "It rained all day. ",
+        )
 
 
 def test_a_text_without_room_is_a_sequence_of_itself_and_counted_as_lost():

@@ -171,6 +171,29 @@ def test_what_an_earlier_error_left_out_may_not_come_back():
     assert verified(TEXT, ("Rome.", "Rome for good."), target=earlier) == EARLIER_TOUCHED
 
 
+@pytest.mark.parametrize(
+    ("text", "twice", "once", "quoted"),
+    [
+        ("It is cold now.", "It is is cold now.", "It is cold now.", "It is"),
+        ("It is cold.", "It is cold. It is cold.", "It is cold.", "It is cold."),
+        (
+            "He has come. Ann left Rome.",
+            "He has come. Ann left Rome. He has come.",
+            "Ann left Rome. He has come.",
+            "He has come. Ann",
+        ),
+    ],
+)
+def test_what_was_said_twice_may_not_be_left_out_where_it_was_said_first(text, twice, once, quoted):
+    side = SIDES[:1]
+    doubled = verified_errors(
+        twice, [ReportedError(number=1, was=twice, now=twice)], Target(text=text), side
+    )
+    assert doubled.n_errors == 1
+    said = [ReportedError(number=1, was=quoted, now=quoted)]
+    assert verified_errors(once, said, doubled, side) == EARLIER_TOUCHED
+
+
 @pytest.mark.parametrize("sign", ["a ", "的", "🎉 ", "\u202e"])
 def test_texts_that_repeat_themselves_are_checked_in_no_time(sign):
     text = sign * 3000

@@ -204,6 +204,20 @@ def test_an_earlier_error_that_is_reported_as_the_new_place_is_refused_as_that()
     assert dict(counts.faults) == {EARLIER_TOUCHED: ATTEMPTS}
 
 
+def test_a_sequence_never_comes_back_to_an_earlier_text():
+    before, after = "so it so so so is", "so it so so so so is"
+
+    def adds_and_takes(text, request):
+        quoted, put = (after, after) if text == before else ("it so so", before)
+        return answer(put, [{"number": 1, "was": quoted, "now": quoted}])
+
+    lm, _ = scripted(adds_and_takes)
+    counts = Counts()
+    ((_, found),) = sequences(jobs(text=before), 3, lm, seed=0, counts=counts)
+    assert [one.text for one in found] == [before, after]
+    assert dict(counts.faults) == {EARLIER_TOUCHED: ATTEMPTS}
+
+
 def test_a_sequence_whose_first_step_fails_is_the_text_alone_and_lost():
     lm, _ = scripted(unchanged)
     counts = Counts()
