@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -79,8 +80,9 @@ def anchor_texts(plan: Plan, criterion: Criterion) -> AnchorTexts:
     """Return the anchors of a criterion, which the rater has rated and the comparator compared.
 
     Of all rated texts the rater is shown those that people rated nearest to each rating,
-    ``LOOKED_AT`` times as many as are wanted. One that people rated farther off could only be a
-    better anchor if the rater disagreed with them on nearly all of these.
+    ``LOOKED_AT`` times as many as are wanted, of equally near ones such as have different sources.
+    One that people rated farther off could only be a better anchor if the rater disagreed with
+    them on nearly all of these.
 
     Raises
     ------
@@ -131,16 +133,31 @@ def anchor_texts(plan: Plan, criterion: Criterion) -> AnchorTexts:
 def texts_looked_at(
     dataset: DataSet, name: str, levels: Sequence[float], n_anchors: int
 ) -> list[int]:
-    """Return the rows, in order, that the rater is shown; see ``anchor_texts``."""
+    """Return the rows, in order, that the rater is shown; see ``anchor_texts``.
+
+    Examples
+    --------
+    >>> items = [
+    ...     RatedItem(source_id=source, response="r", human={"c": (n,)}, scale={"c": "1..2"})
+    ...     for source, n in [("a", 1)] * 9 + [("b", 1), ("b", 2)]
+    ... ]
+    >>> texts_looked_at(DataSet(name="toy", items=tuple(items)), "c", (1.0,), 1)
+    [0, 1, 2, 3, 4, 5, 6, 9]
+    """
     rated = {
         index: given
         for index, item in enumerate(dataset)
         if (given := item.human.get(name)) and item.response.strip()
     }
 
-    def farness(index: int, level: float) -> float:
-        return sum(abs(one - level) for one in rated[index]) / len(rated[index])
+    def nearest(level: float) -> list[int]:
+        n_before: Counter[tuple[float, int]] = Counter()
+        ranked = []
+        for index, given in rated.items():
+            farness = round(sum(abs(one - level) for one in given) / len(given), 9)
+            own = (farness, int(dataset.groups[index]))
+            ranked.append((farness, n_before[own], index))
+            n_before[own] += 1
+        return [index for *_, index in sorted(ranked)[: LOOKED_AT * n_anchors]]
 
-    n = LOOKED_AT * n_anchors
-    nearest = (sorted(rated, key=lambda index: farness(index, level))[:n] for level in levels)
-    return sorted({index for own in nearest for index in own})
+    return sorted({index for level in levels for index in nearest(level)})

@@ -93,6 +93,15 @@ def test_the_rater_is_shown_what_people_rated_nearest_to_each_rating(articles):
     assert texts_looked_at(articles, "fluency", (1.0, 2.0, 3.0), 5) == list(range(12))
 
 
+def test_of_texts_rated_alike_the_rater_is_shown_such_as_have_different_sources():
+    items = [
+        RatedItem(source_id=f"{n // 20}", response="r", human={"c": (2,)}, scale={"c": "1..2"})
+        for n in range(20 * LOOKED_AT)
+    ]
+    found = texts_looked_at(DataSet(name="toy", items=tuple(items)), "c", (2.0,), 1)
+    assert len({items[index].source_id for index in found}) == len(found) == LOOKED_AT
+
+
 @pytest.mark.parametrize(
     ("scale", "says"),
     [
