@@ -39,6 +39,12 @@ _OF_SEARCHES: Mapping[str, tuple[str, ...]] = {
 }
 """Fields of some searches, and the searches."""
 
+_PROVIDERS = (
+    *("openai", "anthropic", "gemini", "mistral", "cohere", "groq", "deepseek", "ollama", "azure"),
+    *("bedrock", "vertex_ai", "openrouter", "together_ai", "hosted_vllm", "huggingface"),
+)
+"""Providers that are most likely meant; there are many more."""
+
 _OF_VERSIONS = ("task", "kinds", "holdout_kinds", "versions")
 
 
@@ -138,8 +144,13 @@ def _check_models(spec: Spec, blame: Blame) -> None:
 
 
 def _check_model(name: str) -> None:
-    check_provider(name)
-    engine_for(name)
+    try:
+        check_provider(name)
+        engine_for(name)
+    except ValueError as fault:
+        provider, slash, _ = name.partition("/")
+        near = meant(provider, _PROVIDERS if slash else ["offline"])
+        raise ValueError(str(fault).rstrip(".") + (near or ".")) from fault
 
 
 def _check_objective(text: str) -> None:
@@ -246,11 +257,15 @@ def _circle(spec: Spec, path: tuple[str, ...]) -> tuple[str, ...]:
 
 def _check_left_out(spec: Spec, blame: Blame) -> None:
     """Tell of combinations that name what there is not."""
+    # One that is misspelled where it stands is told of there.
+    unknown = any(
+        (one.optimizer or name) not in OPTIMIZERS for name, one in spec.optimizers.items()
+    )
     known: Mapping[str, Sequence[Any]] = {
         "data": tuple(spec.data),
         "target": tuple(dict.fromkeys(t for one in spec.data.values() for t in one.targets)),
         "judge": tuple(spec.judges),
-        "optimizer": tuple(spec.optimizers),
+        "optimizer": (*spec.optimizers, *(OPTIMIZERS if unknown else ())),
         "model": tuple(spec.models),
         "seed": spec.seeds,
     }

@@ -39,8 +39,9 @@ _STAND_INS: Mapping[str, Any] = {
     "data": {"…": _SECTIONS["data"]},
     "judges": {"…": _SECTIONS["judges"]},
 }
-_NAMED_IN = {"seed": "seeds", "target": "data"}
-"""What combinations name that only stands where it is right, and where."""
+_NAMED_IN = {"data": "data", "target": "data", "seed": "seeds"}
+_NAMED_IN |= {one: f"{one}s" for one in ("judge", "optimizer", "model")}
+"""What is named of other parts, and in which part it stands."""
 
 _AS_LISTS = ("optimizers", "models")
 _MOST_BYTES = 1_000_000
@@ -121,15 +122,24 @@ class _Reader:
         self.origin = origin
         self.mistakes: list[Mistake] = []
         self.stood_in_for: set[Place] = set()
+        self.origins: dict[Place, Mapping[str, str]] = {}
 
     def blame(self, place: Place, message: str) -> None:
         """Keep a mistake, unless it comes of what only stands in for something."""
         around = {place[:n] for n in range(1, len(place) + 1)}
-        if place[:1] == ("leave_out",) and place[-1] in _NAMED_IN:
-            section = _NAMED_IN[str(place[-1])]
-            around |= {one for one in self.stood_in_for if one[0] == section}
+        if place and place[0] in ("leave_out", "judges") and place[-1] in _NAMED_IN:
+            around.add((_NAMED_IN[str(place[-1])],))
+            if place[-1] == "target":
+                around |= {one for one in self.stood_in_for if one[0] == "data"}
         if not around & self.stood_in_for:
-            self.mistakes.append(self.origin.mistake(place, message))
+            self.mistakes.append(self.origin.mistake(self._said_at(place), message))
+
+    def _said_at(self, place: Place) -> Place:
+        """Return where something stands that an entry takes from another."""
+        by_field = self.origins.get(place[:2], {})
+        if len(place) < 3 or place[2] not in by_field:
+            return place
+        return (place[0], by_field[str(place[2])], *place[2:])
 
     def spec(self, plain: Mapping[str, Any]) -> Spec:
         """Return the whole; it is of use only where there are no mistakes."""
@@ -154,17 +164,22 @@ class _Reader:
         """Return the entries of a section by name; a list of names has entries that say nothing."""
         if isinstance(given, list) and given and section in _AS_LISTS:
             names: dict[str, Any] = {}
+            wrong = False
             for number, name in enumerate(given):
                 if not isinstance(name, str):
                     self.blame((section, number), "expected a name; write 'NAME: {…}' for more.")
+                    wrong = True
                 elif name in names:
                     self.blame((section, number), f"{name!r} stands twice; keep one of the two.")
                 else:
                     names[name] = {}
+            if wrong:
+                self.stood_in_for.add((section,))
             return names
         if isinstance(given, dict) and given:
             return given
         self.blame((section,), f"expected entries by name; got {_kind(given)}.")
+        self.stood_in_for.add((section,))
         return {}
 
     def _made(self, section: str, entries: Mapping[str, Any]) -> dict[str, Part]:
@@ -176,6 +191,7 @@ class _Reader:
                 self.stood_in_for.add((section, name))
             plain[name] = entry if isinstance(entry, dict) else {}
         whole, origins = inherited(plain, section=section, blame=self.blame)
+        self.origins |= {(section, name): by_field for name, by_field in origins.items()}
         stand_in = _SECTIONS[section]
         made: dict[str, Part] = {}
         for name in plain:
@@ -186,8 +202,7 @@ class _Reader:
                 made[name] = type(stand_in).model_validate(whole[name])
             except ValidationError as fault:
                 for one in fault.errors(include_url=False):
-                    said_by = origins[name].get(str(next(iter(one["loc"]), "")), name)
-                    self._tell(one, (section, said_by), type(stand_in))
+                    self._tell(one, (section, name), type(stand_in))
                 self.stood_in_for.add((section, name))
         return made or {"…": stand_in}
 
