@@ -97,11 +97,16 @@ def made_candidates(
     """
     jobs: dict[int, Job] = {}
     n_before: Counter[tuple[str, str]] = Counter()
+    n_asked: Counter[tuple[str, str, tuple[SubAspect, ...]]] = Counter()
     for place, order in enumerate(orders):
         own = (order.source.id, order.reference.id)
         n_before[own] += 1
         if order.n_errors:
-            jobs[place] = _job(plan, criterion, order, key=f"{step} {n_before[own]}")
+            job = _job(plan, criterion, order, key=f"{step} {n_before[own]}")
+            # What is asked twice is to be answered twice: a model would make the same text again.
+            asked = (*own, job.sub_aspects)
+            jobs[place] = job.model_copy(update={"sample": n_asked[asked]})
+            n_asked[asked] += 1
     tell = plan.tells(f"{step} ({criterion.name})", len(jobs))
     made: dict[int, Target] = {}
     with plan.models.step(step, "injector") as lm, counting() as counts:

@@ -1,5 +1,7 @@
 """Texts that are to have a rating: what is ordered is made, dropped, or a copy, and counted."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from benchmark_texts import rows
@@ -13,7 +15,9 @@ from judgesmith.experiments.benchmarking.rating_levels import rating_levels
 from judgesmith.experiments.benchmarking.settings import ROLES, BenchmarkSettings
 from judgesmith.experiments.benchmarking.sources import drawn_sources, sources_of
 from judgesmith.experiments.dataset import DataSet
-from judgesmith.programs.models import model
+from judgesmith.programs.models import ModelAnswer, Stack, model
+from judgesmith.programs.models.dspy_lm import StackLM
+from judgesmith.programs.perturbing.change_steps import ATTEMPTS
 from judgesmith.signatures import RatedItem, Scale
 
 
@@ -56,6 +60,30 @@ def test_errors_of_one_side_alone_can_be_ordered(plan):
         plan, plan.criteria[0], [order(plan, 1, sides=(side,))], step="single errors put in"
     )
     assert one.target.errors[0].sub_aspect == side.name
+
+
+class Mumbler:
+    """Answers nothing that can be read; remembers which answer to a question was wanted."""
+
+    endpoint = "scripted"
+
+    def __init__(self):
+        self.samples = []
+
+    def answer(self, request):
+        self.samples.append(request.sample)
+        return ModelAnswer(text="Well.", input_tokens=1, output_tokens=1)
+
+
+def test_a_model_that_is_asked_the_same_again_is_asked_for_another_answer(plan):
+    engine = Mumbler()
+    lm = StackLM.over(Stack(engine), "scripted", recipe={}, temperature=0.0)
+    asking = replace(plan, models=BenchmarkModels(by_role=dict.fromkeys(ROLES, lm)))
+    side = plan.sub_aspects["fluency"][:1]
+    orders = [order(plan, 1, sides=side), order(plan, 1, sides=side, aimed=3.0)]
+    found, counts = made_candidates(asking, plan.criteria[0], orders, step="errors put in")
+    assert (found, counts.dropped.total()) == ([], 2)
+    assert sorted(engine.samples) == list(range(2 * ATTEMPTS))
 
 
 def test_errors_that_the_budget_did_not_reach_end_the_run():
