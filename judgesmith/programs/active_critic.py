@@ -14,6 +14,7 @@ from judgesmith.programs.critic_steps import critic_steps
 from judgesmith.programs.judge import Judge
 from judgesmith.programs.judging import Steps
 from judgesmith.signatures.answering import question_on
+from judgesmith.signatures.made_once import without_fields
 from judgesmith.signatures.protocol import Protocol
 from judgesmith.signatures.rubric import Rubric
 from judgesmith.signatures.scoring import (
@@ -77,10 +78,7 @@ class ActiveCritic(Judge):
 
         def question(signature: type[dspy.Signature]) -> dspy.Predict:
             asked = question_on(signature, protocol.answers, protocol.explain)
-            has_task = "task" in asked.input_fields
-            return dspy.Predict(
-                asked.delete("task") if has_task and not protocol.rubric.task else asked
-            )
+            return dspy.Predict(asked if protocol.rubric.task else without_fields(asked, "task"))
 
         if protocol.variant == "vanilla":
             self.grade = question(GradeResponse)

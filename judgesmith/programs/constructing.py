@@ -12,6 +12,7 @@ from pydantic import ValidationError
 from judgesmith.programs.aggregating import check_terms
 from judgesmith.programs.weighing import OVERALL
 from judgesmith.signatures.judge_protocol import JudgeProtocol
+from judgesmith.signatures.made_once import without_fields
 from judgesmith.signatures.plain_faults import plain_faults
 
 Own = TypeVar("Own", bound=JudgeProtocol)
@@ -152,10 +153,8 @@ def without_untold(
     >>> list(without_untold(ScoreWhole, {"criteria": "wit: Funny?"}).input_fields)
     ['criteria', 'source', 'context', 'response']
     """
-    for field in _TOLD:
-        if field in signature.input_fields and field not in told:
-            signature = signature.delete(field)
-    return signature
+    untold = [name for name in _TOLD if name in signature.input_fields and name not in told]
+    return without_fields(signature, *untold)
 
 
 def _with_article(name: str) -> str:

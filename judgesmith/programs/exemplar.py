@@ -19,6 +19,7 @@ from judgesmith.signatures.exemplars import (
     WriteBetween,
     WriteEnd,
 )
+from judgesmith.signatures.made_once import without_fields
 from judgesmith.signatures.rubric import Rubric
 from judgesmith.signatures.space import Choice, Option, Space
 
@@ -66,7 +67,7 @@ class ExemplarJudge(Judge):
         for name in exemplar_forms(own):
             signature = signatures[name]
             if "task" not in exemplar_inputs(own, name):
-                signature = signature.delete("task")
+                signature = without_fields(signature, "task")
             setattr(self, name, dspy.Predict(signature))
         self._adopt(own)
 

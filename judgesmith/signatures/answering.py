@@ -15,6 +15,7 @@ import dspy
 from judgesmith.signatures.answer_scale import is_percent
 from judgesmith.signatures.explaining import ASSESSMENTS, Explain, explained
 from judgesmith.signatures.judgement import assessment_on, score_desc
+from judgesmith.signatures.made_once import made_once
 from judgesmith.signatures.scale import PERCENT, Scale
 from judgesmith.signatures.scoring import ENDS, assessments_desc
 
@@ -59,12 +60,8 @@ def question_on(
     if is_percent(scale):
         return asked
     if "assessments" in asked.output_fields:
-        return _updated(asked, "assessments", _on(assessments_on(explain, scale), scale))
-    if "assessments" in asked.input_fields:
-        asked = _updated(asked, "assessments", desc=assessments_desc(scale))
-    said = score_desc(*(ends or ENDS[signature.__name__]), scale)
-    kind: Any = Literal[scale.labels] if scale.labels else int
-    return _updated(asked, "score", _on(kind, scale), desc=said)
+        return _assessed_on(asked, scale, explain)
+    return _scored_on(asked, scale, ends or ENDS[signature.__name__])
 
 
 def assessments_on(explain: Explain, scale: Scale) -> Any:
@@ -80,6 +77,23 @@ def answers_of(signature: type[dspy.Signature]) -> Scale:
             if isinstance(mark, On):
                 return mark.scale
     return PERCENT
+
+
+@made_once
+def _assessed_on(
+    asked: type[dspy.Signature], scale: Scale, explain: Explain
+) -> type[dspy.Signature]:
+    return _updated(asked, "assessments", _on(assessments_on(explain, scale), scale))
+
+
+@made_once
+def _scored_on(
+    asked: type[dspy.Signature], scale: Scale, ends: tuple[str, str]
+) -> type[dspy.Signature]:
+    if "assessments" in asked.input_fields:
+        asked = _updated(asked, "assessments", desc=assessments_desc(scale))
+    kind: Any = Literal[scale.labels] if scale.labels else int
+    return _updated(asked, "score", _on(kind, scale), desc=score_desc(*ends, scale))
 
 
 def _on(kind: Any, scale: Scale) -> Any:

@@ -11,6 +11,7 @@ from judgesmith.signatures.judgement import (
     AssessmentScoreFirst,
     AssessmentScoreOnly,
 )
+from judgesmith.signatures.made_once import made_once, without_fields
 
 Explain = Literal["before", "after", "none"]
 """Where an explanation stands: before its score, after it, or nowhere."""
@@ -44,13 +45,18 @@ def explained(signature: type[dspy.Signature], explain: Explain) -> type[dspy.Si
     """
     if explain == "before":
         return signature
+    return _moved(signature, explain)
+
+
+@made_once
+def _moved(signature: type[dspy.Signature], explain: Explain) -> type[dspy.Signature]:
     if "assessments" in signature.output_fields:
         asked: type[dspy.Signature] = signature.with_updated_fields(
             "assessments", type_=ASSESSMENTS[explain]
         )
         return asked
     field = signature.output_fields["explanation"]
-    without = signature.delete("explanation")
+    without = without_fields(signature, "explanation")
     found: type[dspy.Signature] = (
         without if explain == "none" else without.append("explanation", field, type_=str)
     )
