@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -127,7 +128,7 @@ def command(
         _print_planned(made.calls, len(made.sample.outputs), as_json=as_json)
         return
     saved, lms = asked_models(saved, choice, run_id=f"distil {run}")
-    made = distillation(saved, dataset, settings, excluded=excluded)
+    made = replace(made, judge=saved)
     with stage_progress(quiet=as_json) as progress:
         n = len(made.sample.outputs)
         tell = None if progress is None else (lambda done: progress("outputs", done, n))

@@ -86,11 +86,12 @@ def as_question_and_answer(chat: Turns) -> dict[str, Turns]:
 
 def _chats_in(path: Path) -> list[Turns]:
     try:
-        lines = path.read_text(encoding="utf-8").splitlines()
+        text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as fault:
         raise ValueError(
             f"{path}: cannot be read; write the data again with judgesmith distil."
         ) from fault
+    lines = text.removesuffix("\n").split("\n") if text else []
     return [_chat(line, f"{path}:{number}") for number, line in enumerate(lines, start=1)]
 
 

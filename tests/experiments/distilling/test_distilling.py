@@ -2,6 +2,7 @@
 
 import json
 
+import hostile
 import pytest
 
 from judgesmith.experiments.dataset import DataSet
@@ -163,3 +164,24 @@ def test_excluded_inputs_are_left_out_and_if_none_is_left_it_says_so(dataset):
     empty = DataSet(name="x", items=(RatedItem(source="s", response=" "),))
     with pytest.raises(ValueError, match="every output is empty"):
         distillation(teacher(), empty)
+
+
+def test_hostile_texts_stay_what_they_are(tmp_path):
+    items = [
+        RatedItem(source_id=f"{at}", system_id=f"\x1b|{at}", source=one, response=f"{one} x {one}")
+        for at, one in enumerate(hostile.TEXTS.values())
+        if len(one) < 20_000
+    ]
+    made = distillation(teacher(), DataSet(name="| <b>", items=tuple(items)))
+    examples = made.examples()
+    save_distilled(tmp_path / "data", examples, made.rubric, summary(made, examples))
+    lines = (tmp_path / "data" / "train.jsonl").read_bytes().splitlines()
+    held = (tmp_path / "data" / "validation.jsonl").read_bytes().splitlines()
+    assert len(lines) + len(held) == sum(not one.left_out for one in examples) > 0
+    responses = {one.item.response for one in made.sample.outputs}
+    for line in (*lines, *held):
+        _, asked, answer = json.loads(line)["messages"]
+        assert any(response in asked["content"] for response in responses)
+        DISTILLED.read(answer["content"])
+    rows = (tmp_path / "data" / "examples.jsonl").read_text(encoding="utf-8").splitlines()
+    assert len(rows) == len(examples)
