@@ -133,6 +133,7 @@ def _arguments(draws: Draws) -> list[str]:
         "infer": ["data.jsonl", "-o", "out.yaml"],
         "compile": ["data.jsonl", "-o", "out", "--rounds", "1"],
         "ablate": ["data.jsonl", "-o", "out"],
+        "init": ["spec.yaml"],
     }[command]
     words = [command, *usual]
     for _ in range(draws.below(4)):

@@ -1,0 +1,67 @@
+"""``judgesmith init``: a specification of an experiment, to be edited and run."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+
+import click
+
+from judgesmith.cli.faults import OptionError, blaming
+from judgesmith.cli.options import json_option
+from judgesmith.cli.places import file_place
+from judgesmith.cli.printing import print_json, say
+from judgesmith.drafts import draft_beside, put, write_synced
+
+
+@click.command("init")
+@click.argument("spec", metavar="SPEC.yaml")
+@click.option(
+    "--template",
+    default="start",
+    show_default=True,
+    metavar="NAME",
+    help="What it holds: a small commented experiment on bundled texts (start), or the grid of a "
+    "paper: active-critic, dhp, dual-perspective, exemplars, openlgauge.",
+)
+@click.option("--force", is_flag=True, help="Replace a file that is there.")
+@json_option
+def command(spec: str, template: str, force: bool, as_json: bool) -> None:
+    """Write SPEC.yaml, a commented specification of an experiment.
+
+    It says which judges are compiled how, on which data, by which models, and what that may cost.
+    'judgesmith experiment' runs it. Nothing is asked.
+    """
+    from judgesmith.experiments.specs import cells_of, spec_of
+    from judgesmith.experiments.specs.templates import template_text
+
+    with blaming("--template"):
+        text = template_text(template)
+    with blaming(spec or "SPEC.yaml"):
+        place = _place(spec, force=force)
+    with draft_beside(place) as draft:
+        write_synced(draft, text)
+        put(draft, place)
+    written = spec_of(text, file=spec)
+    cells = cells_of(written)
+    if as_json:
+        print_json({"spec": spec, "template": template, "name": written.name, "cells": len(cells)})
+        return
+    sets = ", ".join(one.path for one in written.data.values())
+    say(f"{spec}: {written.name}, {len(cells)} cells on {sets}")
+    say(f"Edit it, then: judgesmith experiment {shlex.quote(spec)} -o RUN")
+
+
+def _place(spec: str, *, force: bool) -> Path:
+    """Return where the specification is to be written."""
+    try:
+        place = file_place(spec, like="spec.yaml")
+    except OptionError as fault:
+        raise OptionError(str(fault).removeprefix("-o "), option=spec or "SPEC.yaml") from None
+    if place.suffix not in (".yaml", ".yml"):
+        raise ValueError(f"a specification is YAML; name a file in .yaml, not {spec}.")
+    if place.exists() and not force:
+        raise FileExistsError(
+            f"{spec} is there already; name another file, or replace it with --force."
+        )
+    return place
