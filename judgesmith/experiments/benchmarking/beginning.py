@@ -111,6 +111,12 @@ def start_of(
         names = (OVERALL,)
     found = human_rubric(dataset, names=names, rubric=rubric)
     every = sources_of(dataset)
+    if settings.perspective == "global" and len(every) < 2:
+        raise ValueError(
+            f"{dataset.name} has rated texts about one source alone, and a global benchmark "
+            "compares texts with anchors that are about another one; give texts about more "
+            "sources, or take --perspective local."
+        )
     rng = np.random.default_rng([settings.seed, 0])
     sources = drawn_sources(every, settings.n_sources, rng=rng)
     responses = best_responses(dataset, [one.indices for one in sources])

@@ -244,3 +244,10 @@ def test_nothing_to_start_from_is_said_with_what_to_do(articles, build):
         build(DataSet(name="copies", items=tuple(copies)), "local")
     written = build(DataSet(name="bare", items=tuple(bare)), "local", n_candidates=2, steps=1)
     assert {row["provenance"]["reference"][:7] for row in written.rows} == {"written"}
+
+
+def test_one_source_alone_has_no_anchors_that_its_texts_could_be_compared_with(build):
+    lonely = DataSet(name="lonely", items=tuple(rows(places=PLACES[:1])))
+    with pytest.raises(ValueError, match="lonely has rated texts about one source alone"):
+        build(lonely, "global")
+    assert len(build(lonely, "local", steps=1).rows) == 4
