@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from judgesmith.signatures import plain_yaml
-from judgesmith.signatures.plain_yaml import read_yaml, write_yaml
+from judgesmith.signatures.plain_yaml import read_placed_yaml, read_yaml, write_yaml
 
 CALLS = [
     "!!python/object/apply:os.mkdir",
@@ -109,3 +109,13 @@ def test_a_few_lines_that_stand_for_more_than_memory_holds_are_refused():
 def test_data_that_holds_itself_is_refused():
     with pytest.raises(ValueError, match="line 1: its aliases stand for more"):
         read_yaml("a: &a [1, *a]")
+
+
+def test_every_value_has_the_line_on_which_it_begins():
+    text = "a: &one\n  b: [1,\n    {c: 2}]\nd: *one\ne:\n  <<: *one\n"
+    data, lines = read_placed_yaml(text)
+    assert data == read_yaml(text)
+    assert lines["a", "b", 1, "c"] == 3
+    assert lines["d",] == 4
+    assert lines["d", "b"] == 2
+    assert lines["e", "b", 0] == 2

@@ -34,10 +34,6 @@ class Mistake:
         """Return the mistake on one line."""
         return ": ".join(part for part in (self.where, self.field, self.message) if part)
 
-    def to_dict(self) -> dict[str, str]:
-        """Return the parts by name."""
-        return {"where": self.where, "field": self.field, "message": self.message}
-
 
 class SpecError(ValueError):
     """A specification that cannot be run, with every reason why.

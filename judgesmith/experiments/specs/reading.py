@@ -9,6 +9,7 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
+from judgesmith.experiments.problems import shown
 from judgesmith.experiments.specs.checking import check_combinations, check_parts
 from judgesmith.experiments.specs.faults import Mistake, Origin, SpecError, meant, unknown_name
 from judgesmith.experiments.specs.grid import cells_of
@@ -201,7 +202,7 @@ class _Reader:
             try:
                 made[name] = type(stand_in).model_validate(whole[name])
             except ValidationError as fault:
-                for one in fault.errors(include_url=False):
+                for one in _errors(fault):
                     self._tell(one, (section, name), type(stand_in))
                 self.stood_in_for.add((section, name))
         return made or {"…": stand_in}
@@ -213,7 +214,7 @@ class _Reader:
             try:
                 made.append(Combination.model_validate(one))
             except ValidationError as fault:
-                for wrong in fault.errors(include_url=False):
+                for wrong in _errors(fault):
                     self._tell(wrong, ("leave_out", number), Combination)
                 made.append(Combination(data=()))
         return made
@@ -225,7 +226,7 @@ class _Reader:
             return Spec.model_validate(plain)
         except ValidationError as fault:
             wrong = set()
-            for one in fault.errors(include_url=False):
+            for one in _errors(fault):
                 first = str(one["loc"][0])
                 inside = first == "budget" and len(one["loc"]) > 1
                 self._tell(one, (), Budget if inside else Spec)
@@ -245,16 +246,18 @@ class _Reader:
             self.blame(place[:-1], f"{place[-1]} is missing; give it.")
         elif one["type"] == "string_pattern_mismatch":
             self.blame(
-                place, f"expected a name without blanks around it; got {one['input']!r:.80}."
+                place, f"expected a name without blanks around it; got {shown(one['input'])}."
             )
         elif one["type"] == "literal_error":
             known = re.findall(r"'([^']*)'", one["ctx"]["expected"])
             near = meant(one["input"], known) or "."
-            self.blame(place, f"expected one of {', '.join(known)}; got {one['input']!r:.80}{near}")
+            self.blame(
+                place, f"expected one of {', '.join(known)}; got {shown(one['input'])}{near}"
+            )
         elif one["type"] in _BOUNDS:
             low_or_high = next(iter(one["ctx"].values()))
             number = f"a number {_BOUNDS[one['type']]} {low_or_high:g}"
-            self.blame(place, f"expected {number}; got {one['input']!r:.80}.")
+            self.blame(place, f"expected {number}; got {shown(one['input'])}.")
         elif one["type"] == "string_type" and isinstance(one["input"], bool):
             self.blame(place, "expected a text; got yes or no, true or false: put it in quotes.")
         else:
@@ -273,6 +276,18 @@ _BOUNDS = {
 def _fields(kind: type[BaseModel]) -> list[str]:
     extra = ["from"] if any(type(one) is kind for one in _SECTIONS.values()) else []
     return [*(name for name in kind.model_fields if name != "origin"), *extra]
+
+
+def _errors(fault: ValidationError) -> list[Mapping[str, Any]]:
+    """Return what is wrong, once for a value that is of none of several types."""
+    found: list[Mapping[str, Any]] = list(fault.errors(include_url=False))
+    places = [tuple(part for part in one["loc"] if not _is_pydantics(part)) for one in found]
+    told: list[Mapping[str, Any]] = []
+    for number, (one, place) in enumerate(zip(found, places, strict=True)):
+        is_deeper = [other for other in places if other[: len(place)] == place != other]
+        if place not in places[:number] and not (one["type"] == "string_type" and is_deeper):
+            told.append(one)
+    return told
 
 
 def _is_pydantics(part: object) -> bool:

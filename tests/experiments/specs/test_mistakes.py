@@ -105,3 +105,57 @@ def test_an_error_keeps_its_mistakes_in_another_process():
         spec_of("name: 3")
     again = copy.copy(raised.value)  # as other processes are sent it
     assert again.problems == raised.value.problems
+
+
+MESSY = """
+name: [a]
+data: {answers: sample, more: {path: sample, targets: [], scale: {fluency: 1}}}
+judges:
+  a: {answer_tokens: 0, partial_demos: maybe, explain: no}
+  b: {choose: [1], model: small}
+  " c": {judge: direct}
+  d: {name: gpt}
+  e: {recorded: x.jsonl, model: offline}
+optimizers: [none, none, {a: b}]
+models: {small: {model: openai/m, api_base: localhost:8000, price: cheap}, offline: {rpm: .inf}}
+seeds: []
+split_rows: 1
+leave_out: [{}, 3, {seed: x}, {optimizer: random}]
+extra: 1
+"""
+
+ODD = [
+    ("data: 3", "data: expected entries by name; got a number."),
+    ("judges: [a]", "judges: expected entries by name; got a list."),
+    ("judges: {a: 3}", "judges.a: expected fields by name; got a number."),
+    ("models: {}", "models: expected entries by name; got nothing."),
+    ("judges: {a: {role: {writer: opnai/m}}}", "judges.a.role.writer: no provider is called opnai"),
+    ("judges: {a: {role: {writer: opnai/m}}}", "or openai and an address; did you mean openai?"),
+    ("optimizers: {a: {optimizer: protocol, models: [b]}}", "optimizers.a.models.0: a model is"),
+    ("data: {a: {path: sample, scale: 5}}", "data.a.scale: expected a text; got 5."),
+    ("leave_out: {judge: a}", "leave_out: expected a list; got {'judge': 'a'}."),
+    (
+        "judges: {a: {choose: {rules: off}, judge: annotator}}",
+        "yes or no, true or false: put it in",
+    ),
+]
+
+
+@pytest.mark.parametrize(("odd", "said"), ODD)
+def test_what_is_of_another_kind_is_told_so(odd, said, folder):
+    usual = {"data": "{a: {path: sample}}", "judges": "{a: {}}"}
+    whole = [f"{name}: {value}" for name, value in usual.items() if not odd.startswith(name)]
+    (told,) = said_of("\n".join(["name: odd", *whole, odd]), folder)
+    assert said in told
+
+
+def test_nothing_is_so_wrong_that_the_rest_is_not_told(folder):
+    said = said_of(MESSY, folder)
+    assert [line.split(":")[1].strip() for line in said] == [
+        *("name", "data.answers", "data.more.targets", "data.more.scale.fluency"),
+        *("judges.a.explain", "judges.a.answer_tokens", "judges.a.partial_demos"),
+        *("judges.b.choose", "judges.c", "judges.d", "judges.e"),
+        *("optimizers.1", "optimizers.2", "models.offline.rpm"),
+        *("models.small.api_base", "models.small.price", "seeds", "split_rows"),
+        *("leave_out.0", "leave_out.1", "leave_out.2.seed", "extra"),
+    ]
