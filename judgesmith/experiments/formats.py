@@ -32,6 +32,8 @@ _DELIMITERS = {".csv": ",", ".tsv": "\t"}
 _BATCH = 1_000
 
 Row = tuple[int, dict[str, Any]]
+RowReader = Callable[["RawRows", IO[bytes]], Iterator[Row]]
+"""What makes numbered rows of the bytes of a file, and writes down which it cannot read."""
 
 
 @dataclass(kw_only=True)
@@ -73,12 +75,12 @@ class RawRows:
         return [problem for _, problem in sorted(self.found, key=lambda pair: pair[0])]
 
 
-def open_rows(source: str | Path | pd.DataFrame) -> RawRows:
+def open_rows(source: str | Path | pd.DataFrame, *, reader: RowReader | None = None) -> RawRows:
     """Return the rows of a file by its ending, of ``-`` as JSON Lines, or of a DataFrame.
 
     ``sample`` stands for the rated texts that come with the package. Files are opened when the
     first row is asked for, and held one row (Parquet: one batch) at a time; ``.json`` is read
-    whole.
+    whole. A ``reader`` makes rows of a file's bytes in a way that its ending does not say.
 
     Raises
     ------
@@ -101,6 +103,10 @@ def open_rows(source: str | Path | pd.DataFrame) -> RawRows:
             raise FileNotFoundError(f"{path} is a link to a file that is not there.")
         raise FileNotFoundError(f"there is no file {path}{_meant(path)}")
     packed = path.suffix.lower() == ".gz"
+    if reader is not None:
+        raw = RawRows(name=path.name, unit="line")
+        raw.rows = _from_file(raw, path, packed, reader)
+        return raw
     ending = (path.with_suffix("") if packed else path).suffix.lower()
     if ending not in ENDINGS or (packed and ending == ".parquet"):
         raise DataError(
@@ -118,8 +124,7 @@ def open_rows(source: str | Path | pd.DataFrame) -> RawRows:
     if ending == ".parquet":
         raw.rows = _parquet_rows(raw, path)
         return raw
-    reader = _READERS[ending]
-    raw.rows = _from_file(raw, path, packed, reader)
+    raw.rows = _from_file(raw, path, packed, _READERS[ending])
     return raw
 
 
@@ -133,9 +138,7 @@ def _meant(path: Path) -> str:
     return f"; did you mean {SAMPLE if like[0] in bundled else path.with_name(like[0])}?"
 
 
-def _from_file(
-    raw: RawRows, path: Path, packed: bool, reader: Callable[[RawRows, IO[bytes]], Iterator[Row]]
-) -> Iterator[Row]:
+def _from_file(raw: RawRows, path: Path, packed: bool, reader: RowReader) -> Iterator[Row]:
     try:
         with gzip.open(path, "rb") if packed else path.open("rb") as stream:
             yield from reader(raw, stream)  # type: ignore[arg-type]
@@ -151,8 +154,14 @@ def _from_file(
         raise DataError([problem]) from error
 
 
-def _text_lines(raw: RawRows, stream: Iterable[bytes]) -> Iterator[str]:
-    """Yield lines with their endings; a byte order mark at the start is no text."""
+def text_lines(raw: RawRows, stream: Iterable[bytes]) -> Iterator[str]:
+    """Yield lines with their endings; a byte order mark at the start is no text.
+
+    Raises
+    ------
+    DataError
+        If a line is not UTF-8.
+    """
     for number, line in enumerate(stream, start=1):
         try:
             yield line.decode("utf-8-sig" if number == 1 else "utf-8")
@@ -172,7 +181,7 @@ def _text_lines(raw: RawRows, stream: Iterable[bytes]) -> Iterator[str]:
 
 
 def _json_lines(raw: RawRows, stream: IO[bytes]) -> Iterator[Row]:
-    for number, line in enumerate(_text_lines(raw, stream), start=1):
+    for number, line in enumerate(text_lines(raw, stream), start=1):
         if not line.strip():
             continue
         try:
@@ -198,10 +207,17 @@ def _not_json(error: Exception, text: str) -> str:
     return f"no JSON from character {error.colno} on"
 
 
-def _json_document(raw: RawRows, stream: IO[bytes]) -> Iterator[Row]:
-    text = "".join(_text_lines(raw, stream))
+def json_document(raw: RawRows, stream: IO[bytes]) -> Any:
+    """Return what a whole file of JSON holds.
+
+    Raises
+    ------
+    DataError
+        If it is no JSON, with the line where it ends to be.
+    """
+    text = "".join(text_lines(raw, stream))
     try:
-        document = json.loads(text)
+        return json.loads(text)
     except (ValueError, RecursionError) as error:
         line = getattr(error, "lineno", None)
         problem = Problem(
@@ -211,6 +227,10 @@ def _json_document(raw: RawRows, stream: IO[bytes]) -> Iterator[Row]:
             came=_not_json(error, text),
         )
         raise DataError([problem]) from error
+
+
+def _json_rows(raw: RawRows, stream: IO[bytes]) -> Iterator[Row]:
+    document = json_document(raw, stream)
     rows = document
     if isinstance(document, dict):
         rows = next((document[key] for key in ("rows", "data") if key in document), None)
@@ -228,12 +248,12 @@ def _json_document(raw: RawRows, stream: IO[bytes]) -> Iterator[Row]:
             raw.problem(number, at="row", expected="a JSON object", came=shown(row))
 
 
-def _delimited(ending: str) -> Callable[[RawRows, IO[bytes]], Iterator[Row]]:
+def _delimited(ending: str) -> RowReader:
     def rows(raw: RawRows, stream: IO[bytes]) -> Iterator[Row]:
         # Long documents pass the default limit of 131,072 characters per cell. The limit is
         # global to the csv module; raising it takes nothing from anyone.
         csv.field_size_limit(max(csv.field_size_limit(), 2**31 - 1))
-        lines = _text_lines(raw, stream)
+        lines = text_lines(raw, stream)
         first = next(lines, "")
         delimiter = _delimiter(first, _DELIMITERS[ending])
         if delimiter != _DELIMITERS[ending]:
@@ -270,10 +290,10 @@ _QUOTING = {
 }
 """What Python's reader says of quotes, in plainer words."""
 
-_READERS: dict[str, Callable[[RawRows, IO[bytes]], Iterator[Row]]] = {
+_READERS: dict[str, RowReader] = {
     ".jsonl": _json_lines,
     ".ndjson": _json_lines,
-    ".json": _json_document,
+    ".json": _json_rows,
     ".csv": _delimited(".csv"),
     ".tsv": _delimited(".tsv"),
 }

@@ -28,12 +28,14 @@ WORDS = (
     "pearson@sample", "0",
     "1", "2", "3", "-1", "0.5", "1e9", "nan", "inf", "99999999999999999999", "fine", "coarse",
     "vanilla", "joint", "separate", "before", "none", "linear", "stats", "prune", "export", "write",
-    "read", "rescue", "sample", "\x1b[2J", "é", "\ud800", "[[ ## score ## ]]", "0.1,0.2",
+    "read", "rescue", "sample", "convert", "list", "qags-xsum", "wiki_da", "votes.jsonl",
+    "\x1b[2J", "é", "\ud800", "[[ ## score ## ]]", "0.1,0.2",
     "http://127.0.0.1:1/v1", "ftp://x", "--", "--json", "--force", "--help",
 )  # fmt: skip
 CHEAP = (
     *("check", "show", "evaluate", "score", "sheet", "ledger", "evaluate", "discern", "perturb"),
     "errors",
+    "data",
 )
 MODELS = ("--model", "--api-base")
 
@@ -48,6 +50,11 @@ def _template() -> Path:
     (folder / "data.csv").write_text("source,response,score\na,b,1\nc,d,5\ne,f,x\n", "utf-8")
     (folder / "versions.jsonl").write_text(
         "".join(json.dumps(row) + "\n" for row in _versions()), "utf-8"
+    )
+    (folder / "votes.jsonl").write_text(
+        '{"article": "a", "summary_sentences": [{"sentence": "b", "responses": '
+        '[{"worker_id": 1, "response": "yes"}]}]}\n',
+        "utf-8",
     )
     (folder / "weights.yaml").write_text("reordering: {score: 1}\n", "utf-8")
     (folder / "rubric.yaml").write_text("task: Judge.\ncriteria:\n  a: Is it?\n", "utf-8")
@@ -129,6 +136,7 @@ def _arguments(draws: Draws) -> list[str]:
         "panel": ["judge", "judge", "data.jsonl", "-o", "out"],
         "check": ["data.jsonl"],
         "sheet": [draws.of(("write", "read")), "scores.jsonl", "data.jsonl", "-o", "out.csv"],
+        "data": ["convert", "qags-xsum", "votes.jsonl", "-o", "out.jsonl"],
         "ledger": [draws.of(("stats", "export", "prune", "rescue")), "--ledger", "ledger.sqlite"],
         "infer": ["data.jsonl", "-o", "out.yaml"],
         "compile": ["data.jsonl", "-o", "out", "--rounds", "1"],

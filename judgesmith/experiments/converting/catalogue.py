@@ -1,0 +1,59 @@
+"""The data sets whose published files can be read, by name."""
+
+from __future__ import annotations
+
+import difflib
+
+from judgesmith.experiments.converting.conversion import Conversion
+from judgesmith.experiments.converting.hanna import HANNA
+from judgesmith.experiments.converting.newsroom import NEWSROOM
+from judgesmith.experiments.converting.openmeva import OPENMEVA_ROC, OPENMEVA_WP
+from judgesmith.experiments.converting.qags import QAGS_CNNDM, QAGS_XSUM
+from judgesmith.experiments.converting.sf_dialogue import BAGEL, SFHOT, SFRES
+from judgesmith.experiments.converting.summeval import SUMMEVAL
+from judgesmith.experiments.converting.usr import PERSONA_CHAT, TOPICAL_CHAT
+from judgesmith.experiments.converting.wiki_da import WIKI_DA
+
+CONVERSIONS = {
+    one.name: one
+    for one in (
+        SUMMEVAL,
+        NEWSROOM,
+        QAGS_CNNDM,
+        QAGS_XSUM,
+        TOPICAL_CHAT,
+        PERSONA_CHAT,
+        OPENMEVA_ROC,
+        OPENMEVA_WP,
+        HANNA,
+        SFRES,
+        SFHOT,
+        BAGEL,
+        WIKI_DA,
+    )
+}
+"""Every conversion by name, in the order in which they are listed."""
+
+
+def conversion_named(name: str) -> Conversion:
+    """Return the conversion of a data set, whether its name is written with - or _.
+
+    Raises
+    ------
+    ValueError
+        If there is none of that name.
+
+    Examples
+    --------
+    >>> conversion_named("topical_chat").files
+    'tc_usr_data.json'
+    >>> conversion_named("summeva")
+    Traceback (most recent call last):
+    ValueError: there is no conversion summeva; did you mean summeval?
+    """
+    plain = name.strip().casefold().replace("_", "-")
+    if plain in CONVERSIONS:
+        return CONVERSIONS[plain]
+    like = difflib.get_close_matches(plain, CONVERSIONS, n=1)
+    meant = f"did you mean {like[0]}?" if like else "choose one that 'judgesmith data list' names."
+    raise ValueError(f"there is no conversion {name}; {meant}")

@@ -1,0 +1,141 @@
+"""Converting published files into one file of rated texts, whole or not at all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from judgesmith.drafts import draft_beside, put
+from judgesmith.experiments.converting.conversion import Conversion
+from judgesmith.experiments.converting.files import PublishedFiles
+from judgesmith.experiments.problems import DataError, nothing_in
+from judgesmith.experiments.scoring import json_line
+
+
+@dataclass(kw_only=True)
+class Converted:
+    """What was written.
+
+    Attributes
+    ----------
+    name : str
+        The data set.
+    n_rows : int
+        Texts.
+    sources, systems : set of str
+        Their ids.
+    ratings : dict of str to int
+        Ratings by criterion.
+    left_out, changed : dict of str to int
+        What no row was made of, and what stands otherwise than in the files, with how often.
+    """
+
+    name: str
+    n_rows: int = 0
+    sources: set[str] = field(default_factory=set)
+    systems: set[str] = field(default_factory=set)
+    ratings: dict[str, int] = field(default_factory=dict)
+    left_out: Mapping[str, int] = field(default_factory=dict)
+    changed: Mapping[str, int] = field(default_factory=dict)
+
+    def count(self, row: Mapping[str, Any]) -> None:
+        """Count one more row."""
+        self.n_rows += 1
+        self.sources.add(row["source_id"])
+        if "system_id" in row:
+            self.systems.add(row["system_id"])
+        for name, points in row["human"].items():
+            self.ratings[name] = self.ratings.get(name, 0) + len(points)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the counts as plain data."""
+        return {
+            "name": self.name,
+            "rows": self.n_rows,
+            "sources": len(self.sources),
+            "systems": len(self.systems),
+            "ratings": dict(self.ratings),
+            "left_out": dict(self.left_out),
+            "changed": dict(self.changed),
+        }
+
+
+def convert(conversion: Conversion, paths: Iterable[Path], output: Path) -> Converted:
+    """Write published files as rows in the canonical form of rated data.
+
+    Rows are written as they are read, beside ``output``, which they become at the end.
+
+    Parameters
+    ----------
+    conversion : Conversion
+        Which data set it is.
+    paths : iterable of Path
+        Its files, each also with ``.gz``.
+    output : Path
+        A file of JSON Lines.
+
+    Raises
+    ------
+    DataError
+        With every fault of the files; nothing is written then.
+    FileNotFoundError, IsADirectoryError
+        If there is no such file.
+    ValueError
+        If there are no files, or one is standard input.
+
+    Examples
+    --------
+    >>> import json, tempfile
+    >>> from judgesmith.experiments.converting.catalogue import conversion_named
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> answers = [{"worker_id": n, "response": said} for n, said in enumerate(("yes", "no"))]
+    >>> row = {"article": "It rained.", "summary_sentences": [
+    ...     {"sentence": "Rain.", "responses": answers}]}
+    >>> _ = (folder / "mturk_xsum.jsonl").write_text(json.dumps(row))
+    >>> made = convert(
+    ...     conversion_named("qags-xsum"), [folder / "mturk_xsum.jsonl"], folder / "out.jsonl"
+    ... )
+    >>> made.n_rows, made.ratings
+    (1, {'consistency': 2})
+    >>> json.loads((folder / "out.jsonl").read_text())["human"]
+    {'consistency': [1, 0]}
+    """
+    files = PublishedFiles(list(paths))
+    made = Converted(name=conversion.name)
+    seen: dict[tuple[str, str], str] = {}
+    with draft_beside(output) as draft:
+        with draft.open("w", encoding="utf-8", newline="\n") as file:
+            try:
+                for record, row in conversion.rows(conversion, files):
+                    if (system := row.get("system_id")) is not None:
+                        item = row["source_id"], system
+                        if item in seen:
+                            came = f"{item[0]!r} of {system!r} again, after {seen[item]}"
+                            record.problem("item", expected="each item once", came=came)
+                            continue
+                        seen[item] = record.where
+                    made.count(row)
+                    file.write(json_line(row))
+            except DataError as fault:
+                raise DataError([*_others(files, fault), *fault.problems]) from fault
+        if files.problems:
+            raise DataError(files.problems)
+        if not made.n_rows:
+            raise _nothing_left(files)
+        put(draft, output)
+    made.left_out, made.changed = files.left_out, files.changed
+    return made
+
+
+def _others(files: PublishedFiles, fault: DataError) -> list[Any]:
+    """Return what was wrong before the fault that ended it all."""
+    return [problem for problem in files.problems if problem not in fault.problems]
+
+
+def _nothing_left(files: PublishedFiles) -> Exception:
+    if not files.left_out:
+        return nothing_in(", ".join(path.name for path in files.paths))
+    reasons = ", ".join(f"{reason}: {n}" for reason, n in files.left_out.items())
+    return ValueError(f"nothing in the files is of this data set ({reasons}); name another one.")
