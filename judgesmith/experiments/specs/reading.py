@@ -9,9 +9,9 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
-from judgesmith.experiments.problems import shown
-from judgesmith.experiments.specs.checking import check_combinations, check_parts
-from judgesmith.experiments.specs.faults import Mistake, Origin, SpecError, meant, unknown_name
+from judgesmith.experiments.specs.checking import check_parts
+from judgesmith.experiments.specs.combining import check_combinations
+from judgesmith.experiments.specs.faults import Mistake, Origin, SpecError
 from judgesmith.experiments.specs.grid import cells_of
 from judgesmith.experiments.specs.inheriting import inherited
 from judgesmith.experiments.specs.parts import (
@@ -24,7 +24,7 @@ from judgesmith.experiments.specs.parts import (
     Part,
 )
 from judgesmith.experiments.specs.spec import Spec
-from judgesmith.signatures.plain_faults import plain_fault
+from judgesmith.experiments.specs.wording import faults_of
 from judgesmith.signatures.plain_yaml import Place, read_placed_yaml
 
 _SECTIONS: Mapping[str, Part] = {
@@ -145,6 +145,8 @@ class _Reader:
     def spec(self, plain: Mapping[str, Any]) -> Spec:
         """Return the whole; it is of use only where there are no mistakes."""
         whole = {name: value for name, value in plain.items() if value is not None}
+        if isinstance(whole.get("budget"), dict):
+            whole["budget"] = self._budget(whole["budget"])
         for section in _SECTIONS:
             if section in whole:
                 whole[section] = self._made(section, self._entries(section, whole[section]))
@@ -202,10 +204,16 @@ class _Reader:
             try:
                 made[name] = type(stand_in).model_validate(whole[name])
             except ValidationError as fault:
-                for one in _errors(fault):
-                    self._tell(one, (section, name), type(stand_in))
+                self._tell(fault, (section, name), type(stand_in))
                 self.stood_in_for.add((section, name))
         return made or {"…": stand_in}
+
+    def _budget(self, given: dict[str, Any]) -> Budget:
+        try:
+            return Budget.model_validate(given)
+        except ValidationError as fault:
+            self._tell(fault, ("budget",), Budget)
+            return Budget()
 
     def _left_out(self, given: list[Any]) -> list[Combination]:
         """Return the combinations that are left out."""
@@ -214,8 +222,7 @@ class _Reader:
             try:
                 made.append(Combination.model_validate(one))
             except ValidationError as fault:
-                for wrong in _errors(fault):
-                    self._tell(wrong, ("leave_out", number), Combination)
+                self._tell(fault, ("leave_out", number), Combination)
                 made.append(Combination(data=()))
         return made
 
@@ -225,79 +232,21 @@ class _Reader:
         try:
             return Spec.model_validate(plain)
         except ValidationError as fault:
-            wrong = set()
-            for one in _errors(fault):
-                first = str(one["loc"][0])
-                inside = first == "budget" and len(one["loc"]) > 1
-                self._tell(one, (), Budget if inside else Spec)
-                wrong.add(first)
-            for first in wrong:
+            self._tell(fault, (), Spec)
+            for first in {str(one["loc"][0]) for one in fault.errors()}:
                 self.stood_in_for.add((first,))
                 plain.pop(first, None)
             return Spec.model_validate({**_STAND_INS, **plain})
 
-    def _tell(self, one: Mapping[str, Any], around: Place, kind: type[BaseModel]) -> None:
-        """Keep what pydantic says of one value."""
-        inside = [part for part in one["loc"] if not _is_pydantics(part)]
-        place: Place = (*around, *inside)
-        if one["type"] == "extra_forbidden":
-            self.blame(place, unknown_name("field", place[-1], _fields(kind)))
-        elif one["type"] == "missing":
-            self.blame(place[:-1], f"{place[-1]} is missing; give it.")
-        elif one["type"] == "string_pattern_mismatch":
-            self.blame(
-                place, f"expected a name without blanks around it; got {shown(one['input'])}."
-            )
-        elif one["type"] == "literal_error":
-            known = re.findall(r"'([^']*)'", one["ctx"]["expected"])
-            near = meant(one["input"], known) or "."
-            self.blame(
-                place, f"expected one of {', '.join(known)}; got {shown(one['input'])}{near}"
-            )
-        elif one["type"] in _BOUNDS:
-            low_or_high = next(iter(one["ctx"].values()))
-            number = f"a number {_BOUNDS[one['type']]} {low_or_high:g}"
-            self.blame(place, f"expected {number}; got {shown(one['input'])}.")
-        elif one["type"] == "string_type" and isinstance(one["input"], bool):
-            self.blame(place, "expected a text; got yes or no, true or false: put it in quotes.")
-        else:
-            said = plain_fault(one)
-            self.blame(place, said if said.endswith((".", "?")) else f"{said}.")
-
-
-_BOUNDS = {
-    "greater_than": "above",
-    "greater_than_equal": "of at least",
-    "less_than": "below",
-    "less_than_equal": "of at most",
-}
+    def _tell(self, fault: ValidationError, around: Place, kind: type[BaseModel]) -> None:
+        """Keep what pydantic says of the values around a place."""
+        for inside, said in faults_of(fault, _fields(kind)):
+            self.blame((*around, *inside), said)
 
 
 def _fields(kind: type[BaseModel]) -> list[str]:
     extra = ["from"] if any(type(one) is kind for one in _SECTIONS.values()) else []
     return [*(name for name in kind.model_fields if name != "origin"), *extra]
-
-
-def _errors(fault: ValidationError) -> list[Mapping[str, Any]]:
-    """Return what is wrong, once for a value that is of none of several types."""
-    found: list[Mapping[str, Any]] = list(fault.errors(include_url=False))
-    places = [tuple(part for part in one["loc"] if not _is_pydantics(part)) for one in found]
-    told: list[Mapping[str, Any]] = []
-    for number, (one, place) in enumerate(zip(found, places, strict=True)):
-        is_deeper = [other for other in places if other[: len(place)] == place != other]
-        if place not in places[:number] and not (one["type"] == "string_type" and is_deeper):
-            told.append(one)
-    return told
-
-
-def _is_pydantics(part: object) -> bool:
-    """Say whether a part of a place is a word of pydantic's, such as which of several types."""
-    return isinstance(part, str) and bool(_TYPE.match(part))
-
-
-_TYPE = re.compile(
-    r"(?:\[key\]|str|constrained-str|list\[.*\]|dict\[.*\]|function-.*|literal\[.*\]|nullable.*)$"
-)
 
 
 def _kind(value: object) -> str:
