@@ -67,6 +67,7 @@ def command(
     from judgesmith.experiments.finetuning.adapter import finetune, made_before, run_of
     from judgesmith.experiments.finetuning.chats import read_chats
     from judgesmith.experiments.finetuning.recipe import Recipe
+    from judgesmith.experiments.finetuning.training import check_base
 
     place = check_place(output)
     with blaming("--at-once"):
@@ -75,6 +76,8 @@ def command(
         chats = read_chats(folders)
     with blaming(OUTPUT):
         summary = made_before(place, run_of(chats, base, recipe), force=force)
+    with blaming("--base"):
+        check_base(base)
     if dry_run:
         _print_planned(len(chats.train), len(chats.validation), recipe.batch, as_json=as_json)
         return

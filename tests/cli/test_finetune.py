@@ -17,7 +17,7 @@ def test_without_its_libraries_it_says_how_to_have_them(run, data, monkeypatch):
         raise ModuleNotFoundError(f"No module named {name!r}", name=name)
 
     monkeypatch.setattr(extras, "import_module", missing)
-    found = run("finetune", "data", "--base", "tiny", "-o", "adapter")
+    found = run("finetune", "data", "--base", "own/tiny", "-o", "adapter")
     assert found.status == 2
     assert found.err == ("error: training needs torch: pip install 'judgesmith[finetune]'\n")
     assert {one.name for one in data.parent.iterdir()} == {"data"}
@@ -25,10 +25,10 @@ def test_without_its_libraries_it_says_how_to_have_them(run, data, monkeypatch):
 
 def test_a_dry_run_counts_steps(run, data):
     found = run(
-        "finetune", "data", "data", "--base", "x", "-o", "adapter", "--batch", "4", "--dry-run"
+        "finetune", "data", "data", "--base", "own/x", "-o", "adapter", "--batch", "4", "--dry-run"
     )
     assert found.out == "6 examples for training, 2 steps an epoch; 2 for validation\n"
-    dry = ["finetune", "data", "--base", "x", "-o", "adapter", "--dry-run", "--json"]
+    dry = ["finetune", "data", "--base", "own/x", "-o", "adapter", "--dry-run", "--json"]
     assert run(*dry).json == {"train": 3, "validation": 1, "steps_per_epoch": 1}
 
 
@@ -49,7 +49,7 @@ def test_what_was_trained_is_told_and_not_trained_again(run, data, monkeypatch):
         )
 
     monkeypatch.setattr(adapter, "trained", trained)
-    command = ["finetune", "data", "--base", "tiny", "-o", "adapter", "--rank", "4"]
+    command = ["finetune", "data", "--base", "own/tiny", "-o", "adapter", "--rank", "4"]
     first, again = run(*command), run(*command)
     assert first.out == again.out
     assert "3 examples, 0 left out as too long; 2 steps on cpu\n" in first.out
@@ -59,3 +59,10 @@ def test_what_was_trained_is_told_and_not_trained_again(run, data, monkeypatch):
     assert other.status == 2
     assert "holds an adapter of another run" in other.err
     assert run(*command[:-1], "8", "--force", "--json").json["recipe"]["rank"] == 8
+
+
+def test_a_base_that_is_nowhere_is_refused_before_anybody_is_asked(run, data):
+    for base in ("tiny", "./tiny", "/tiny", "a/b/c", "own/", ""):
+        found = run("finetune", "data", "--base", base, "-o", "adapter", "--json")
+        assert found.fault["where"] == "--base"
+        assert found.fault["error"].startswith("there is no folder ")

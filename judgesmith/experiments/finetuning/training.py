@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import tempfile
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -17,6 +18,8 @@ from judgesmith.programs.extras import library
 
 LIBRARIES = ("torch", "transformers", "peft", "trl", "datasets")
 """What ``judgesmith[finetune]`` installs."""
+
+_NAME = re.compile(r"\w[\w.-]*/\w[\w.-]*")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,6 +86,7 @@ def trained(
     ValueError
         If the base is no model for chats, or all examples are too long.
     """
+    check_base(base)
     found: dict[str, Any] = {name: library(name, extra="finetune") for name in LIBRARIES}
     with _quiet(found, is_folder=Path(base).is_dir()), tempfile.TemporaryDirectory() as scratch:
         found["transformers"].set_seed(recipe.seed)
@@ -111,6 +115,29 @@ def trained(
         device=str(trainer.model.device),
         versions={name: str(one.__version__) for name, one in found.items()},
     )
+
+
+def check_base(base: str) -> None:
+    """Refuse a base that is no folder, and no name of a model either.
+
+    Raises
+    ------
+    ValueError
+        Before anybody is asked for it.
+
+    Examples
+    --------
+    >>> check_base("meta-llama/Llama-3.1-8B-Instruct")
+    >>> check_base("./lama")
+    Traceback (most recent call last):
+    ...
+    ValueError: there is no folder './lama'; name one that is there, or a model as OWNER/NAME.
+    """
+    is_folder = base != "" and Path(base).is_dir()
+    if not is_folder and not _NAME.fullmatch(base):
+        raise ValueError(
+            f"there is no folder {base[:80]!r}; name one that is there, or a model as OWNER/NAME."
+        )
 
 
 @contextmanager
