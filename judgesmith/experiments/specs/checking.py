@@ -66,9 +66,11 @@ def _check_repeated(spec: Spec, blame: Blame) -> None:
     lists |= {("data", name, "targets"): one.targets for name, one in spec.data.items()}
     lists |= {("judges", name, "panel"): one.panel for name, one in spec.judges.items()}
     for place, values in lists.items():
+        seen: set[Any] = set()
         for number, value in enumerate(values):
-            if value in values[:number]:
+            if value in seen:
                 blame((*place, number), f"{value} stands twice; keep one of the two.")
+            seen.add(value)
 
 
 def _check_models(spec: Spec, blame: Blame) -> None:
@@ -173,23 +175,24 @@ def _check_panel(spec: Spec, name: str, judge: JudgeSpec, blame: Blame) -> None:
         if member not in spec.judges:
             others = [one for one in spec.judges if one != name]
             blame((*place, number), unknown_name("judge", member, others))
-    circle = _circle(spec, (name,))
+    circle = _circle(spec, name)
     # Told once, where the first of them stands.
     if circle and name == min(circle, key=list(spec.judges).index):
         blame(place, f"{' has '.join((*circle, circle[0]))}, which never ends; take one out.")
 
 
-def _circle(spec: Spec, path: tuple[str, ...]) -> tuple[str, ...]:
+def _circle(spec: Spec, start: str) -> tuple[str, ...]:
     """Return the panels that lead from a panel back to itself; none where none do."""
-    for member in spec.judges[path[-1]].panel:
-        if member == path[0]:
-            return path
-        if (
-            member in spec.judges
-            and member not in path
-            and (found := _circle(spec, (*path, member)))
-        ):
-            return found
+    seen: set[str] = set()
+    waiting: list[tuple[str, ...]] = [(start,)]
+    while waiting:
+        path = waiting.pop()
+        for member in spec.judges[path[-1]].panel:
+            if member == start:
+                return path
+            if member in spec.judges and member not in seen:
+                seen.add(member)
+                waiting.append((*path, member))
     return ()
 
 

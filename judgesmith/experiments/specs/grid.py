@@ -12,6 +12,8 @@ from typing import Any
 from judgesmith.experiments.specs.parts import TOGETHER
 from judgesmith.experiments.specs.spec import Spec
 
+MOST_CELLS = 100_000
+
 _LONGEST = 100
 
 _Way = tuple[str | None, str | None, int]
@@ -67,7 +69,7 @@ def cells_of(spec: Spec) -> tuple[Cell, ...]:
     Raises
     ------
     ValueError
-        If all are left out, or panels are made of each other.
+        If all are left out, there are too many, or panels are made of each other.
 
     Examples
     --------
@@ -85,6 +87,7 @@ def cells_of(spec: Spec) -> tuple[Cell, ...]:
     answers.auto.coarse.none.offline.0
     answers.auto.coarse.none.offline.1
     """
+    _check_size(spec)
     taken: set[str] = set()
     found: list[Cell] = []
     for name, data in spec.data.items():
@@ -136,8 +139,28 @@ def _crossed(spec: Spec, judge: str) -> Iterator[_Way]:
 
 def _behind(spec: Spec, judge: str) -> list[str]:
     """Return the judge itself, or of a panel the judges that it is made of in the end."""
-    members = spec.judges[judge].panel
-    return [one for name in members for one in _behind(spec, name)] if members else [judge]
+    seen = {judge}
+    waiting = [judge]
+    found = []
+    while waiting:
+        name = waiting.pop()
+        members = spec.judges[name].panel
+        found += [] if members else [name]
+        new = [one for one in dict.fromkeys(members) if one not in seen]
+        seen |= set(new)
+        waiting += new
+    return found
+
+
+def _check_size(spec: Spec) -> None:
+    """Refuse a grid that nobody could run, before it fills the memory."""
+    ways = len(spec.optimizers) * len(spec.models) * len(spec.seeds)
+    n = len(spec.judges) * ways * sum(len(one.targets) for one in spec.data.values())
+    if n > MOST_CELLS:
+        raise ValueError(
+            f"these are up to {n:,} cells, and an experiment has at most {MOST_CELLS:,}; make "
+            "several of it."
+        )
 
 
 def _members(

@@ -45,6 +45,7 @@ _NAMED_IN |= {one: f"{one}s" for one in ("judge", "optimizer", "model")}
 """What is named of other parts, and in which part it stands."""
 
 _AS_LISTS = ("optimizers", "models")
+_MOST_ENTRIES = 1000
 _MOST_BYTES = 1_000_000
 
 
@@ -165,7 +166,7 @@ class _Reader:
 
     def _entries(self, section: str, given: Any) -> dict[str, Any]:
         """Return the entries of a section by name; a list of names has entries that say nothing."""
-        if isinstance(given, list) and given and section in _AS_LISTS:
+        if isinstance(given, list) and 0 < len(given) <= _MOST_ENTRIES and section in _AS_LISTS:
             names: dict[str, Any] = {}
             wrong = False
             for number, name in enumerate(given):
@@ -179,7 +180,7 @@ class _Reader:
             if wrong:
                 self.stood_in_for.add((section,))
             return names
-        if isinstance(given, dict) and given:
+        if isinstance(given, dict) and 0 < len(given) <= _MOST_ENTRIES:
             return given
         self.blame((section,), f"expected entries by name; got {_kind(given)}.")
         self.stood_in_for.add((section,))
@@ -252,6 +253,8 @@ def _fields(kind: type[BaseModel]) -> list[str]:
 def _kind(value: object) -> str:
     if value is None or value in ({}, []):
         return "nothing"
+    if isinstance(value, dict) and len(value) > _MOST_ENTRIES:
+        return f"{len(value):,} of them, of {_MOST_ENTRIES:,} at most"
     kinds = {list: "a list", dict: "fields by name", bool: "true or false", str: "a text"}
     return kinds.get(type(value), "a number")
 

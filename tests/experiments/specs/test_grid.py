@@ -107,3 +107,14 @@ def test_panels_of_each_other_are_refused():
     judges = {"a": {"panel": ["b", "b2"]}, "b": {"panel": ["a", "b2"]}, "b2": {}}
     with pytest.raises(ValueError, match="made of each other"):
         cells_of(spec(judges=judges))
+
+
+def test_panels_of_panels_of_panels_take_no_time():
+    judges = {f"p{n}": {"panel": [f"p{m}" for m in range(n + 1, 28)]} for n in range(26)}
+    cells = cells_of(spec(judges={**judges, "p26": {}, "p27": {}}))
+    assert len(cells) == 28
+
+
+def test_a_grid_that_nobody_could_run_is_refused():
+    with pytest.raises(ValueError, match="up to 200,000 cells"):
+        cells_of(spec(seeds=list(range(200_000))))
