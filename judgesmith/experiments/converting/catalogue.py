@@ -13,6 +13,7 @@ from judgesmith.experiments.converting.sf_dialogue import BAGEL, SFHOT, SFRES
 from judgesmith.experiments.converting.summeval import SUMMEVAL
 from judgesmith.experiments.converting.usr import PERSONA_CHAT, TOPICAL_CHAT
 from judgesmith.experiments.converting.wiki_da import WIKI_DA
+from judgesmith.experiments.converting.wmt_mqm import WMT_MQM
 
 CONVERSIONS = {
     one.name: one
@@ -30,6 +31,7 @@ CONVERSIONS = {
         SFHOT,
         BAGEL,
         WIKI_DA,
+        WMT_MQM,
     )
 }
 """Every conversion by name, in the order in which they are listed."""

@@ -92,15 +92,19 @@ class PublishedFiles:
         if not n_rows and not raw.found:
             raw.problem(0, at="file", expected="at least one row", came="none")
 
-    def first(self, path: Path) -> Mapping[str, Any]:
-        """Return the first row of a file by itself; what is wrong with it is told later.
+    def peek(self, path: Path, reader: RowReader | None = None) -> Iterator[Mapping[str, Any]]:
+        """Yield the rows of a file to look at; what is wrong with them is told by ``records``.
 
         Raises
         ------
         DataError
             As for ``records``.
         """
-        return next((cells for _, cells in open_rows(path).rows), {})
+        return (cells for _, cells in open_rows(path, reader=reader).rows)
+
+    def first(self, path: Path) -> Mapping[str, Any]:
+        """Return the first row of a file as ``peek`` does; an empty one where there is none."""
+        return next(self.peek(path), {})
 
 
 def check_form(raw: RawRows, cells: Mapping[str, Any], needed: Sequence[str]) -> None:
