@@ -16,6 +16,7 @@ from dataclasses import dataclass
 
 from judgesmith.programs.locating_alike import alike, cuts_a_word
 from judgesmith.programs.locating_folded import Folded, folded
+from judgesmith.programs.locating_gaps import with_gaps
 from judgesmith.signatures.judgement import Located
 
 _OCCURRENCES = 10_000  # of one quotation that are looked at before the first free one is taken
@@ -34,9 +35,10 @@ _NOWHERE = (
 )
 _MISSING = re.compile(rf"[\W_]*{_NOWHERE}[\W_]*", re.IGNORECASE)
 _MISSING_AND_MORE = re.compile(rf"[\W_]*{_NOWHERE}(?![\w'’])", re.IGNORECASE)
+_MISSING_QUOTED = re.compile(rf"[\W_]*{_NOWHERE}(?=\s*[^\w\s'’])", re.IGNORECASE)
 _WHOLE = re.compile(
     r"[\W_]*(?:the )?(?:(?:entire|whole|full|complete) "
-    r"(?:response|text|answer|output|summary|story|article|dialogue|passage|paragraph|sentence)"
+    r"(?:response|text|answer|output|summary|story|article|dialogue|passage)"
     r"|throughout(?: the \w+)?|everything|all of it)[\W_]*",
     re.IGNORECASE,
 )
@@ -165,19 +167,9 @@ class Locator:
 
     def _with_words_left_out(self, quoted: str) -> _Stretch | None:
         """Return the stretch from the first to the last of several parts with dots between."""
-        parts = [folded(one).text for one in _ELLIPSIS.split(quoted)]
-        parts = [one for one in parts if one]
-        if len(parts) < 2:
-            return None
-        text = self._folded.text
-        begun = text.find(parts[0])
-        at = begun
-        for part in parts:
-            at = text.find(part, at) if at >= 0 else at
-            at = at + len(part) if at >= 0 else at
-        if begun < 0 or at < 0:
-            return None
-        return _Stretch(*self._in_response(begun, at), ambiguous=False)
+        parts = [one for part in _ELLIPSIS.split(quoted) if (one := folded(part).text)]
+        found = with_gaps(parts, self._folded.text) if len(parts) > 1 else None
+        return None if found is None else _Stretch(*self._in_response(*found), ambiguous=False)
 
     def _much_like(self, quoted: str) -> _Stretch | None:
         found = alike(folded(quoted).text, self._folded.text)
@@ -209,8 +201,9 @@ def _is_quoted(text: str) -> bool:
 
 
 def _unfound(plain: str) -> Located:
-    """Return what a quotation without a place is."""
-    return "missing" if not plain or _MISSING_AND_MORE.match(plain) else "unresolved"
+    """Return what a quotation without a place is; in marks it is words, however it begins."""
+    says = _MISSING_QUOTED if _is_quoted(plain) else _MISSING_AND_MORE
+    return "missing" if not plain or says.match(plain) else "unresolved"
 
 
 def _occurrences(quoted: str, text: str) -> Iterator[int]:

@@ -16,6 +16,8 @@ _MARKS = {
     **dict.fromkeys("“”„‟″«»「」『』〝〞＂", '"'),
     **dict.fromkeys("‐‑‒–—―−", "-"),
     "…": "...",
+    # With and without their dots, as case is changed in other languages and in Turkish.
+    **dict.fromkeys("İı", "i"),
     # Seen by nobody: soft hyphen, joiners and marks of direction, byte order mark.
     **dict.fromkeys("\u00ad\u200b\u200c\u200d\u200e\u200f\u2060\ufeff", ""),
     **dict.fromkeys("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069", ""),

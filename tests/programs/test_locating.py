@@ -52,6 +52,10 @@ def located(quoted, text=TEXT):
         ("cos", "cos", "exact"),
         ("xy", None, "unresolved"),
         ("None of the passengers survived", None, "missing"),
+        ('"None of the passengers survived"', None, "unresolved"),
+        ("“Nothing was ever heard of it”", None, "unresolved"),
+        ("the whole sentence", None, "unresolved"),
+        ("1998 … the bridge … hurt", None, "unresolved"),
         ("no", "No", "normalised"),
     ],
 )
@@ -67,6 +71,7 @@ def test_a_quotation_is_found_as_exactly_as_it_can_be(quoted, words, how):
     [
         *("none", "None.", "(omission)", "N/A", "—omitted—", "[missing]", "not mentioned", "", " "),
         *("no location", "keine", "无", "omission: the date", "Missing (who closed it)"),
+        *('"none"', '"None (the date)"', "“N/A”"),
     ],
 )
 def test_what_is_not_there_is_missing_and_no_invention(said):
@@ -78,6 +83,18 @@ def test_words_that_say_nothing_is_there_may_be_quoted():
     assert located("None of them came", text) == ("None of them came", "exact")
     assert located('"None"', text) == ("None", "exact")
     assert located("none", text) == (None, "missing")
+
+
+def test_words_left_out_stand_between_whole_words_as_near_to_each_other_as_can_be():
+    text = "This is Iris. I saw the ferry. I know the captain. Thank you."
+    assert located("I … you", text) == (text[text.index("I know") : -1], "fuzzy")
+    assert located("This … ca", text)[1] == "unresolved"
+    assert located("I k... captain", text) == ("I know the captain", "fuzzy")
+
+
+def test_turkish_letters_are_found_in_either_case():
+    assert located("izmir", "I saw İZMİR then.") == ("İZMİR", "normalised")
+    assert located("ISPARTA", "Sonra ısparta geldi.") == ("ısparta", "normalised")
 
 
 def test_the_first_place_that_is_not_used_is_taken_and_said_to_be_one_of_several():
@@ -124,6 +141,14 @@ def test_a_piece_of_a_text_is_always_found_and_is_what_was_quoted(text, start, l
 def test_a_huge_text_is_searched_in_time_linear_in_its_length(text):
     find = Locator(text)
     started = time.process_time()
-    for quoted in ("a", "aab" * 500, "the ende", "ab ba " * 20, "“" * 3_000, "... " * 2_000):
+    for quoted in (
+        "a",
+        "aab" * 500,
+        "the ende",
+        "ab ba " * 20,
+        "“" * 3_000,
+        "... " * 2_000,
+        "a … a … b",
+    ):
         find(quoted)
     assert time.process_time() - started < 3
