@@ -18,10 +18,11 @@ def outliers_of(shares: Mapping[str, float], rule: OutlierRule, *, level: float)
 
     By ``deviation``: at least two population standard deviations, and at least one level, from
     the mean of all. Five scores reach two deviations only where four of them agree, and fewer
-    never do. By ``median``: at least two levels from the median of the others. One that stands
-    apart draws that median for everybody else, so the farthest leaves first and the others are
-    looked at again; where the two farthest stand on opposite sides, or half of the scores would
-    leave, there is nobody to stand apart from, and they stay.
+    never do. By ``median``: at least two levels from the median of all others. One that stands
+    apart draws that median for everybody else, so the farthest leaves first, and of the others
+    only those go who are two levels away without it, too; where the two farthest stand on
+    opposite sides, or half of the scores would leave, there is nobody to stand apart from, and
+    they stay.
 
     Parameters
     ----------
@@ -61,17 +62,21 @@ def _by_deviation(shares: Mapping[str, float], level: float) -> tuple[str, ...]:
 
 
 def _by_median(shares: Mapping[str, float], level: float) -> tuple[str, ...]:
-    left = dict(shares)
+    left, least = dict(shares), 2 * level - _ROUNDING
     while len(left) > 2:
         away = {name: abs(share - _of_others(name, left)) for name, share in left.items()}
         farthest = max(away.values())
         apart = {name: left[name] for name in left if away[name] >= farthest - _ROUNDING}
         one_side = max(apart.values()) - min(apart.values()) <= _ROUNDING
         few = 2 * (len(shares) - len(left) + len(apart)) < len(shares)
-        if farthest < 2 * level - _ROUNDING or not (one_side and few):
+        if farthest < least or not (one_side and few):
             break
         left = {name: share for name, share in left.items() if name not in apart}
-    return tuple(name for name in shares if name not in left)
+    return tuple(
+        name
+        for name in shares
+        if name not in left and abs(shares[name] - _of_others(name, shares)) >= least
+    )
 
 
 def _of_others(name: str, shares: Mapping[str, float]) -> float:

@@ -52,6 +52,8 @@ def test_by_deviation_five_tell_an_outlier_only_where_four_agree(levels, expecte
         ([4, 4, 4, 5, 1], ("4",)),
         ([1, 4, 4, 4, 1], ("0", "4")),
         ([5, 5, 4, 2, 1], ("3", "4")),
+        ([1, 1, 2, 3, 4], ("4",)),  # 3 is but a level and a half from the others' median
+        ([1, 1, 1, 3, 5], ("3", "4")),
         ([1, 3, 5], ()),  # both ends stand apart: from whom?
         ([1, 1, 5, 5], ()),
         ([1, 5], ()),
@@ -69,6 +71,8 @@ def test_by_median_most_stay_and_who_leaves_is_two_levels_from_those_who_do(leve
     stay = [one for place, one in enumerate(levels) if str(place) not in found]
     assert len(found) == 0 or 2 * len(found) < len(levels)
     assert all(abs(levels[int(name)] - median(stay)) >= 1.5 for name in found)
+    for place in map(int, found):
+        assert abs(levels[place] - median(levels[:place] + levels[place + 1 :])) >= 2 - 1e-9
 
 
 def test_from_six_scores_on_it_goes_by_deviation():
