@@ -34,6 +34,7 @@ COMMANDS = {
     "compare": "say which of two judges agrees better with people",
     "exemplars": "write the texts that an exemplar judge compares with to a file",
     "sheet": "ask people about a judge's explanations, and read what they say",
+    "experiment": "run what a specification declares, and rank what came out",
     "init": "write a specification of an experiment, to be edited and run",
     "data": "convert public data sets, as they are published, into rated texts",
     "ledger": "look at, trim, export or rescue the answers on record",

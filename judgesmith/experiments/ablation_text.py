@@ -6,8 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from judgesmith.experiments.ablation_rows import BLOCKS, FULL, Block
+from judgesmith.experiments.markdown_cells import markdown_cell as _cell
 from judgesmith.optimizers.judge_optimizer import OFFLINE
-from judgesmith.programs.card import agreement_text, printable
+from judgesmith.programs.card import agreement_text
 
 if TYPE_CHECKING:
     from judgesmith.experiments.ablation_report import AblationRow, AblationTable
@@ -159,7 +160,10 @@ def _lines(table: AblationTable) -> Iterator[str]:
         yield from _section("What explanations do", header, effect_rows(table))
     if table.criteria:
         rows = [
-            [_cell(one.name), *(_cell(one.definitions.get(side, "")) for side in table.sides)]
+            [
+                _cell(one.name),
+                *(_cell(one.definitions.get(side, "")) for side in table.sides),
+            ]
             for one in table.criteria
         ]
         yield from _section("Criteria side by side", ("criterion", *table.sides), rows)
@@ -174,12 +178,6 @@ def _section(title: str, header: Sequence[str], rows: Iterable[Sequence[str]]) -
     yield f"|{' --- |' * len(header)}"
     for row in rows:
         yield f"| {' | '.join(row)} |"
-
-
-def _cell(text: str) -> str:
-    """Return anybody's text on one line, in which nothing is markup."""
-    line = printable(" ".join(text.split()))
-    return "".join(f"\\{one}" if one in "\\`*_[]<>|#&" else one for one in line)
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -247,6 +247,17 @@ def scored(n=8, **fields):
     ]
 
 
+def declared(*others, targets="overall", judge="direct"):
+    """Return a specification of one cell, and whatever else it is to say."""
+    return lines(
+        "name: one",
+        f"data: {{answers: {{path: good.jsonl, targets: [{targets}]}}}}",
+        f"judges: {{plain: {{judge: {judge}}}}}",
+        "optimizers: {none: {}}",
+        *others,
+    )
+
+
 FILES = {
     # rated texts, good and bad
     "good.jsonl": jsonl(rated()),
@@ -319,6 +330,11 @@ FILES = {
     "damaged.jsonl.gz": gzip.compress(jsonl(rated()).encode(), mtime=0)[:20] + b"\xff" * 40,
     # rubrics
     "good.yaml": lines("task: Judge.", "criteria:", "  clear: Is it clear?", "  kind: Is it kind?"),
+    "spec.yaml": declared(),
+    "spec-no-target.yaml": declared(targets="nobody"),
+    "spec-no-judge.yaml": declared(judge="dirct"),
+    "spec-no-key.yaml": declared("models: [openai/m]"),
+    "spec-no-price.yaml": declared("models: {m: {model: openai/m}}", "budget: {usd: 1}"),
     "unclosed.yaml": lines("task: x", "criteria: ["),
     "question-mark.yaml": lines("task: x", "criteria: {clear: Is it clear?, kind: Is it?}"),
     "tab.yaml": lines("task: x", "criteria:", "\tclear: Is it clear?"),

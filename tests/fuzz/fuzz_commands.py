@@ -18,7 +18,7 @@ from judgesmith.experiments.samples import sample_path
 
 WORDS = (
     "data.jsonl", "data.csv", "judge", "judge/judge.json", "scores.jsonl", "scores.jsonl:m",
-    "rubric.yaml", "versions.jsonl", "weights.yaml", "reordering",
+    "rubric.yaml", "spec.yaml", "versions.jsonl", "weights.yaml", "reordering",
     "controls", "reordering/minor=2", "translation", "references", "responses",
     "out", "out.jsonl", "out.csv", "out.html", "sheet.csv", "sheets", "ledger.sqlite",
     "bad.sqlite", "empty",
@@ -58,6 +58,11 @@ def _template() -> Path:
     )
     (folder / "weights.yaml").write_text("reordering: {score: 1}\n", "utf-8")
     (folder / "rubric.yaml").write_text("task: Judge.\ncriteria:\n  a: Is it?\n", "utf-8")
+    (folder / "spec.yaml").write_text(
+        "name: one\ndata: {answers: {path: data.jsonl}}\njudges: {plain: {judge: direct}}\n"
+        "optimizers: {none: {}}\n",
+        "utf-8",
+    )
     (folder / "bad.sqlite").write_bytes(b"SQLite format 3\x00" + bytes(200))
     (folder / "empty").mkdir()
     with _in(folder):
@@ -141,6 +146,7 @@ def _arguments(draws: Draws) -> list[str]:
         "infer": ["data.jsonl", "-o", "out.yaml"],
         "compile": ["data.jsonl", "-o", "out", "--rounds", "1"],
         "ablate": ["data.jsonl", "-o", "out"],
+        "experiment": ["spec.yaml", "-o", "out"],
         "init": ["spec.yaml"],
     }[command]
     words = [command, *usual]

@@ -1,0 +1,171 @@
+"""``judgesmith experiment``: run what a specification declares, and say what came out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from judgesmith.cli.faults import OptionError, blaming
+from judgesmith.cli.numbers import WholeNumber
+from judgesmith.cli.options import dry_run_option, json_option
+from judgesmith.cli.places import OUTPUT, check_place
+from judgesmith.cli.printing import counted, print_json, say, say_notes, shortened, usage_text
+from judgesmith.cli.progress import stage_progress
+from judgesmith.cli.tables import print_table
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from judgesmith.experiments.dataset import DataSet
+    from judgesmith.experiments.runs import Progressed, RunModels
+    from judgesmith.experiments.runs.leaderboard import Leaderboard
+    from judgesmith.experiments.specs import Cell, Spec
+
+
+@click.command("experiment")
+@click.argument("spec", metavar="SPEC.yaml")
+@click.option("-o", "--output", required=True, metavar="RUN", help="Folder for what comes out.")
+@click.option(
+    "--workers",
+    type=WholeNumber(1),
+    default=1,
+    show_default=True,
+    help="Processes that share the run; the same command given elsewhere helps as well.",
+)
+@dry_run_option
+@click.option("--force", is_flag=True, help="Replace the run of another specification.")
+@json_option
+def command(
+    spec: str, output: str, workers: int, dry_run: bool, force: bool, as_json: bool
+) -> int | None:
+    """Run every cell of the specification in SPEC.yaml and rank what came out.
+
+    Each cell is kept in RUN as soon as it is whole, so the same command again, or at the same
+    time, goes on with those that are missing and tries those again that failed. 'judgesmith init'
+    writes a specification to start from. Exit status 1: a cell failed, or the budget ended.
+    """
+    from judgesmith.experiments.runs import RunFolder, RunModels, check_run, run_cells
+    from judgesmith.experiments.runs.leaderboard import leaderboard
+    from judgesmith.experiments.runs.workers import helped_by
+    from judgesmith.experiments.specs import cells_of, read_sets, read_spec
+    from judgesmith.programs.costs import usage_of
+
+    if not Path(spec).is_file():
+        raise OptionError(
+            f"there is no file {spec}; write one with 'judgesmith init {spec}'.", option=spec
+        )
+    declared = read_spec(spec)
+    place = check_place(output)
+    with blaming(OUTPUT):
+        check_run(place, declared.fingerprint, overwrite=force)
+    sets = read_sets(declared)
+    if dry_run:
+        _print_estimate(declared, sets, as_json=as_json)
+        return None
+    models = RunModels(declared, place.resolve() / "ledger.sqlite")
+    cells = cells_of(declared)
+    _check_keys(models, cells, spec)
+    with blaming(OUTPUT):
+        text = Path(spec).read_text(encoding="utf-8-sig")
+        folder = RunFolder.opened(place, declared, text=text, overwrite=force)
+    again = ["experiment", spec, "-o", output, "--json"]
+
+    def told(cell: Cell, state: str, reason: str) -> None:
+        if not as_json:
+            say(f"{cell.id}: {state}{': ' if reason else ''}{reason}")
+
+    with helped_by(workers - 1, again), stage_progress(quiet=as_json) as progress:
+        found = run_cells(declared, folder, models=models, sets=sets, progress=progress, told=told)
+    board = leaderboard(declared, folder)
+    board.write(folder)
+    usage = usage_of(*models.made)
+    if as_json:
+        spent = {"calls": usage.calls, "cost_usd": usage.cost_usd} if usage else {}
+        print_json({"folder": str(place), "complete": found.complete, **board.to_dict(), **spent})
+    else:
+        _print_board(board)
+        if usage is not None and models.made:
+            say(f"\nthis process: {usage_text(usage)}")
+    _say_rest(found, place, models, as_json=as_json)
+    return None if found.complete else 1
+
+
+def _check_keys(models: RunModels, cells: Sequence[Cell], spec: str) -> None:
+    """Refuse models that need a key and have none, where nothing is on record to go by."""
+    from judgesmith.programs.models import ModelError
+
+    try:
+        with blaming(spec):
+            models.check_keys(cells)
+    except ModelError as fault:
+        raise OptionError(str(fault), option=spec) from None
+
+
+def _say_rest(found: Progressed, place: Path, models: RunModels, *, as_json: bool) -> None:
+    """Say what is missing, and where everything is."""
+    rest = [f"{name} failed: {reason}" for name, reason in found.failed.items()]
+    rest += [f"{name} is not finished: {reason}" for name, reason in found.unfinished.items()]
+    say_notes(rest, as_json=as_json)
+    if rest:
+        say_notes(["the same command again tries what is missing."], as_json=as_json)
+    if not as_json:
+        say(f"{counted(len(found.finished), 'cell')} and the leaderboard are in {place}")
+
+
+def _print_board(board: Leaderboard) -> None:
+    """Print the ranking over the whole set, or at the first level where there is one."""
+    from judgesmith.experiments.runs.leaderboard_text import HEADER, table_cells, titles
+
+    shown: set[tuple[str, str, int]] = set()
+    for block in board.blocks:
+        if (block.data, block.target, block.seed) not in shown:
+            shown.add((block.data, block.target, block.seed))
+            rows = [[shortened(cell, 40) for cell in line] for line in table_cells(block)]
+            print_table(titles(block), rows, header=HEADER)
+    if not board.blocks:
+        say("no cell has anything to rank.")
+    elif len(shown) < len(board.blocks):
+        say("\nOther levels are in leaderboard.md.")
+
+
+def _print_estimate(spec: Spec, sets: Mapping[str, DataSet], *, as_json: bool) -> None:
+    from judgesmith.experiments.runs.estimate import estimate_cells
+
+    found = estimate_cells(spec, sets)
+    known = [one.estimate for one in found if one.estimate is not None]
+    costs = [one.cost_usd for one in known]
+    usd = None if None in costs else sum(cost for cost in costs if cost is not None)
+    total = {
+        "calls": sum(one.calls for one in known),
+        "expected_calls": sum(
+            one.calls if one.expected_calls is None else one.expected_calls for one in known
+        ),
+        "max_calls": sum(one.max_calls for one in known),
+        "input_tokens": sum(one.input_tokens for one in known),
+        "output_tokens": sum(one.output_tokens for one in known),
+        "cost_usd": usd,
+    }
+    if as_json:
+        print_json(
+            {"run": spec.fingerprint, "cells": [one.to_dict() for one in found], "total": total}
+        )
+        return
+    lines = [
+        [
+            one.cell.id,
+            shortened(one.problem, 60)
+            if one.problem
+            else ("none" if one.estimate is None else str(one.estimate.calls)),
+        ]
+        for one in found
+    ]
+    print_table(f"{spec.name}: {counted(len(found), 'cell')}", lines, header=("cell", "calls"))
+    cost = "unknown (give a price)" if usd is None else f"${usd:.2f}"
+    say(
+        f"\n{total['calls']} calls if every answer can be read, at most {total['max_calls']}, "
+        f"about {total['expected_calls']} as a rule; cost {cost}.\n"
+        "Nothing was asked. What cells share is counted for each of them, and answers on record "
+        "are not counted off."
+    )

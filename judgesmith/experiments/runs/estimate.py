@@ -1,0 +1,77 @@
+"""What a run would ask and cost, cell by cell, before anything is asked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from judgesmith.experiments.dataset import DataSet
+from judgesmith.experiments.estimating import RunEstimate, estimate_run
+from judgesmith.experiments.runs.models import RunModels
+from judgesmith.experiments.specs import Cell, Spec, cells_of, settings_of
+from judgesmith.experiments.specs.settings import said_plainly
+from judgesmith.experiments.unlabelled import without_equal_ratings
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CellEstimate:
+    """What one cell would ask.
+
+    Attributes
+    ----------
+    cell : Cell
+        What is run.
+    estimate : RunEstimate or None
+        None where nothing is asked, and where the cell would fail.
+    problem : str or None
+        Why it would fail.
+    """
+
+    cell: Cell
+    estimate: RunEstimate | None
+    problem: str | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything ready for JSON."""
+        estimate = None if self.estimate is None else self.estimate.to_dict()
+        return {**self.cell.to_dict(), "estimate": estimate, "problem": self.problem}
+
+
+def estimate_cells(spec: Spec, sets: Mapping[str, DataSet]) -> list[CellEstimate]:
+    """Return what every cell of a specification would ask; answers are not counted off.
+
+    Whatever cells share is counted for each of them, so that fewer calls are made.
+
+    Examples
+    --------
+    >>> from judgesmith.experiments.specs import read_sets
+    >>> spec = Spec.model_validate({
+    ...     "name": "one",
+    ...     "data": {"answers": {"path": "sample"}},
+    ...     "judges": {"plain": {"judge": "direct"}},
+    ...     "optimizers": {"none": {}},
+    ... })
+    >>> [one.estimate.calls for one in estimate_cells(spec, read_sets(spec))]
+    [160]
+    """
+    models = RunModels(spec, None)
+    return [_estimated(cell, spec, sets, models) for cell in cells_of(spec)]
+
+
+def _estimated(
+    cell: Cell, spec: Spec, sets: Mapping[str, DataSet], models: RunModels
+) -> CellEstimate:
+    if spec.judges[cell.judge].kind != "compiled":
+        return CellEstimate(cell=cell, estimate=None, problem=None)
+    try:
+        settings = settings_of(spec, cell)
+        dataset = without_equal_ratings(sets[cell.data], settings)
+        others = [
+            *models.competing(cell, settings).values(),
+            *models.roles(cell, settings).values(),
+        ]
+        found = estimate_run(dataset, settings, models.of(cell), others=others)
+    except (ValueError, OSError, ImportError) as fault:
+        return CellEstimate(cell=cell, estimate=None, problem=said_plainly(fault))
+    return CellEstimate(cell=cell, estimate=found, problem=None)

@@ -1,0 +1,270 @@
+"""The folder of a run: plain files, each whole or not there, that say what is done."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, Self
+
+from judgesmith.drafts import draft_beside, put, write_synced
+from judgesmith.experiments.scoring import json_line
+from judgesmith.experiments.specs import Cell, Spec, cells_of
+from judgesmith.programs.saved import SavedJudge
+
+RUN_FILE = "run.json"
+SPEC_FILE = "spec.yaml"
+RESULT, SCORES, JUDGE, USAGE = "result.json", "scores.jsonl", "judge", "usage.json"
+FAILED = "failed.json"
+BOARD_FILES = tuple(f"leaderboard.{kind}" for kind in ("md", "csv", "json", "tex"))
+SCHEMA = 1
+_DRAFT = f".{RUN_FILE}-"
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Made:
+    """What a cell came to.
+
+    Attributes
+    ----------
+    result : dict
+        What was found, ready for JSON: a function of specification and answers alone.
+    scores : sequence of dict
+        A row for each text held out, as ``score`` writes them, and where it stands in its set
+        (``item``), its source's number (``group``) and what people said (``human``).
+    saved : SavedJudge or None
+        The judge, where one was compiled.
+    usage : dict
+        What it took this time: ``calls`` sent, ``recorded`` answers, ``tokens``, ``usd`` and
+        ``seconds``.
+    """
+
+    result: Mapping[str, Any]
+    scores: Sequence[Mapping[str, Any]]
+    saved: SavedJudge | None
+    usage: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Failure:
+    """Why a cell came to nothing.
+
+    Attributes
+    ----------
+    reason : str
+        In one sentence.
+    kind : str
+        The name of the error.
+    stamp : int
+        Tells one attempt from the next.
+    """
+
+    reason: str
+    kind: str
+    stamp: int
+
+
+class RunFolder:
+    """The folder of one run.
+
+    ``run.json`` names the run and its cells. What a cell came to stands under ``cells``, put there
+    as a whole; a cell that failed has a file there that says why.
+
+    Attributes
+    ----------
+    path : Path
+        The folder.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    @classmethod
+    def opened(
+        cls, path: str | Path, spec: Spec, *, text: str = "", overwrite: bool = False
+    ) -> Self:
+        """Return the folder of a run, which is made if it is not there.
+
+        Parameters
+        ----------
+        path : str or Path
+            In a folder that is there.
+        spec : Spec
+            What is run.
+        text : str
+            The specification as it was given, which is kept beside the results.
+        overwrite : bool
+            True takes everything but answers out that another run has left there.
+
+        Raises
+        ------
+        FileExistsError
+            If the folder holds something else, or another run that may not be overwritten.
+        """
+        place = Path(path).resolve()
+        run = spec.fingerprint
+        found = check_run(place, run, overwrite=overwrite)
+        if found and found.get("run") != run:
+            _clear(place)
+        place.mkdir(exist_ok=True)
+        content = {
+            "schema": SCHEMA,
+            "run": run,
+            "name": spec.name,
+            "version": version("judgesmith"),
+            "cells": [cell.to_dict() for cell in cells_of(spec)],
+        }
+        folder = cls(place)
+        folder.write(RUN_FILE, json_text(content))
+        folder.write(SPEC_FILE, text)
+        (place / "cells").mkdir(exist_ok=True)
+        (place / "claims").mkdir(exist_ok=True)
+        return folder
+
+    @property
+    def ledger(self) -> Path:
+        """Where answers are kept."""
+        return self.path / "ledger.sqlite"
+
+    def place_of(self, cell: Cell) -> Path:
+        """Return the folder of a cell."""
+        return self.path / "cells" / cell.id
+
+    def claim_of(self, cell: Cell) -> Path:
+        """Return the file by which a cell is claimed."""
+        return self.path / "claims" / cell.id
+
+    def is_finished(self, cell: Cell) -> bool:
+        """Say whether a cell need not be run again."""
+        return (self.place_of(cell) / RESULT).is_file()
+
+    def result(self, cell: Cell) -> dict[str, Any] | None:
+        """Return what a cell came to, with what it took under ``usage``; None as long as nothing.
+
+        Raises
+        ------
+        ValueError
+            If a file was changed since.
+        """
+        place = self.place_of(cell) / RESULT
+        if not place.is_file():
+            return None
+        found = _read(place)
+        if not isinstance(found, dict) or found.get("schema") != SCHEMA:
+            raise ValueError(
+                f"{place}: no result of this version; remove {place.parent}: the cell is run again "
+                "from the answers on record."
+            )
+        usage = place.with_name(USAGE)
+        return {**found, "usage": _read(usage) if usage.is_file() else None}
+
+    def scores(self, cell: Cell) -> list[dict[str, Any]]:
+        """Return the rows of a finished cell.
+
+        Raises
+        ------
+        ValueError
+            If the file was changed since.
+        OSError
+            If it is not there.
+        """
+        place = self.place_of(cell) / SCORES
+        try:
+            with place.open(encoding="utf-8") as file:
+                return [json.loads(line) for line in file]
+        except (ValueError, RecursionError):
+            raise ValueError(
+                f"{place}: not as it was written; remove {place.parent}: the cell is run again "
+                "from the answers on record."
+            ) from None
+
+    def failure(self, cell: Cell) -> Failure | None:
+        """Return why a cell failed when it was last run; None where it did not."""
+        place = self.place_of(cell) / FAILED
+        try:
+            stamp = place.stat().st_mtime_ns
+            found = _read(place)
+            return Failure(reason=str(found["reason"]), kind=str(found["kind"]), stamp=stamp)
+        except (OSError, ValueError, TypeError, KeyError):
+            return None
+
+    def keep(self, cell: Cell, made: Made) -> None:
+        """Put what a cell came to in its place, all of it at once."""
+        place = self.place_of(cell)
+        with draft_beside(place, folder=True) as draft:
+            if made.saved is not None:
+                made.saved.save(draft / JUDGE)
+            write_synced(draft / SCORES, "".join(map(json_line, made.scores)))
+            write_synced(draft / USAGE, json_text(made.usage))
+            write_synced(draft / RESULT, json_text({"schema": SCHEMA, **made.result}))
+            put(draft, place)
+
+    def fail(self, cell: Cell, reason: str, *, kind: str) -> None:
+        """Keep why a cell came to nothing."""
+        place = self.place_of(cell)
+        with draft_beside(place, folder=True) as draft:
+            content = {"schema": SCHEMA, "cell": cell.to_dict(), "kind": kind, "reason": reason}
+            write_synced(draft / FAILED, json_text(content))
+            put(draft, place)
+
+    def write(self, name: str, text: str) -> None:
+        """Write a file of the run, unless it says just that."""
+        place = self.path / name
+        if place.is_file() and place.read_text(encoding="utf-8", errors="replace") == text:
+            return
+        with draft_beside(place) as draft:
+            write_synced(draft, text)
+            put(draft, place)
+
+
+def check_run(folder: Path, run: str, *, overwrite: bool = False) -> dict[str, Any]:
+    """Return what ``run.json`` in a folder says, nothing where there is no folder yet.
+
+    Raises
+    ------
+    FileExistsError
+        If the folder holds something else, or another run that may not be overwritten.
+    """
+    if not folder.exists() or _is_blank(folder):
+        return {}
+    try:
+        found = _read(folder / RUN_FILE)
+    except (OSError, ValueError):
+        found = None
+    if not isinstance(found, dict) or found.get("schema") != SCHEMA or "cells" not in found:
+        raise FileExistsError(f"{folder} is there and holds no experiment; name another folder.")
+    if found.get("run") != run and not overwrite:
+        raise FileExistsError(
+            f"{folder} holds the run of another specification ({found.get('run')}, this is {run}); "
+            "name another folder, or replace it with --force."
+        )
+    return found
+
+
+def json_text(content: object) -> str:
+    """Return anything as JSON that people can read."""
+    return json.dumps(content, indent=1, allow_nan=False) + "\n"
+
+
+def _is_blank(folder: Path) -> bool:
+    """Say whether a folder is empty, but for what a killed process left of its first file."""
+    return folder.is_dir() and all(one.name.startswith(_DRAFT) for one in folder.iterdir())
+
+
+def _clear(folder: Path) -> None:
+    """Take out what a run writes, but for the answers, and nothing else."""
+    for name in ("cells", "searches", "claims"):
+        if (folder / name).is_dir():
+            shutil.rmtree(folder / name)
+    for name in BOARD_FILES:
+        (folder / name).unlink(missing_ok=True)
+
+
+def _read(place: Path) -> Any:
+    try:
+        return json.loads(place.read_text(encoding="utf-8"))
+    except RecursionError:
+        raise ValueError(f"{place}: nested too deeply to be read.") from None

@@ -1,0 +1,242 @@
+"""Which cell agrees best with people on what, and which differ from it by more than chance.
+
+Cells are ranked where they were held against the same rows: those of one set, target and seed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from judgesmith.experiments.agreeing import LEVELS
+from judgesmith.experiments.runs.folder import BOARD_FILES, RunFolder, json_text
+from judgesmith.experiments.runs.heldout import table_of_rows
+from judgesmith.experiments.runs.running import progressed
+from judgesmith.experiments.specs import Cell, Spec, cells_of
+from judgesmith.metrics import Level, PairedEstimate, holm, paired_interval
+from judgesmith.metrics.record import plain
+from judgesmith.optimizers import JudgedTable
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Line:
+    """One cell in a ranking.
+
+    Attributes
+    ----------
+    cell : Cell
+        What was run.
+    q : dict
+        Its Q on the rows held out, with interval, ``n`` rows and ``n_groups`` sources, as JSON
+        has it.
+    unscored : float
+        Share of the rows held out that have no score.
+    calls, usd : float or None
+        Requests and dollars behind the judgement of a text, on average, whether or not answers
+        were on record; None where nobody knows.
+    difference : PairedEstimate or None
+        Its Q minus that of the first, on rows that both scored; None for the first itself, and
+        where the two have no such rows.
+    p_holm : float or None
+        The p-value of the difference, adjusted for all that are told of in the block.
+    """
+
+    cell: Cell
+    q: Mapping[str, Any]
+    unscored: float
+    calls: float | None
+    usd: float | None
+    difference: PairedEstimate | None = None
+    p_holm: float | None = None
+
+    @property
+    def value(self) -> float:
+        """Q, minus infinite where it is undefined."""
+        found = self.q["value"]
+        return -np.inf if found is None else float(found)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything ready for JSON."""
+        return {
+            "cell": self.cell.id,
+            "judge": self.cell.judge,
+            "optimizer": self.cell.optimizer,
+            "model": self.cell.model,
+            "q": dict(self.q),
+            "unscored": self.unscored,
+            "calls_per_item": self.calls,
+            "usd_per_item": self.usd,
+            "difference": None if self.difference is None else self.difference.to_dict(),
+            "p_holm": self.p_holm,
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Block:
+    """The ranking on one target of one set, by one seed, at one level.
+
+    Attributes
+    ----------
+    data, target, seed, level
+        What is ranked by. The target is that of the specification.
+    lines : tuple of Line
+        Best first; those with an undefined Q last.
+    """
+
+    data: str
+    target: str
+    seed: int
+    level: Level
+    lines: tuple[Line, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything ready for JSON."""
+        return {
+            "data": self.data,
+            "target": self.target,
+            "seed": self.seed,
+            "level": self.level,
+            "cells": [line.to_dict() for line in self.lines],
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Leaderboard:
+    """All rankings of a run, and what is missing from them.
+
+    Attributes
+    ----------
+    name, run : str
+        Title and fingerprint of the specification.
+    blocks : tuple of Block
+        Sets and targets outermost, levels innermost; levels at which no Q is defined are left out.
+    failed, unfinished : dict of str to str
+        Cells without a result, by id, and why.
+    """
+
+    name: str
+    run: str
+    blocks: tuple[Block, ...]
+    failed: Mapping[str, str]
+    unfinished: Mapping[str, str]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything ready for JSON."""
+        return {
+            "name": self.name,
+            "run": self.run,
+            "blocks": [block.to_dict() for block in self.blocks],
+            "failed": dict(self.failed),
+            "unfinished": dict(self.unfinished),
+        }
+
+    def write(self, folder: RunFolder) -> None:
+        """Write it in all its forms."""
+        from judgesmith.experiments.runs.leaderboard_text import csv_text, latex, markdown
+
+        texts = (markdown(self), csv_text(self), json_text(self.to_dict()), latex(self))
+        for name, text in zip(BOARD_FILES, texts, strict=True):
+            folder.write(name, text)
+
+
+def leaderboard(spec: Spec, folder: RunFolder) -> Leaderboard:
+    """Return the rankings of all cells of a run that are finished.
+
+    Raises
+    ------
+    ValueError
+        If a file of the run was changed since.
+    """
+    cells = cells_of(spec)
+    state = progressed(folder, cells)
+    groups: dict[tuple[str, str, int], list[Cell]] = {}
+    for cell in state.finished:
+        groups.setdefault((cell.data, cell.target, cell.seed), []).append(cell)
+    blocks = []
+    for (data, target, seed), members in groups.items():
+        found = {cell.id: folder.result(cell) for cell in members}
+        rows = {cell.id: folder.scores(cell) for cell in members}
+        for level in sorted(LEVELS):
+            lines = _ranked(members, found, level)
+            if any(line.q["value"] is not None for line in lines):
+                lines = _compared(lines, rows, level=level, seed=seed)
+                blocks.append(
+                    Block(data=data, target=target, seed=seed, level=level, lines=tuple(lines))
+                )
+    return Leaderboard(
+        name=spec.name,
+        run=spec.fingerprint,
+        blocks=tuple(blocks),
+        failed=state.failed,
+        unfinished=state.unfinished,
+    )
+
+
+def _ranked(
+    cells: Sequence[Cell], results: Mapping[str, Mapping[str, Any] | None], level: Level
+) -> list[Line]:
+    lines = []
+    for cell in cells:
+        result = results[cell.id]
+        assert result is not None  # finished cells have one
+        heldout = result["agreement"]["heldout"]
+        n, missing = result["rows"]["heldout"], result["rows"]["unscored"]
+        lines.append(
+            Line(
+                cell=cell,
+                q=_UNDEFINED if heldout is None else heldout[level]["q"],
+                unscored=missing / n if n else 0.0,
+                calls=result["per_item"]["calls"],
+                usd=result["per_item"]["usd"],
+            )
+        )
+    return sorted(lines, key=lambda line: -line.value)
+
+
+def _compared(
+    lines: Sequence[Line],
+    rows: Mapping[str, Sequence[Mapping[str, Any]]],
+    *,
+    level: Level,
+    seed: int,
+) -> list[Line]:
+    """Return the lines with their differences to the first."""
+    best = lines[0]
+    tables = {line.cell.id: table_of_rows(rows[line.cell.id]) for line in lines}
+    places = {name: [row["item"] for row in own] for name, own in rows.items()}
+    same = [line for line in lines[1:] if places[line.cell.id] == places[best.cell.id]]
+    found = {
+        line.cell.id: _difference(tables[line.cell.id], tables[best.cell.id], level, seed)
+        for line in same
+    }
+    adjusted = dict(zip(found, holm([one.p_value for one in found.values()]).tolist(), strict=True))
+    return [
+        replace(line, difference=found[line.cell.id], p_holm=plain(adjusted[line.cell.id]))
+        if line.cell.id in found
+        else line
+        for line in lines
+    ]
+
+
+def _difference(first: JudgedTable, best: JudgedTable, level: Level, seed: int) -> PairedEstimate:
+    return paired_interval(
+        first.predicted,
+        best.predicted,
+        best.human,
+        sources=best.sources,
+        systems=best.systems,
+        statistic="q",
+        level=level,
+        rng=np.random.default_rng([seed, 12]),
+    )
+
+
+_UNDEFINED: Mapping[str, Any] = {
+    **dict.fromkeys(("value", "low", "high", "confidence")),
+    "n": 0,
+    "n_groups": 0,
+    "n_undefined": 0,
+}

@@ -1,0 +1,181 @@
+"""A leaderboard as text: Markdown, CSV and LaTeX, in which nobody's name is markup."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from judgesmith.experiments.ablation_text import interval
+from judgesmith.experiments.markdown_cells import markdown_cell
+from judgesmith.experiments.spreadsheet_cells import cell_of
+from judgesmith.programs.card import agreement_text, printable
+
+if TYPE_CHECKING:
+    from judgesmith.experiments.runs.leaderboard import Block, Leaderboard, Line
+
+HEADER = (
+    "judge",
+    "optimizer",
+    "model",
+    "Q",
+    "n",
+    "unscored",
+    "calls",
+    "$ per 1000",
+    "Q minus the first",
+    "p",
+)
+
+COLUMNS = (
+    *("data", "target", "seed", "level", "rank", "cell", "judge", "optimizer", "model"),
+    *("q", "q_low", "q_high", "n", "n_sources", "unscored", "calls_per_item", "usd_per_item"),
+    *("difference", "difference_low", "difference_high", "p", "p_holm"),
+)
+
+_READING = (
+    "Q is the sum of Pearson's, Spearman's and Kendall's correlation with people on the rows held "
+    "out; brackets are 95% intervals over sources, n counts scored rows.",
+    "Differences are to the first, on the rows that both scored; p is adjusted by Holm's method "
+    "for all comparisons of a table. Being the first is in part luck, which favours it.",
+    "Calls and dollars are those behind a judgement, whether or not answers were on record; - is "
+    "unknown.",
+)
+
+
+def titles(block: Block) -> str:
+    """Return what is ranked, in words."""
+    return f"{block.data}: {block.target}, {block.level} level, seed {block.seed}"
+
+
+def table_cells(block: Block) -> list[list[str]]:
+    """Return the lines of a block as texts, in the order of ``HEADER``."""
+    return [_cells(line) for line in block.lines]
+
+
+def markdown(board: Leaderboard) -> str:
+    """Return a leaderboard as Markdown."""
+    return "\n".join(_markdown(board)) + "\n"
+
+
+def csv_text(board: Leaderboard) -> str:
+    """Return a leaderboard as CSV, one line for each cell and level; undefined is empty."""
+    text = io.StringIO(newline="")
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(COLUMNS)
+    for block in board.blocks:
+        where = (block.data, block.target, block.seed, block.level)
+        for rank, line in enumerate(block.lines, 1):
+            own = line.cell
+            q, gain = line.q, line.difference
+            told = None if gain is None else gain.to_dict()
+            difference = ("value", "low", "high", "p_value")
+            values = (
+                *where,
+                *(rank, own.id, own.judge, own.optimizer, own.model),
+                *(q[name] for name in ("value", "low", "high", "n", "n_groups")),
+                *(line.unscored, line.calls, line.usd),
+                *(None if told is None else told[name] for name in difference),
+                line.p_holm,
+            )
+            writer.writerow([cell_of(one) if isinstance(one, str) else one for one in values])
+    return text.getvalue()
+
+
+def latex(board: Leaderboard) -> str:
+    """Return a leaderboard as LaTeX tables, which need no package."""
+    return "\n".join(_latex(board)) + "\n"
+
+
+def latex_cell(text: str) -> str:
+    r"""Return anybody's text on one line of LaTeX, in which nothing is a command.
+
+    Examples
+    --------
+    >>> print(latex_cell("50% of a_b & \\input{x}"))
+    50\% of a\_b \& \textbackslash{}input\{x\}
+    """
+    line = printable(" ".join(text.split()))
+    return "".join(_LATEX.get(one, one) for one in line)
+
+
+_LATEX = {
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    '"': r"\textquotedbl{}",
+    "[": "{[}",
+    "]": "{]}",
+    **{one: f"\\{one}" for one in "#$%&_{}"},
+}
+
+
+def _cells(line: Line) -> list[str]:
+    own = line.cell
+    return [
+        own.judge,
+        own.optimizer or "-",
+        own.model or "-",
+        agreement_text(line.q),
+        str(line.q["n"]),
+        f"{line.unscored:.1%}",
+        "-" if line.calls is None else f"{line.calls:.1f}",
+        "-" if line.usd is None else f"{1000 * line.usd:.2f}",
+        "" if line.difference is None else interval(line.difference, signed=True),
+        "" if line.p_holm is None else f"{line.p_holm:.3f}",
+    ]
+
+
+def _missing(board: Leaderboard) -> list[str]:
+    found = [f"{name} failed: {reason}" for name, reason in board.failed.items()]
+    return [*found, *(f"{name} is not finished: {why}" for name, why in board.unfinished.items())]
+
+
+def _markdown(board: Leaderboard) -> Iterator[str]:
+    yield f"# {markdown_cell(board.name)}"
+    yield ""
+    yield f"Run `{board.run}`."
+    yield ""
+    for sentence in _READING:
+        yield f"- {sentence}"
+    for block in board.blocks:
+        yield ""
+        yield f"## {markdown_cell(titles(block))}"
+        yield ""
+        yield f"| {' | '.join(HEADER)} |"
+        yield f"|{' --- |' * len(HEADER)}"
+        for line in table_cells(block):
+            yield f"| {' | '.join(map(markdown_cell, line))} |"
+    if missing := _missing(board):
+        yield ""
+        yield "## Without a result"
+        yield ""
+        for one in missing:
+            yield f"- {markdown_cell(one)}"
+
+
+def _latex(board: Leaderboard) -> Iterator[str]:
+    yield f"% {latex_cell(board.name)}, run {board.run}"
+    for sentence in (*_READING, *_missing(board)):
+        yield f"% {latex_cell(sentence)}"
+    for block in board.blocks:
+        yield ""
+        yield r"\begin{table}"
+        yield rf"\caption{{{latex_cell(titles(block))}}}"
+        yield rf"\begin{{tabular}}{{lll{'r' * (len(HEADER) - 3)}}}"
+        yield r"\hline"
+        yield _row(HEADER)
+        yield r"\hline"
+        for line in table_cells(block):
+            yield _row(line)
+        yield r"\hline"
+        yield r"\end{tabular}"
+        yield r"\end{table}"
+
+
+def _row(cells: Sequence[str]) -> str:
+    return f"{' & '.join(map(latex_cell, cells))} \\\\"

@@ -1,0 +1,366 @@
+"""What a cell comes to: a judge is compiled, scores on record are read, or a panel is put together.
+
+All three are held against the same rows, those that the seed of the cell holds out.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from judgesmith.experiments.agreeing import agreement_report, plain, unscored
+from judgesmith.experiments.chosen_targets import chosen_targets
+from judgesmith.experiments.compiling import compile_judge
+from judgesmith.experiments.dataset import DataSet
+from judgesmith.experiments.fronts import endpoints_of
+from judgesmith.experiments.judged_rows import rows_of_scores
+from judgesmith.experiments.parts import parts_of
+from judgesmith.experiments.runs.folder import Made, RunFolder
+from judgesmith.experiments.runs.heldout import (
+    Places,
+    beside_agreement,
+    places_held_out,
+    score_rows,
+    table_held_out,
+)
+from judgesmith.experiments.runs.models import RunModels
+from judgesmith.experiments.runs.panels import combined_scores
+from judgesmith.experiments.score_files import Scores, recorded_among
+from judgesmith.experiments.score_matching import placed_rows
+from judgesmith.experiments.score_rows import Placed
+from judgesmith.experiments.searching import SearchFiles
+from judgesmith.experiments.specs import Cell, Spec, cells_of, settings_of
+from judgesmith.experiments.targets import Targets, targets_of
+from judgesmith.experiments.tuning import Progress
+from judgesmith.experiments.unlabelled import (
+    settings_without_labels,
+    without_equal_ratings,
+)
+from judgesmith.programs import judge_items
+from judgesmith.programs.costs import usage_of, usd_of
+from judgesmith.programs.running import judges_sources, was_not_asked
+from judgesmith.signatures import Judgement, Scale
+
+if TYPE_CHECKING:
+    from judgesmith.programs.models import Usage
+
+SEARCHED_NOWHERE = ("random", "none")
+"""Optimizers that keep no study."""
+
+
+class Maker:
+    """Makes the cells of a run, one at a time.
+
+    Parameters
+    ----------
+    spec : Spec
+        What is run.
+    sets : dict of str to DataSet
+        Its rated sets, by name.
+    models : RunModels
+        What is asked.
+    folder : RunFolder
+        Where searches are kept, and where members of panels are found.
+    progress : Progress or None
+        Told of texts that are judged.
+    """
+
+    def __init__(
+        self,
+        spec: Spec,
+        sets: Mapping[str, DataSet],
+        models: RunModels,
+        folder: RunFolder,
+        *,
+        progress: Progress | None = None,
+    ) -> None:
+        self.spec = spec
+        self.sets = sets
+        self.models = models
+        self.folder = folder
+        self.progress = progress
+        self._recorded: dict[str, tuple[str, list[Placed]]] = {}
+        self._originals = _where_versions_count(spec)
+
+    def made(self, cell: Cell) -> Made | None:
+        """Return what a cell comes to; None where the budget ended before it was whole.
+
+        Raises
+        ------
+        ValueError, OSError
+            If data and judge do not go together, or a file is not there.
+        ModelError, LedgerError
+            If the model cannot be asked at all, or the ledger not used.
+        """
+        makers = {"compiled": self._compiled, "recorded": self._scored, "panel": self._panel}
+        return makers[self.spec.judges[cell.judge].kind](cell)
+
+    # -- a judge is compiled ---------------------------------------------------------------
+
+    def _compiled(self, cell: Cell) -> Made | None:
+        assert cell.model is not None  # as of every compiled cell
+        settings = settings_of(self.spec, cell)
+        dataset = without_equal_ratings(self.sets[cell.data], settings)
+        lm = self.models.of(cell)
+        competing = self.models.competing(cell, settings)
+        roles = self.models.roles(cell, settings)
+        files = None
+        if settings.optimizer not in SEARCHED_NOWHERE:
+            endpoints = endpoints_of(lm, {**competing, **roles})
+            own_run = settings.fingerprint(dataset, str(lm.model), endpoints)
+            files = self._search_files(cell, own_run)
+        concurrency = self.spec.models[cell.model].concurrency
+        before, begun = usage_of(*self.models.made), time.monotonic()
+        found = compile_judge(
+            dataset,
+            settings,
+            lm=lm,
+            models=competing,
+            roles=roles,
+            concurrency=concurrency,
+            progress=self.progress,
+            files=files,
+        )
+        settings = settings_without_labels(dataset, settings)
+        targets = chosen_targets(dataset, settings)
+        parts = parts_of(dataset, targets, settings)
+        items = () if parts.heldout is None else parts.heldout.items
+        every = {str(one.model): one for one in self.models.made}
+        judge = found.saved.with_models(every)
+        winner = every.get(found.saved.model, lm)
+        # The judgements that the report rests on; the ledger has them all.
+        judged = judge_items(judge, items, lm=winner, concurrency=concurrency)
+        usage = _taken(before, usage_of(*self.models.made), time.monotonic() - begun)
+        if not found.complete or any(map(was_not_asked, judged)):
+            return None
+        return self._held_against(
+            cell,
+            dataset,
+            targets.whole,
+            parts.heldout_places,
+            judged,
+            of={
+                "name": found.saved.fingerprint,
+                "agreement": found.saved.agreement,
+                "rows": {name: found.saved.rows[name] for name in ("train", "select", "unrated")},
+                "scale": found.saved.scale,
+                "ranks": judges_sources(found.saved),
+                "notes": found.notes,
+                "per_item": _per_item(judged, usd_of(judged, winner)),
+                "saved": found.saved,
+                "model": found.saved.model,
+            },
+            usage=usage,
+        )
+
+    def _search_files(self, cell: Cell, run: str) -> SearchFiles:
+        folder = self.folder.path / "searches"
+        folder.mkdir(exist_ok=True)
+        journal, log = (folder / f"{cell.id}.{run}.{kind}" for kind in ("journal", "jsonl"))
+        return SearchFiles(storage=journal, log=log)
+
+    # -- scores on record are read ---------------------------------------------------------
+
+    def _scored(self, cell: Cell) -> Made:
+        judge = self.spec.judges[cell.judge]
+        assert judge.recorded is not None  # which is what makes it recorded
+        dataset, targets, places = self._rows(cell)
+        name, rows = self._rows_of(judge.recorded)
+        scores = recorded_among(
+            rows,
+            dataset,
+            judge=judge.name,
+            criterion=judge.criterion,
+            target=targets.name,
+            name=name,
+            hint="name",
+        )
+        if not isinstance(scores, Scores):
+            raise ValueError(
+                f"{judge.recorded}: {scores.label} compares two responses and scores none; name "
+                "a judge that scores."
+            )
+        found = rows_of_scores(scores, dataset, targets)
+        own = np.searchsorted(targets.rated, places).tolist()
+        values, problems = found.table.predicted, found.table.problems
+        judged = [
+            found.judgements[i].model_copy(
+                update={
+                    "score": None if np.isnan(values[i]) else float(values[i]),
+                    "problem": problems[i] if problems else None,
+                }
+            )
+            for i in own
+        ]
+        return self._held_against(
+            cell,
+            dataset,
+            targets,
+            places,
+            judged,
+            of={"name": scores.label, "scale": found.scale},
+            usage=_NOTHING,
+        )
+
+    def _rows_of(self, path: str) -> tuple[str, list[Placed]]:
+        if path not in self._recorded:
+            name, rows = placed_rows(self.spec.place(path))
+            self._recorded[path] = name, list(rows)
+        return self._recorded[path]
+
+    # -- a panel is put together -----------------------------------------------------------
+
+    def _panel(self, cell: Cell) -> Made:
+        dataset, targets, places = self._rows(cell)
+        results = [self.folder.result(one) for one in self._members(cell)]
+        rows = [self.folder.scores(one) for one in self._members(cell)]
+        assert all(results)  # their turn came before
+        known = [one for one in results if one is not None]
+        judged, scale, places = combined_scores(
+            dict(zip(cell.members, rows, strict=True)),
+            [one["scale"] for one in known],
+            how=self.spec.judges[cell.judge].score,
+            places=places,
+        )
+        per_item = {
+            name: None if None in values else sum(one for one in values if one is not None)
+            for name in ("calls", "usd")
+            for values in [[one["per_item"][name] for one in known]]
+        }
+        return self._held_against(
+            cell,
+            dataset,
+            targets,
+            places,
+            judged,
+            of={"name": cell.judge, "scale": scale, "per_item": per_item},
+            usage=_NOTHING,
+        )
+
+    def _members(self, cell: Cell) -> list[Cell]:
+        by_id = {one.id: one for one in cells_of(self.spec)}
+        return [by_id[name] for name in cell.members]
+
+    # -- all are held against people -------------------------------------------------------
+
+    def _rows(self, cell: Cell) -> tuple[DataSet, Targets, Places]:
+        """Return the set, the target and the rows held out, where nothing is compiled."""
+        dataset = self.sets[cell.data]
+        spec = self.spec
+        targets = targets_of(dataset, cell.target, spec.data[cell.data].aggregate)
+        places = places_held_out(
+            dataset,
+            targets,
+            holdout=spec.holdout,
+            seed=cell.seed,
+            rows=spec.split_rows,
+            originals=(cell.data, cell.target) in self._originals,
+        )
+        return dataset, targets, places
+
+    def _held_against(
+        self,
+        cell: Cell,
+        dataset: DataSet,
+        targets: Targets,
+        places: Places,
+        judged: Sequence[Judgement],
+        *,
+        of: Mapping[str, Any],
+        usage: Mapping[str, Any],
+    ) -> Made:
+        table = table_held_out(dataset, targets, places, judged)
+        scale: Scale | None = of["scale"]
+        agreement = dict(of.get("agreement", dict.fromkeys(_AGREEMENT)))
+        is_rated = bool(len(places)) and table.is_rated
+        if "agreement" not in of and is_rated:
+            rng = np.random.default_rng([cell.seed, 12])
+            agreement["heldout"] = plain(agreement_report(table, rng=rng))
+        missing = unscored(table)
+        marks = {"judge": of["name"], "target": targets.name, "run": self.spec.fingerprint}
+        return Made(
+            result={
+                "cell": cell.to_dict(),
+                "target": targets.name,
+                "human_scale": str(targets.scale),
+                "scale": None if scale is None else [scale.low, scale.high],
+                "rows": {
+                    "train": 0,
+                    "select": 0,
+                    "unrated": targets.n_unrated,
+                    **of.get("rows", {}),
+                    "heldout": len(places),
+                    "unscored": missing.n,
+                },
+                "problems": dict(missing.reasons),
+                "agreement": agreement,
+                "besides": beside_agreement(
+                    dataset,
+                    targets,
+                    places,
+                    table,
+                    scale=scale,
+                    ranks=bool(of.get("ranks")),
+                    seed=cell.seed,
+                )
+                if is_rated
+                else None,
+                "per_item": of.get("per_item", {"calls": None, "usd": None}),
+                "judge": of["name"],
+                "model": of.get("model"),
+                "notes": list(of.get("notes", ())),
+            },
+            scores=score_rows(dataset, targets, places, judged, marks),
+            saved=of.get("saved"),
+            usage=usage,
+        )
+
+
+_AGREEMENT = ("uncompiled", "selection", "heldout", "gain", "optimism", "objective", "criteria")
+_NOTHING = {"calls": 0, "recorded": 0, "tokens": 0, "usd": 0.0, "seconds": 0.0}
+
+
+def _taken(before: Usage | None, after: Usage | None, seconds: float) -> dict[str, Any]:
+    """Return what went through the models between two moments."""
+    if before is None or after is None:
+        return {**dict.fromkeys(_NOTHING), "seconds": round(seconds, 3)}
+    tokens = after.input_tokens + after.output_tokens
+    costs = (after.cost_usd, before.cost_usd)
+    return {
+        "calls": after.calls - before.calls,
+        "recorded": after.hits - before.hits,
+        "tokens": tokens - before.input_tokens - before.output_tokens,
+        "usd": None if None in costs else float(costs[0] or 0.0) - float(costs[1] or 0.0),
+        "seconds": round(seconds, 3),
+    }
+
+
+def _per_item(judged: Sequence[Judgement], usd: Sequence[float]) -> dict[str, float | None]:
+    """Return what a text takes on average, whether or not its answers were on record."""
+    if not judged:
+        return {"calls": None, "usd": None}
+    cost: float | None = _mean(usd) if usd else None
+    return {"calls": _mean([len(one.calls) for one in judged]), "usd": cost}
+
+
+def _mean(values: Sequence[float]) -> float | None:
+    """Return a mean as JSON holds it: None where a value is unknown."""
+    mean = float(np.mean(values))
+    return None if np.isnan(mean) else mean
+
+
+def _where_versions_count(spec: Spec) -> set[tuple[str, str]]:
+    """Return sets and targets of which changed versions are not held out as rows of their own."""
+    found = set()
+    for cell in cells_of(spec):
+        if spec.judges[cell.judge].kind == "compiled" and (cell.data, cell.target) not in found:
+            try:
+                minds = settings_of(spec, cell).minds_versions
+            except (ValueError, OSError):
+                continue  # which is told where that cell is run
+            if minds:
+                found.add((cell.data, cell.target))
+    return found

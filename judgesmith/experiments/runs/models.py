@@ -1,0 +1,141 @@
+"""The models of a run: one ledger, one budget, each made once however many cells ask it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from judgesmith.experiments.settings import CompileSettings
+from judgesmith.experiments.specs import Cell, Spec
+
+if TYPE_CHECKING:
+    import dspy
+
+
+class RunModels:
+    """Makes the models of a specification when they are first needed.
+
+    Parameters
+    ----------
+    spec : Spec
+        Says which there are, how they are asked, and what all may take together.
+    ledger : Path or None
+        Where answers and the budget are kept; None keeps neither.
+
+    Examples
+    --------
+    >>> from judgesmith.experiments.specs import cells_of
+    >>> spec = Spec.model_validate({
+    ...     "name": "one",
+    ...     "data": {"answers": {"path": "sample"}},
+    ...     "judges": {"plain": {"judge": "direct"}},
+    ... })
+    >>> models = RunModels(spec, None)
+    >>> models.of(cells_of(spec)[0]) is models.named("offline")
+    True
+    """
+
+    def __init__(self, spec: Spec, ledger: Path | None) -> None:
+        self.spec = spec
+        self.ledger = ledger
+        self.run = f"experiment {spec.fingerprint}"
+        self._made: dict[str, dspy.LM] = {}
+        self._entries = {spec.model_name(name): name for name in reversed(spec.models)}
+
+    def of(self, cell: Cell) -> dspy.LM:
+        """Return the model that judges in a cell.
+
+        Raises
+        ------
+        ValueError
+            If there is a ceiling in dollars and no price is known.
+        """
+        assert cell.model is not None  # only compiled cells ask
+        return self._lm(self.spec.model_name(cell.model), entry=cell.model)
+
+    def named(self, name: str, *, like: str | None = None) -> dspy.LM:
+        """Return a model by its provider's name.
+
+        Parameters
+        ----------
+        name : str
+            Where the specification has no entry for it, it is asked as one that has.
+        like : str or None
+            The name of that entry.
+        """
+        return self._lm(name, entry=self._entries.get(name, like))
+
+    def competing(self, cell: Cell, settings: CompileSettings) -> dict[str, dspy.LM]:
+        """Return the models that compete with that of a cell, by name."""
+        return {name: self.named(name, like=cell.model) for name in settings.models}
+
+    def roles(self, cell: Cell, settings: CompileSettings) -> dict[str, dspy.LM]:
+        """Return the models that do other work in a cell, by role."""
+        return {role: self.named(name, like=cell.model) for role, name in settings.roles.items()}
+
+    @property
+    def made(self) -> tuple[dspy.LM, ...]:
+        """All models that were needed so far."""
+        return tuple(self._made.values())
+
+    def check_keys(self, cells: Iterable[Cell]) -> None:
+        """Refuse models that need a key and have none, unless there are answers to go by.
+
+        Raises
+        ------
+        ModelError
+            If the provider of one needs a key, and none is in the environment.
+        """
+        from judgesmith.programs.models import stack_of
+
+        if self.ledger is not None and self.ledger.exists():
+            return
+        asked = {cell.model: cell for cell in cells if cell.model is not None}
+        for cell in asked.values():
+            stack = stack_of(self.of(cell))
+            check = getattr(stack.engine if stack else None, "check_key", None)
+            if check is not None:
+                check()
+
+    def _lm(self, name: str, *, entry: str | None) -> dspy.LM:
+        key = entry if entry is not None and self.spec.model_name(entry) == name else name
+        if key not in self._made:
+            self._made[key] = self._new(name, entry)
+        return self._made[key]
+
+    def _new(self, name: str, entry: str | None) -> dspy.LM:
+        from judgesmith.programs.models import model
+
+        one = self.spec.models[entry] if entry is not None else None
+        own = one is not None and entry is not None and self.spec.model_name(entry) == name
+        budget = self.spec.budget
+        if budget.usd is not None and (one is None or not own or one.price is None):
+            _check_priced(name, entry)
+        return model(
+            name,
+            ledger=self.ledger,
+            # A model of another provider than the entry's has that server, but not its price.
+            api_base=None if one is None or name == "offline" else one.api_base,
+            price=one.price if one is not None and own else None,
+            rpm=one.rpm if one is not None and own else None,
+            tpm=one.tpm if one is not None and own else None,
+            max_calls=budget.calls,
+            max_tokens=budget.tokens,
+            max_usd=budget.usd,
+            max_minutes=budget.minutes,
+            run_id=self.run,
+        )
+
+
+def _check_priced(name: str, entry: str | None) -> None:
+    """Refuse a ceiling in dollars for a model whose price nobody knows."""
+    from judgesmith.programs.models import model
+
+    try:
+        model(name, ledger=None, max_usd=1.0)
+    except ValueError:
+        raise ValueError(
+            f"budget.usd needs the price of {name}, and none is known; give models.{entry or name}"
+            ".price as IN,OUT, in dollars per million tokens."
+        ) from None

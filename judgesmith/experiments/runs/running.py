@@ -1,0 +1,251 @@
+"""Running a specification: every cell once, by whoever shares the folder, and the table at the end.
+
+A cell is claimed by the process that works on it, so several that were given the same command
+share a run. Whoever is killed loses its claim at once, and another takes the cell up; the answers
+that were paid for are on record.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from judgesmith.experiments.dataset import DataSet
+from judgesmith.experiments.runs.claims import claimed
+from judgesmith.experiments.runs.folder import RunFolder
+from judgesmith.experiments.runs.making import Maker
+from judgesmith.experiments.runs.models import RunModels
+from judgesmith.experiments.specs import Cell, Spec, cells_of, read_sets
+from judgesmith.experiments.specs.settings import said_plainly
+from judgesmith.experiments.tuning import Progress
+
+State = Literal["finished", "failed", "unfinished"]
+Told = Callable[[Cell, State, str], None]
+"""Told of a cell that this process has run, what became of it, and why it failed."""
+
+_PAUSE = 0.2
+_OUT_OF_BUDGET = "the budget ended before it was whole"
+_NO_MEMBER = "its member {} has no scores"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Progressed:
+    """How far a run is.
+
+    Attributes
+    ----------
+    finished : tuple of Cell
+        Cells that need not be run again.
+    failed : dict of str to str
+        Cells that came to nothing, by id, and why.
+    unfinished : dict of str to str
+        Cells that were not reached, likewise.
+    """
+
+    finished: tuple[Cell, ...] = ()
+    failed: Mapping[str, str] = field(default_factory=dict)
+    unfinished: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def complete(self) -> bool:
+        """Whether every cell is finished."""
+        return not self.failed and not self.unfinished
+
+
+def run_cells(
+    spec: Spec,
+    folder: RunFolder,
+    *,
+    models: RunModels | None = None,
+    sets: Mapping[str, DataSet] | None = None,
+    progress: Progress | None = None,
+    told: Told | None = None,
+) -> Progressed:
+    """Run every cell that is not finished, and wait for those that others are at work on.
+
+    Parameters
+    ----------
+    spec : Spec
+        What is run.
+    folder : RunFolder
+        Of this run.
+    models : RunModels or None
+        What is asked; None makes the models, with the ledger of the folder.
+    sets : dict of str to DataSet, or None
+        The rated sets; None reads them.
+    progress : Progress or None
+        Told of texts that are judged, and of ``cells``.
+    told : callable or None
+        See ``Told``.
+
+    Returns
+    -------
+    Progressed
+        How far the run is now.
+
+    Raises
+    ------
+    SpecError
+        If the data do not hold what the specification speaks of.
+    LedgerError
+        If the ledger cannot be used.
+    Stopped
+        If the process was asked to stop. What is finished stays.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> spec = Spec.model_validate({
+    ...     "name": "one",
+    ...     "data": {"answers": {"path": "sample"}},
+    ...     "judges": {"plain": {"judge": "direct"}},
+    ...     "optimizers": {"none": {}},
+    ... })
+    >>> folder = RunFolder.opened(Path(tempfile.mkdtemp()) / "run", spec)
+    >>> found = run_cells(spec, folder)
+    >>> [cell.id for cell in found.finished]
+    ['answers.auto.plain.none.offline.0']
+    """
+    models = models or RunModels(spec, folder.ledger)
+    sets = read_sets(spec) if sets is None else sets
+    run = _Run(spec, folder, Maker(spec, sets, models, folder, progress=progress), progress, told)
+    run.go()
+    return progressed(folder, run.cells, run.unfinished)
+
+
+def progressed(
+    folder: RunFolder, cells: Sequence[Cell], unfinished: Mapping[str, str] | None = None
+) -> Progressed:
+    """Return how far a run is, by what its folder holds.
+
+    ``unfinished`` says of cells why they are neither finished nor failed, where that is known.
+    """
+    finished, failed, waiting = [], {}, {}
+    for cell in cells:
+        if folder.is_finished(cell):
+            finished.append(cell)
+        elif (failure := folder.failure(cell)) is not None:
+            failed[cell.id] = failure.reason
+        else:
+            waiting[cell.id] = (unfinished or {}).get(cell.id, "it has not been run yet")
+    return Progressed(finished=tuple(finished), failed=failed, unfinished=waiting)
+
+
+class _Run:
+    """One process at work on a run."""
+
+    def __init__(
+        self,
+        spec: Spec,
+        folder: RunFolder,
+        maker: Maker,
+        progress: Progress | None,
+        told: Told | None,
+    ) -> None:
+        self.folder = folder
+        self.maker = maker
+        self.progress = progress
+        self.told = told
+        self.cells = cells_of(spec)
+        self.asks = {one.id for one in self.cells if spec.judges[one.judge].kind == "compiled"}
+        self.unfinished: dict[str, str] = {}
+        # Failures of before are tried again; those of others meanwhile are theirs.
+        self.before = {one.id: _stamp(folder, one) for one in self.cells}
+
+    def go(self) -> None:
+        """Go over the cells until none is left that could be run."""
+        from judgesmith.programs.models.stopping import STOPPING
+
+        left = list(self.cells)
+        while left:
+            waiting = [cell for cell in left if not self._is_over(cell)]
+            if self.progress is not None:
+                self.progress("cells", len(left) - len(waiting), len(self.cells))
+            if waiting and len(waiting) == len(left):
+                STOPPING.check()
+                time.sleep(_PAUSE)
+            left = waiting
+
+    def _is_over(self, cell: Cell) -> bool:
+        """Run a cell if it is its turn; say whether there is nothing left to do about it."""
+        if self._is_done(cell) or cell.id in self.unfinished:
+            return True
+        turn = self._turn_of(cell)
+        if turn is None or cell.id in self.unfinished:
+            return turn is not None
+        if turn:
+            return self._claimed(cell, lambda: self._fail(cell, turn, kind="PanelError"))
+        if cell.id in self.asks and _OUT_OF_BUDGET in self.unfinished.values():
+            self.unfinished[cell.id] = "the budget had ended before its turn came"
+            return True
+        return self._claimed(cell, lambda: self._made(cell))
+
+    def _turn_of(self, cell: Cell) -> str | None:
+        """Return why a cell cannot be run, nothing if it can; None while its members are run."""
+        by_id = {one.id: one for one in self.cells}
+        for name in cell.members:
+            member = by_id[name]
+            if self.folder.is_finished(member):
+                continue
+            if name in self.unfinished:
+                self.unfinished[cell.id] = _NO_MEMBER.format(name)
+                return ""
+            if not self._is_done(member):
+                return None
+            return _NO_MEMBER.format(name)
+        return ""
+
+    def _is_done(self, cell: Cell) -> bool:
+        """Say whether somebody has finished a cell, or failed to since this process began."""
+        if self.folder.is_finished(cell):
+            return True
+        stamp = _stamp(self.folder, cell)
+        return stamp is not None and stamp != self.before[cell.id]
+
+    def _claimed(self, cell: Cell, work: Callable[[], None]) -> bool:
+        with claimed(self.folder.claim_of(cell)) as mine:
+            if not mine:
+                return False
+            # Whoever had the claim may have been done just before.
+            if not self._is_done(cell) and cell.id not in self.unfinished:
+                work()
+        return True
+
+    def _made(self, cell: Cell) -> None:
+        from judgesmith.experiments.compile_notes import NothingScoredError
+        from judgesmith.programs.models import BudgetSpent, ModelError
+
+        try:
+            made = self.maker.made(cell)
+        except (ValueError, OSError, ImportError, ModelError, BudgetSpent) as fault:
+            spent = isinstance(fault, BudgetSpent)
+            if spent or (isinstance(fault, NothingScoredError) and fault.spent):
+                self._leave(cell)
+            else:
+                self._fail(cell, said_plainly(fault), kind=type(fault).__name__)
+            return
+        if made is None:
+            self._leave(cell)
+            return
+        self.folder.keep(cell, made)
+        self._tell(cell, "finished", "")
+
+    def _fail(self, cell: Cell, reason: str, *, kind: str) -> None:
+        self.folder.fail(cell, reason, kind=kind)
+        self._tell(cell, "failed", reason)
+
+    def _leave(self, cell: Cell) -> None:
+        self.unfinished[cell.id] = _OUT_OF_BUDGET
+        self._tell(cell, "unfinished", _OUT_OF_BUDGET)
+
+    def _tell(self, cell: Cell, state: State, reason: str) -> None:
+        if self.told is not None:
+            self.told(cell, state, reason)
+
+
+def _stamp(folder: RunFolder, cell: Cell) -> int | None:
+    found = folder.failure(cell)
+    return None if found is None else found.stamp

@@ -1,0 +1,91 @@
+import json
+
+import pytest
+
+SPEC = """
+name: two
+data: {answers: {path: data.jsonl, targets: [overall]}}
+judges: {plain: {judge: direct}, coarse: {variant: coarse}}
+optimizers: {none: {}}
+holdout: 0.5
+"""
+
+
+@pytest.fixture
+def spec(folder, data):
+    (folder / "spec.yaml").write_text(SPEC, encoding="utf-8")
+    return "spec.yaml"
+
+
+def test_people_see_every_cell_and_the_ranking(run, spec, folder):
+    done = run("experiment", spec, "-o", "run")
+    assert (done.status, done.err) == (0, "")
+    lines = done.out.splitlines()
+    assert lines[:2] == [
+        "answers.overall.plain.none.offline.0: finished",
+        "answers.overall.coarse.none.offline.0: finished",
+    ]
+    assert "answers: overall, dataset level, seed 0" in lines
+    assert lines[-1] == "2 cells and the leaderboard are in run"
+    assert max(map(len, lines)) <= 80
+    made = {path.name for path in (folder / "run").iterdir()}
+    boards = {f"leaderboard.{kind}" for kind in ("md", "csv", "json", "tex")}
+    assert made >= boards | {"spec.yaml", "run.json", "cells", "ledger.sqlite"}
+    assert (folder / "run" / "spec.yaml").read_text() == SPEC
+    assert "searches" not in made
+    again = run("experiment", spec, "-o", "run")
+    assert again.status == 0
+    assert "finished" not in again.out
+
+
+def test_one_json_object_holds_the_leaderboard(run, spec, folder):
+    done = run("experiment", spec, "-o", "run", "--json")
+    found = done.json
+    board = json.loads((folder / "run" / "leaderboard.json").read_text())
+    assert {name: found[name] for name in board} == board
+    assert (found["complete"], found["calls"], found["cost_usd"]) == (True, 80, 0.0)
+    assert done.err == ""
+
+
+def test_a_dry_run_asks_nothing_and_leaves_nothing(run, spec, folder):
+    done = run("experiment", spec, "-o", "run", "--dry-run", "--json")
+    found = done.json
+    assert [one["estimate"]["calls"] for one in found["cells"]] == [40, 40]
+    assert found["total"]["calls"] == 80
+    told = run("experiment", spec, "-o", "run", "--dry-run")
+    assert "80 calls if every answer can be read" in told.out
+    assert not (folder / "run").exists()
+
+
+def test_a_spent_budget_is_told_and_more_of_it_goes_on(run, spec, folder):
+    (folder / "spec.yaml").write_text(SPEC + "budget: {calls: 50}\n", encoding="utf-8")
+    done = run("experiment", spec, "-o", "run")
+    assert done.status == 1
+    assert "coarse.none.offline.0 is not finished: the budget ended" in done.out
+    assert "note: the same command again tries what is missing." in done.out
+    (folder / "spec.yaml").write_text(SPEC, encoding="utf-8")
+    done = run("experiment", spec, "-o", "run", "--json")
+    assert (done.status, done.json["calls"], done.json["unfinished"]) == (0, 30, {})
+
+
+def test_a_cell_that_fails_makes_status_1_and_stands_in_the_leaderboard(run, spec, folder):
+    rows = (folder / "data.jsonl").read_text().splitlines()
+    (folder / "data.jsonl").write_text("\n".join(rows[:4]) + "\n")
+    done = run("experiment", spec, "-o", "run", "--json")
+    assert done.status == 1
+    assert set(done.json["failed"]) == {
+        f"answers.overall.{name}.none.offline.0" for name in ("plain", "coarse")
+    }
+    assert done.err.startswith("note: answers.overall.plain.none.offline.0 failed: ")
+    assert "## Without a result" in (folder / "run" / "leaderboard.md").read_text()
+
+
+def test_another_specification_needs_force(run, spec, folder):
+    assert run("experiment", spec, "-o", "run").status == 0
+    (folder / "spec.yaml").write_text(SPEC + "seeds: [1]\n", encoding="utf-8")
+    done = run("experiment", spec, "-o", "run")
+    assert done.status == 2
+    assert "run holds the run of another specification" in done.err
+    done = run("experiment", spec, "-o", "run", "--force", "--json")
+    assert (done.status, done.json["calls"]) == (0, 0)
+    assert {block["seed"] for block in done.json["blocks"]} == {1}
