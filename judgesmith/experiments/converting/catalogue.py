@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 
 from judgesmith.experiments.converting.conversion import Conversion
+from judgesmith.experiments.converting.dual_eval import NLG_DUALEVAL
 from judgesmith.experiments.converting.hanna import HANNA
 from judgesmith.experiments.converting.newsroom import NEWSROOM
 from judgesmith.experiments.converting.openmeva import OPENMEVA_ROC, OPENMEVA_WP
@@ -32,6 +33,7 @@ CONVERSIONS = {
         BAGEL,
         WIKI_DA,
         WMT_MQM,
+        NLG_DUALEVAL,
     )
 }
 """Every conversion by name, in the order in which they are listed."""

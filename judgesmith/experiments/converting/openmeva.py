@@ -12,7 +12,7 @@ from typing import Any
 from judgesmith.experiments.converting.conversion import Conversion, ConvertedRow
 from judgesmith.experiments.converting.files import PublishedFiles, whole_document
 from judgesmith.experiments.converting.records import Record
-from judgesmith.experiments.converting.rows import MEAN_AS_SHIPPED, rated_row
+from judgesmith.experiments.converting.rows import INDIVIDUAL, MEAN, rated_row
 from judgesmith.experiments.formats import RawRows
 from judgesmith.experiments.problems import DataError, Problem, shown
 from judgesmith.signatures.scale import Scale
@@ -73,8 +73,8 @@ def _rows(about: Conversion, files: PublishedFiles) -> Iterator[ConvertedRow]:
 def _ratings(story: Record) -> tuple[tuple[float, ...], str]:
     """Return what people said, and whether one by one."""
     if isinstance(story.cells["score"], Mapping):
-        return story.within("score").rating("human", _SCALE), MEAN_AS_SHIPPED
-    return story.ratings("score", _SCALE), "individual"
+        return story.within("score").rating("human", _SCALE), MEAN
+    return story.ratings("score", _SCALE), INDIVIDUAL
 
 
 OPENMEVA_ROC = Conversion(

@@ -7,8 +7,8 @@ from typing import Any
 
 from judgesmith.signatures.scale import Scale
 
-MEAN_AS_SHIPPED = "mean as shipped"
-MEDIAN_AS_SHIPPED = "median as shipped"
+INDIVIDUAL, MEAN, MEDIAN = "individual", "mean", "median"
+"""What ``human_detail`` says of the ratings of a row; perspectives tell a mean by it."""
 
 
 def rated_row(

@@ -13,7 +13,7 @@ from typing import Any
 from judgesmith.experiments.converting.conversion import Conversion, ConvertedRow
 from judgesmith.experiments.converting.files import PublishedFiles
 from judgesmith.experiments.converting.records import Record
-from judgesmith.experiments.converting.rows import MEDIAN_AS_SHIPPED, rated_row
+from judgesmith.experiments.converting.rows import MEDIAN, rated_row
 from judgesmith.signatures.scale import Scale
 
 _SCALE = Scale(low=1, high=6)
@@ -55,7 +55,7 @@ def _tabled(about: Conversion, record: Record) -> dict[str, Any]:
         response=record.text("sys_ref"),
         human={name: record.rating(_QUALITY.get(name, name), _SCALE) for name in _SCALES},
         scales=_SCALES,
-        human_detail=MEDIAN_AS_SHIPPED,
+        human_detail=MEDIAN,
     )
 
 
@@ -73,7 +73,7 @@ def _listed(about: Conversion, files: PublishedFiles, path: Any) -> Iterator[Con
             references=[reference] if reference else [],
             human={name: scores.rating(name, _SCALE) for name in _SCALES},
             scales=_SCALES,
-            human_detail=MEDIAN_AS_SHIPPED,
+            human_detail=MEDIAN,
             item=record.cells.get("doc_id"),
         )
         if record.sound:

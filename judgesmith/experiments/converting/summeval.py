@@ -13,7 +13,7 @@ from typing import Any
 from judgesmith.experiments.converting.conversion import Conversion, ConvertedRow
 from judgesmith.experiments.converting.files import PublishedFiles
 from judgesmith.experiments.converting.records import Record
-from judgesmith.experiments.converting.rows import rated_row
+from judgesmith.experiments.converting.rows import INDIVIDUAL, rated_row
 from judgesmith.signatures.scale import Scale
 
 _SCALES = {
@@ -62,7 +62,7 @@ def _row(about: Conversion, record: Record, articles: Mapping[str, str]) -> dict
         human_turker=_ratings(record, "turker_annotations")
         if record.has("turker_annotations")
         else None,
-        human_detail="individual",
+        human_detail=INDIVIDUAL,
     )
 
 

@@ -23,7 +23,7 @@ def test_the_table_of_medians_keeps_the_rows_of_one_set(converted, published):
         "references": [],
         "human": {"informativeness": [6], "naturalness": [5], "overall": [4]},
         "scale": {key: [1, 6] for key in ("informativeness", "naturalness", "overall")},
-        "human_detail": "median as shipped",
+        "human_detail": "median",
     }
     ids = [(row["source_id"], row["system_id"]) for row in done.rows]
     assert ids == [
