@@ -22,7 +22,13 @@ _SEVERITY_WORDS = {
 }
 _LETTER = r"[^\W\d_]"
 _WORD = re.compile(
-    rf"(?<!{_LETTER})(?:{'|'.join(sorted(_SEVERITY_WORDS, key=len, reverse=True))})(?!{_LETTER})",
+    rf"(?<!{_LETTER})(?<!not )(?<!non-)"
+    rf"(?:{'|'.join(sorted(_SEVERITY_WORDS, key=len, reverse=True))})(?!{_LETTER})",
+    re.IGNORECASE,
+)
+_NEGATED = re.compile(
+    r"(?:\b(?:not|never|neither|nor|hardly|barely|below|less than|short of|far from|anything but)"
+    rf"|n['’]t)[\s\"'“*]+(?:\w+[\s\"'“*]+){{0,2}}?(?:{'|'.join(LEVELS.labels)})\b",
     re.IGNORECASE,
 )
 _OUT_OF = r"(?:\s*(?:/|out of|of|von|sur|de)\s*(\d+))?"
@@ -68,7 +74,7 @@ def level_in(text: str, answers: Scale) -> Level:
     Raises
     ------
     ValueError
-        If it gives none, or two.
+        If it gives none, or two, or says which one it is not.
 
     Examples
     --------
@@ -108,6 +114,8 @@ def _words(line: str, labels: tuple[str, ...]) -> list[str]:
     alone = re.match(rf"({name})\b(?!\s*(?:[-–/,]|to|or|and)\s*\W*(?:{name})\b)", line, re.I)
     if alone:
         return [_spelled(alone[1], labels)]
+    if _NEGATED.search(line):
+        return []
     return list(
         dict.fromkeys(
             _spelled(one[0], labels) for one in re.finditer(rf"\b(?:{name})\b", line, re.I)

@@ -24,7 +24,8 @@ _NAMES: dict[Label, str] = {
     "score": (
         r"(?:overall|final|total|general|global)(?:[ _-]+(?:quality|\w+))?[ _-]+"
         r"(?:score|rating|grade|verdict|assessment|evaluation|judge?ment|level)"
-        r"|overall|verdict|gesamt(?:bewertung|urteil|note|wertung)|总体评分|总分|总体评价|综合评分"
+        r"|overall(?:[ _-]+quality)?|verdict|gesamt(?:bewertung|urteil|note|wertung)"
+        r"|总体评分|总分|总体评价|综合评分"
         r"|(?:puntuación|valoración) (?:general|global|final)|note (?:globale|finale)"
         r"|évaluation globale|score global|calificación (?:general|global)"
     ),
@@ -52,7 +53,7 @@ _NAMES: dict[Label, str] = {
 }
 _MARKS = r"*_`~\s"
 _PREFIX = (
-    rf"[{_MARKS}>#\-•+–|]*+(?:\(?\d{{1,3}}[.):、](?!\d)[{_MARKS}]*+)?"
+    rf"[{_MARKS}>#\-•+–|]*+(?:[(（]?\d{{1,3}}[.):、．）](?!\d)[{_MARKS}]*+)?"
     rf"(?:(?:error|annotation|issue|fehler|erreur|错误)\s*#?\d{{1,3}}[{_MARKS}]*+[.:)–—-]++[{_MARKS}]*+)?"
 )
 _BEHIND = rf"[{_MARKS}]*+(?:\([^()\n]{{0,60}}\)[{_MARKS}]*+)?"
@@ -62,14 +63,21 @@ _SAID = re.compile(
     rf"{_PREFIX}(?:the |my )?(?:{_NAMES['score']}|score) (?:is|would be|:)[:\s]*", re.I
 )
 _TITLE = re.compile(rf"\s*(?:#{{1,6}}\s*|\*\*)(?:{_LABELS})[{_MARKS}:]*\Z", re.I)
+_HEADING = re.compile(rf"[{_MARKS}]*(?:{_NAMES['errors']})[{_MARKS}]*\Z", re.I)
 _INSIDE = re.compile(
     rf"(?:[|;,(\[–—·]\s*+|(?<=[.!?\"”»'’)])\s++|(?<!\s)\s-\s|(?<!\s)\s{{2,}}+)[*_`]*+"
     rf"(?:(?P<severity>{_NAMES['severity']})|(?P<explanation>{_NAMES['explanation']})"
     rf"|(?P<location>{_NAMES['location']}))[{_MARKS}]*[:：=][*\s]*",
     re.I,
 )
+_FURTHER = re.compile(
+    r"[*_`\s]*(?:(?:error|issue)[ _-])?(?:(?:sub)?(?:type|category)|kind|class|confidence|aspect"
+    r"|criterion|correction|suggestion|suggested \w+|fix|evidence|reference|typ|kategorie|tipo"
+    r"|categoría|类型)[*_`\s]*[:：=]",
+    re.I,
+)
 _ITEM = re.compile(
-    rf"\s*[*_>#\s]*(?:\(?\d{{1,3}}[.):、](?!\d)|[-*•+–](?=\s)|[①-⑳]|#\d{{1,3}}\b"
+    rf"\s*[*_>#\s]*(?:[(（]?\d{{1,3}}[.):、．）](?!\d)|[-*•+–](?=\s)|[①-⑳]|#\d{{1,3}}\b"
     rf"|(?:error|annotation|issue|fehler|erreur|错误)\s*#?\d{{1,3}}(?!\w))[{_MARKS}.:)–—-]*+",
     re.I,
 )
@@ -115,6 +123,9 @@ def pieces_of(line: str) -> Iterator[Piece]:
     if title := _TITLE.match(line):
         yield Piece(_label_of(title), "", begins=begins and _NUMBERED.match(line) is not None)
         return
+    if _HEADING.match(line):
+        yield Piece("errors", "")
+        return
     opened = _OPENS.match(line)
     said = _SAID.match(line) if opened is None else None
     if opened is None and said is None:
@@ -134,6 +145,17 @@ def pieces_of(line: str) -> Iterator[Piece]:
         yield from _inside(label, rest, numbered)
     else:
         yield Piece(label, rest, begins=numbered and label == "errors")
+
+
+def has_further_label(line: str) -> bool:
+    """Say whether a line is about something else that is often told of errors, and not asked for.
+
+    Examples
+    --------
+    >>> has_further_label("**Type:** Invention"), has_further_label("Typists: two")
+    (True, False)
+    """
+    return _FURTHER.match(line) is not None
 
 
 def closing_of(text: str) -> int | None:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 
 from judgesmith.programs.annotator_levels import level_in, severity_in
-from judgesmith.programs.annotator_lines import Piece, closing_of
+from judgesmith.programs.annotator_lines import Piece, closing_of, has_further_label
 from judgesmith.programs.annotator_stated import Stated, StatedError, says_none
 from judgesmith.signatures.annotating import LEVELS
 from judgesmith.signatures.answer_scale import Level
@@ -28,6 +28,7 @@ _GRADED = re.compile(
 _COUNTED = re.compile(
     r"\(?(?:\d+|one|two|three|four|five|six|seven|eight)(?: \w+){0,3}[.:)]*", re.I
 )
+_RULE = re.compile(r"[-*_=#~—–\s]{3,}")
 _SHORTEST = 4  # characters of a location that is punctuation alone
 _MOST = 200  # errors that are read; eight are asked for
 
@@ -71,7 +72,8 @@ class Reading:
     def take(self, piece: Piece) -> None:
         """Go on with the next part of the answer."""
         if piece.begins and piece.label in ("location", "explanation", "severity"):
-            self._close()
+            if not self._lacks(piece.label):
+                self._close()
             self.overall = False
         if piece.label is None:
             self._plain(piece)
@@ -79,6 +81,11 @@ class Reading:
         self.alone = ""
         take = getattr(self, f"_{piece.label}")
         take(piece.text)
+
+    def _lacks(self, label: str) -> bool:
+        """Say whether the error that is being read has a place, no grade yet, and not this."""
+        one = self.draft
+        return one.location is not None and one.severity is None and getattr(one, label) is None
 
     def _errors(self, text: str) -> None:
         self._close()
@@ -134,7 +141,7 @@ class Reading:
         return self.field == "explanation" and not piece.numbered
 
     def _plain(self, piece: Piece) -> None:
-        text = piece.text
+        text = "" if _RULE.fullmatch(piece.text) else piece.text
         if not text and piece.begins and not self.overall:
             self._close()
         if not text:
@@ -145,6 +152,8 @@ class Reading:
         elif piece.begins and not self.overall and not self._goes_on(piece):
             self._close()
             self._item(text)
+        elif self.field == "location" and self._is_further(text):
+            self.field = ""
         elif self.field in ("location", "explanation", "severity", "item"):
             name = "explanation" if self.field == "item" else self.field
             before = getattr(self.draft, name) or ""
@@ -159,6 +168,12 @@ class Reading:
             self._item(text)
         else:
             self.alone = text
+
+    def _is_further(self, text: str) -> bool:
+        """Say whether a line has a label of its own, and is in no quotation that is still open."""
+        before = self.draft.location or ""
+        is_open = before[:1] in tuple('"“„«「『`') and closing_of(before) is None
+        return not is_open and has_further_label(text)
 
     def _item(self, text: str) -> None:
         """Take an error that is told in one line without labels."""
@@ -188,6 +203,8 @@ class Reading:
             return
         if not location and not said:
             return
+        if said.endswith("**") and said.count("**") % 2:
+            said = said[:-2].rstrip()  # of a line that is bold as a whole
         severity = None if one.severity is None else severity_in(one.severity)
         self.errors.append(StatedError(location=location, explanation=said, severity=severity))
 

@@ -101,7 +101,7 @@ def places_of(location: str, find: Locator) -> Iterator[tuple[str, Place]]:
     if not several:
         yield location, find(location)
     for quoted in several:
-        yield quoted, find(quoted)
+        yield quoted, find(quoted, is_quoted=True)
 
 
 def _quoted_in(text: str) -> Iterator[str]:

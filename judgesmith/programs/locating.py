@@ -98,27 +98,28 @@ class Locator:
         self.response = response
         self._used: set[tuple[int, int]] = set()
 
-    def __call__(self, quoted: str) -> Place:
+    def __call__(self, quoted: str, *, is_quoted: bool = False) -> Place:
         """Return where ``quoted`` stands, and remember that this place is used.
 
         Quotation marks around the whole of it are taken as marks where it does not stand in the
         response with them, dots at an end or inside as words left out. Words such as "none" or
         "omission" that stand alone and unquoted say that what is wrong is not there; "the
-        entire response" is all of it.
+        entire response" is all of it. ``is_quoted`` says that marks were around it.
         """
-        place = self.look(quoted)
+        place = self.look(quoted, is_quoted=is_quoted)
         if place.start is not None and place.end is not None:
             self._used.add((place.start, place.end))
         return place
 
-    def look(self, quoted: str) -> Place:
+    def look(self, quoted: str, *, is_quoted: bool = False) -> Place:
         """Return where ``quoted`` stands without using the place."""
         plain = quoted.strip()
         if _MISSING.fullmatch(plain) and not _is_quoted(plain):
             return Place(None, None, "missing")
         found = self._found(plain)
         if found is None:
-            return Place(None, None, _unfound(plain))
+            in_marks = is_quoted or _is_quoted(plain)
+            return Place(None, None, _unfound(plain, in_marks=in_marks))
         stretch, located = found
         return Place(stretch.start, stretch.end, located, stretch.ambiguous)
 
@@ -200,9 +201,9 @@ def _is_quoted(text: str) -> bool:
     return len(text) > 1 and text[0] in _QUOTES and text[-1] in _QUOTES
 
 
-def _unfound(plain: str) -> Located:
+def _unfound(plain: str, *, in_marks: bool) -> Located:
     """Return what a quotation without a place is; in marks it is words, however it begins."""
-    says = _MISSING_QUOTED if _is_quoted(plain) else _MISSING_AND_MORE
+    says = _MISSING_QUOTED if in_marks else _MISSING_AND_MORE
     return "missing" if not plain or says.match(plain) else "unresolved"
 
 
