@@ -1,6 +1,7 @@
 """The specifications that come with the package: readable, and what they say they are."""
 
 import re
+from pathlib import Path
 
 import pytest
 
@@ -86,6 +87,14 @@ def test_what_the_commented_template_holds_back_is_spelled_right():
 
 
 OPTIONAL = re.compile(r"^( *)# ((?:- )?[\w.-]+:(?: |$)| {2,}| *- )", re.MULTILINE)
+
+
+def test_the_specification_on_the_page_is_right_and_the_counts_of_cells_too():
+    page = (Path(__file__).parents[3] / "docs" / "experiments.md").read_text(encoding="utf-8")
+    (shown,) = re.findall(r"^```yaml\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
+    assert len(cells_of(spec_of(shown))) == 10
+    for name in PAPERS:
+        assert f"| `{name}` | {len(cells_of(spec(name)))} |" in page
 
 
 @pytest.mark.data
