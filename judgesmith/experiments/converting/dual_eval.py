@@ -8,7 +8,7 @@ one error. Rows say in their provenance how they came to be, as benchmarks that 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from judgesmith.experiments.benchmarking.rows import PROVENANCE, local_scale
@@ -23,15 +23,15 @@ from judgesmith.signatures.scale import Scale
 
 _LEVELS = {
     "understandability": 2,
-    "knowledge use": 2,
+    "knowledge_use": 2,
     "naturalness": 3,
-    "context maintenance": 3,
+    "context_maintenance": 3,
     "interestingness": 3,
 }
 """How many ratings an aspect has, where they are not five."""
 
-_STEP, _STEPS = " step", " steps"
-"""Where a text stands in its sequence, and how long the longest one is; no field is called so."""
+_STEP = " step"
+"""Where a text stands in its sequence; no field of the files is called so."""
 
 _FORM = "an object of aspects, each with a list of texts, or with such lists by source"
 
@@ -40,12 +40,17 @@ def _rows(about: Conversion, files: PublishedFiles) -> Iterator[ConvertedRow]:
     sources, n_before = Numbering(), Counter[tuple[str, str]]()
     reader = whole_document(_texts)
     kinds: set[bool] = set()
+    steps = dict[str, int]()  # of the longest sequence, by criterion
+    for path in files.paths:
+        for cells in files.peek(path, reader):
+            name = _criterion(str(cells.get("aspect")))
+            steps[name] = max(steps.get(name, 1), cells.get(_STEP, 1))
     for path in files.paths:
         for record in files.records(path, "aspect", "source", "target", reader=reader, unit="row"):
             kinds.add(_STEP in record.cells)
             if len(kinds) > 1:
                 raise DataError([_mixed(record)])
-            row = _row(about, record, sources)
+            row = _row(about, record, sources, steps)
             if record.sound:
                 criterion = row[PROVENANCE]["criterion"]
                 item = row["source_id"], criterion
@@ -54,18 +59,23 @@ def _rows(about: Conversion, files: PublishedFiles) -> Iterator[ConvertedRow]:
                 yield record, row
 
 
-def _row(about: Conversion, record: Record, sources: Numbering) -> dict[str, Any]:
-    aspect = record.id("aspect").strip().casefold()
-    criterion = aspect.replace(" ", "_")
+def _criterion(aspect: str) -> str:
+    return aspect.strip().casefold().replace(" ", "_")
+
+
+def _row(
+    about: Conversion, record: Record, sources: Numbering, steps: Mapping[str, int]
+) -> dict[str, Any]:
+    criterion = _criterion(record.id("aspect"))
     context = record.text("addition") if record.has("addition") else None
     source = record.text("source")
     step = record.cells.get(_STEP)
     if step is None:
-        scale = Scale(low=1, high=_LEVELS.get(aspect, 5))
+        scale = Scale(low=1, high=_LEVELS.get(criterion, 5))
         rating = record.rating("rating", scale)
         made: dict[str, Any] = {"perspective": "global"}
     else:
-        scale = local_scale(record.cells[_STEPS])
+        scale = local_scale(steps.get(criterion, 1))
         rating = (scale.high - step,)
         made = {"perspective": "local", "step": step, "n_errors": step}
     definition = record.text("aspect_des") if record.has("aspect_des") else ""
@@ -99,14 +109,13 @@ def _texts(raw: RawRows, document: Any) -> Iterator[tuple[int, dict[str, Any]]]:
         lists = list(of_aspect.values()) if isinstance(of_aspect, dict) else [of_aspect]
         if wrong := [one for one in lists if not isinstance(one, list)]:
             raise DataError([_other_form(raw, wrong[0])])
-        steps = max(map(len, lists), default=0) - 1
         for texts in lists:
             for step, text in enumerate(texts):
                 number += 1
                 if not isinstance(text, dict):
                     raw.problem(number, at="text", expected="an object", came=shown(text))
                     continue
-                yield number, {**text, _STEP: step, _STEPS: max(steps, 1)} if local else text
+                yield number, {**text, _STEP: step} if local else text
 
 
 def _other_form(raw: RawRows, came: object) -> Problem:

@@ -19,7 +19,7 @@ from judgesmith.experiments.formats import (
 )
 from judgesmith.experiments.problems import DataError, Problem
 
-_MOST_NAMED = 12
+_MOST_NAMED, _LONGEST_NAME = 12, 40
 
 
 class PublishedFiles:
@@ -117,7 +117,7 @@ def check_form(raw: RawRows, cells: Mapping[str, Any], needed: Sequence[str]) ->
     """
     missing = [name for name in needed if name not in cells]
     if missing:
-        names = [str(name) for name in cells]
+        names = [str(name)[:_LONGEST_NAME] for name in cells]
         more = ", …" if len(names) > _MOST_NAMED else ""
         expected = f"{', '.join(needed)}, as in the published file"
         came = f"{', '.join(names[:_MOST_NAMED]) or 'none'}{more} (no {', '.join(missing)})"

@@ -58,7 +58,7 @@ def _rows(about: Conversion, files: PublishedFiles) -> Iterator[ConvertedRow]:
                     about.dataset,
                     about.task,
                     source_id=source_id,
-                    system_id=system,
+                    system_id=stories.unicode("(name)", system),
                     source=source,
                     response=story.text("text"),
                     references=[reference] if reference else [],

@@ -63,12 +63,16 @@ class Record:
         if not isinstance(value, str):
             self.problem(name, expected="a text", came=self._came(name))
             return ""
+        return self.unicode(name, value)
+
+    def unicode(self, name: str, text: str) -> str:
+        """Return a text that stands at ``name``; JSON can spell some that cannot be stored."""
         try:
-            value.encode()
+            text.encode()
         except UnicodeEncodeError as error:
             came = f"half a surrogate pair at position {error.start + 1}"
             self.problem(name, expected="Unicode text", came=came)
-        return value
+        return text
 
     def id(self, name: str) -> str:
         """Return a text that is not empty, or a whole number as one."""

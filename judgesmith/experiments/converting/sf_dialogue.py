@@ -14,10 +14,12 @@ from judgesmith.experiments.converting.conversion import Conversion, ConvertedRo
 from judgesmith.experiments.converting.files import PublishedFiles
 from judgesmith.experiments.converting.records import Record
 from judgesmith.experiments.converting.rows import MEDIAN, rated_row
+from judgesmith.experiments.problems import shown
 from judgesmith.signatures.scale import Scale
 
 _SCALE = Scale(low=1, high=6)
 _SCALES = dict.fromkeys(("informativeness", "naturalness", "overall"), _SCALE)
+_SETS = ("BAGEL", "SFHOT", "SFRES")
 _QUALITY = {"overall": "quality"}
 """What the table calls the criteria, where it is something else."""
 
@@ -30,8 +32,11 @@ def _rows(about: Conversion, files: PublishedFiles) -> Iterator[ConvertedRow]:
             continue
         needed = ("dataset", "system", "mr", "sys_ref", "informativeness", "naturalness", "quality")
         for record in files.records(path, *needed):
-            name = record.text("dataset")
-            if name.casefold() != about.name:
+            name = record.text("dataset").strip().upper()
+            if name not in _SETS:
+                record.problem("dataset", expected=f"one of {', '.join(_SETS)}", came=shown(name))
+                continue
+            if name != about.name.upper():
                 files.left_out[f"rows of another data set ({name})"] += 1
                 continue
             row = _tabled(about, record)
@@ -74,10 +79,17 @@ def _listed(about: Conversion, files: PublishedFiles, path: Any) -> Iterator[Con
             human={name: scores.rating(name, _SCALE) for name in _SCALES},
             scales=_SCALES,
             human_detail=MEDIAN,
-            item=record.cells.get("doc_id"),
+            item=_item(record),
         )
         if record.sound:
             yield record, row
+
+
+def _item(record: Record) -> int | str | None:
+    """Return which item of the list a row is, where it says so."""
+    given = record.cells.get("doc_id")
+    plain = type(given) is int
+    return given if plain else record.id("doc_id") if record.has("doc_id") else None
 
 
 _FILES = "emnlp_data_medians.csv"

@@ -39,6 +39,10 @@ _SEGMENT = ("seg_id", "globalSegId")
 
 _TEST = "rows that only test a rater's attention (HOTW-test)"
 _QUOTED = "rows whose texts a spreadsheet had put in quotes: taken out of them"
+_MAYBE_QUOTED = (
+    "rows with doubled quotes that a spreadsheet may have made: kept, because other rows of the "
+    "file have plain ones"
+)
 _OTHER_TEXT = "errors in another text than the first row of their item has: kept without a place"
 _OTHER_SOURCE = "rows with another source than the first row of their item: the first is kept"
 _BROKEN = "errors with a mark that has no partner: kept without a place"
@@ -117,6 +121,8 @@ def _read(
     if quoted:
         files.changed[_QUOTED] += is_quoted(source.text) or is_quoted(target.text)
         source, target = unquoted(source), unquoted(target)
+    elif any(is_quoted(one.text) and '""' in one.text[1:-1] for one in (source, target)):
+        files.changed[_MAYBE_QUOTED] += 1
     segment = next((name for name in _SEGMENT if name in record.cells), _SEGMENT[0])
     key = record.id(segment), record.id("system")
     item = items.get(key)

@@ -10,7 +10,7 @@ from typing import Any
 from judgesmith.drafts import draft_beside, put
 from judgesmith.experiments.converting.conversion import Conversion
 from judgesmith.experiments.converting.files import PublishedFiles
-from judgesmith.experiments.problems import DataError, nothing_in
+from judgesmith.experiments.problems import DataError, nothing_in, shown
 from judgesmith.experiments.scoring import json_line
 
 
@@ -112,7 +112,7 @@ def convert(conversion: Conversion, paths: Iterable[Path], output: Path) -> Conv
                     if (system := row.get("system_id")) is not None:
                         item = row["source_id"], system
                         if item in seen:
-                            came = f"{item[0]!r} of {system!r} again, after {seen[item]}"
+                            came = f"{shown(item[0])} of {shown(system)} again, after {seen[item]}"
                             record.problem("item", expected="each item once", came=came)
                             continue
                         seen[item] = record.where

@@ -52,11 +52,14 @@ def test_unieval_names_no_system_and_has_a_reference(converted, published):
 
 
 def test_faults_say_where(faults, published):
-    path = published("emnlp_data_medians.csv", [line(), line(mr="", points=(7, "", 1))])
+    path = published(
+        "emnlp_data_medians.csv", [line(), line(mr="", points=(7, "", 1)), line("E2E")]
+    )
     assert faults("sfres", path) == [
         "emnlp_data_medians.csv:3: mr: expected an id; got ''",
         "emnlp_data_medians.csv:3: informativeness: expected a number from 1 to 6; got '7'",
         "emnlp_data_medians.csv:3: naturalness: expected a number from 1 to 6; got ''",
+        "emnlp_data_medians.csv:4: dataset: expected one of BAGEL, SFHOT, SFRES; got 'E2E'",
     ]
 
 

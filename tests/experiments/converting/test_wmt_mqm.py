@@ -131,6 +131,15 @@ def test_quotes_of_a_spreadsheet_are_taken_out_if_all_texts_have_them(converted,
     as_they_are = table(error('"Ja."'), error('Er sagte "ja".', system="B"))
     done = converted("wmt-mqm", published("b.tsv", as_they_are))
     assert done.rows[0]["response"] == '"Ja."'
+    assert not done.made.changed
+    mixed = table(error('"Er sagte ""ja""."'), error('Er sagte "ja".', system="B"))
+    done = converted("wmt-mqm", published("c.tsv", mixed))
+    assert done.rows[0]["response"] == '"Er sagte ""ja""."'
+    ((kind, n),) = done.made.changed.items()
+    assert (kind.partition(":")[0], n) == (
+        "rows with doubled quotes that a spreadsheet may have made",
+        1,
+    )
 
 
 def test_columns_of_later_years_are_read(converted, published):
