@@ -6,6 +6,8 @@ import os
 import re
 from pathlib import Path
 
+from judgesmith.experiments.specs.faults import unknown_name
+
 DATA_FOLDER = "JUDGESMITH_DATA"
 """The variable of the environment that says where rated sets are."""
 
@@ -49,6 +51,23 @@ def place_of(path: str, folder: str | Path = ".") -> Path:
     if data and not beside.exists() and (Path(data) / found).exists():
         return Path(data) / found
     return beside
+
+
+def file_at(path: str, folder: str | Path = ".") -> Path:
+    """Return where a file is, as :func:`place_of` does, and refuse one that is not there.
+
+    Raises
+    ------
+    ValueError
+        If there is no such file; the message names the nearest beside it.
+    """
+    place = place_of(path, folder)
+    if place.is_file():
+        return place
+    beside = sorted(one.name for one in place.parent.iterdir()) if place.parent.is_dir() else ()
+    if beside:
+        raise ValueError(unknown_name("file", place.name, beside))
+    raise ValueError(f"there is no file {path}; make it, or name another.")
 
 
 def _value(found: re.Match[str]) -> str:

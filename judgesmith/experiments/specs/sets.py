@@ -13,6 +13,7 @@ from judgesmith.experiments.reading import read_items
 from judgesmith.experiments.score_matching import placed_rows
 from judgesmith.experiments.specs.faults import Mistake, SpecError, unknown_name
 from judgesmith.experiments.specs.grid import Cell, cells_of
+from judgesmith.experiments.specs.places import file_at
 from judgesmith.experiments.specs.settings import said_plainly, settings_of
 from judgesmith.experiments.specs.spec import Spec
 from judgesmith.experiments.targets import targets_of
@@ -85,17 +86,10 @@ class _Reader:
         if path == "sample":
             return path
         try:
-            place = self.spec.place(path)
+            return file_at(path, self.spec.origin.folder)
         except ValueError as fault:
             self.blame(where, str(fault))
             return None
-        if place.is_file():
-            return place
-        beside = sorted(one.name for one in place.parent.iterdir()) if place.parent.is_dir() else ()
-        said = unknown_name("file", place.name, beside)
-        what = f"there is no folder {place.parent}; make it, or name another."
-        self.blame(where, said if beside else what)
-        return None
 
     def check(self, cell: Cell, dataset: DataSet) -> None:
         """Tell of a cell that has nothing to hold a judge against."""

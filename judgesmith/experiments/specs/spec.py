@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, SkipValidation
 
-from judgesmith.experiments.specs.faults import Origin
+from judgesmith.experiments.specs.faults import Origin, SpecError
 from judgesmith.experiments.specs.parts import (
     Budget,
     Combination,
@@ -23,7 +23,8 @@ from judgesmith.experiments.specs.parts import (
     Text,
     Whole,
 )
-from judgesmith.experiments.specs.places import place_of
+from judgesmith.experiments.specs.places import file_at, place_of
+from judgesmith.signatures.plain_yaml import Place
 
 _DECIDES_NOTHING = {"name", "about", "budget"}
 
@@ -86,16 +87,21 @@ class Spec(Part):
         return self.models[name].model or name
 
     @property
-    def files(self) -> tuple[str, ...]:
-        """Every file that it names, as it is named, each once and in order."""
-        sets = [one.path for one in self.data.values() if one.path != "sample"]
-        read = [
-            path
-            for one in self.judges.values()
-            for path in (one.rubric, one.steps, one.questions, one.recorded)
-            if path is not None
+    def files(self) -> dict[str, Place]:
+        """Every file that it names, as it is named, in order, and where it is first named."""
+        named: list[tuple[str | None, Place]] = [
+            (one.path, ("data", name, "path")) for name, one in self.data.items()
         ]
-        return tuple(sorted({*sets, *read}))
+        named += [
+            (getattr(judge, field), ("judges", name, field))
+            for name, judge in self.judges.items()
+            for field in ("rubric", "steps", "questions", "recorded")
+        ]
+        found: dict[str, Place] = {}
+        for path, place in named:
+            if path is not None and path != "sample":
+                found.setdefault(path, place)
+        return dict(sorted(found.items()))
 
     @property
     def fingerprint(self) -> str:
@@ -106,12 +112,22 @@ class Spec(Part):
 
         Raises
         ------
+        SpecError
+            If a file is not there.
         OSError
-            If a file cannot be read.
+            If one cannot be read.
         """
-        hashes = {
-            path: hashlib.sha256(self.place(path).read_bytes()).hexdigest() for path in self.files
-        }
+        hashes: dict[str, str] = {}
+        mistakes = []
+        for path, place in self.files.items():
+            try:
+                found = file_at(path, self.origin.folder)
+            except ValueError as fault:
+                mistakes.append(self.origin.mistake(place, str(fault)))
+            else:
+                hashes[path] = hashlib.sha256(found.read_bytes()).hexdigest()
+        if mistakes:
+            raise SpecError(sorted(mistakes, key=lambda one: int(one.where.rpartition(":")[2])))
         whole = [self._deciding(), hashes]
         return hashlib.sha256(json.dumps(whole, sort_keys=True).encode()).hexdigest()[:12]
 
