@@ -48,3 +48,13 @@ def test_the_interval_of_a_mean_of_one_is_near_that_of_the_one():
     )
     assert found.mean.value == pytest.approx(alone.value)
     assert (found.mean.low, found.mean.high) == pytest.approx((alone.low, alone.high), abs=0.02)
+
+
+def test_a_criterion_that_is_undefined_takes_no_part_in_the_interval_of_the_mean():
+    half = ratio_of_sums(np.array([1.0, 1.0, 0.0, 0.0]), np.ones(4), np.arange(4), 4)
+    none = ratio_of_sums(np.zeros(4), np.zeros(4), np.arange(4), 4)
+    found = mean_estimate([half, none], 4, n=4, rng=RNG(0))
+    alone = mean_estimate([half], 4, n=4, rng=RNG(0))
+    assert (found.value, found.n_undefined) == (0.5, 1)
+    assert (found.low, found.high) == (alone.low, alone.high)
+    assert found.low < 0.5 < found.high

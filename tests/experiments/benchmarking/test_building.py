@@ -8,6 +8,7 @@ import pytest
 from benchmark_texts import PLACES, rows
 
 from judgesmith.experiments import read_items
+from judgesmith.experiments.anchor_rating import rating_of
 from judgesmith.experiments.benchmarking.building import build_benchmark
 from judgesmith.experiments.benchmarking.errors_per_rating import ErrorsPerRating
 from judgesmith.experiments.benchmarking.folder import read_benchmark
@@ -251,3 +252,23 @@ def test_one_source_alone_has_no_anchors_that_its_texts_could_be_compared_with(b
     with pytest.raises(ValueError, match="lonely has rated texts about one source alone"):
         build(lonely, "global")
     assert len(build(lonely, "local", steps=1).rows) == 4
+
+
+def test_ties_between_ratings_go_by_what_the_errors_were_meant_for(articles, build, monkeypatch):
+    aims = []
+
+    def recorded(*given, aimed, **more):
+        aims.append(aimed)
+        return rating_of(*given, aimed=aimed, **more)
+
+    monkeypatch.setattr("judgesmith.experiments.benchmarking.global_building.rating_of", recorded)
+    made = build(articles, "global", criteria=("fluency",))
+    pilot, candidates = aims
+    assert all(one != one for one in pilot)
+    assert candidates == [line["aimed"] for line in made.files["candidates.jsonl"]]
+
+
+def test_texts_of_a_source_and_criterion_stand_from_the_best_rating_down(ratings):
+    for own in by_sequence(ratings).values():
+        given = [row["human"]["fluency"][0] for row in own]
+        assert given == sorted(given, reverse=True)
