@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from judgesmith.drafts import draft_beside, put
+from judgesmith.experiments.converting.catalogue import conversion_named
 from judgesmith.experiments.converting.conversion import Conversion
 from judgesmith.experiments.converting.files import PublishedFiles
 from judgesmith.experiments.problems import DataError, nothing_in, shown
@@ -62,19 +63,21 @@ class Converted:
         }
 
 
-def convert(conversion: Conversion, paths: Iterable[Path], output: Path) -> Converted:
+def convert(
+    conversion: Conversion | str, paths: Iterable[str | Path], output: str | Path
+) -> Converted:
     """Write published files as rows in the canonical form of rated data.
 
     Rows are written as they are read, beside ``output``, which they become at the end.
 
     Parameters
     ----------
-    conversion : Conversion
-        Which data set it is.
-    paths : iterable of Path
+    conversion : Conversion or str
+        Which data set it is, or its name.
+    paths : iterable of str or Path
         Its files, each also with ``.gz``.
-    output : Path
-        A file of JSON Lines.
+    output : str or Path
+        A file of JSON Lines; what it holds is replaced.
 
     Raises
     ------
@@ -83,26 +86,25 @@ def convert(conversion: Conversion, paths: Iterable[Path], output: Path) -> Conv
     FileNotFoundError, IsADirectoryError
         If there is no such file.
     ValueError
-        If there are no files, or one is standard input.
+        If there are no files, one is standard input, or there is no data set of that name.
 
     Examples
     --------
     >>> import json, tempfile
-    >>> from judgesmith.experiments.converting.catalogue import conversion_named
     >>> folder = Path(tempfile.mkdtemp())
     >>> answers = [{"worker_id": n, "response": said} for n, said in enumerate(("yes", "no"))]
     >>> row = {"article": "It rained.", "summary_sentences": [
     ...     {"sentence": "Rain.", "responses": answers}]}
     >>> _ = (folder / "mturk_xsum.jsonl").write_text(json.dumps(row))
-    >>> made = convert(
-    ...     conversion_named("qags-xsum"), [folder / "mturk_xsum.jsonl"], folder / "out.jsonl"
-    ... )
+    >>> made = convert("qags-xsum", [folder / "mturk_xsum.jsonl"], folder / "out.jsonl")
     >>> made.n_rows, made.ratings
     (1, {'consistency': 2})
     >>> json.loads((folder / "out.jsonl").read_text())["human"]
     {'consistency': [1, 0]}
     """
-    files = PublishedFiles(list(paths))
+    if isinstance(conversion, str):
+        conversion = conversion_named(conversion)
+    files, output = PublishedFiles([Path(one) for one in paths]), Path(output)
     made = Converted(name=conversion.name)
     seen: dict[tuple[str, str], str] = {}
     with draft_beside(output) as draft:
