@@ -14,6 +14,7 @@ from judgesmith.experiments.tuning import Tuning
 from judgesmith.experiments.within_source import RANKED_OBJECTIVE, check_within_source
 from judgesmith.optimizers.table import SCORE
 from judgesmith.programs import Judge
+from judgesmith.programs.constructing import check_lines_given
 from judgesmith.programs.families import family_of
 from judgesmith.programs.models import BudgetSpent
 from judgesmith.programs.saved import SavedJudge
@@ -88,7 +89,9 @@ def start_of(
     if settings.criteria_from == "given":
         bare = judge_of(protocol)
         chosen = rubric_for(dataset, targets, settings, lm=work.lm)
-        return bare, bare.with_protocol(protocol.model_copy(update={"rubric": chosen.rubric}))
+        start = bare.with_protocol(protocol.model_copy(update={"rubric": chosen.rubric}))
+        _refuse_other_criteria(start)
+        return bare, start
     try:
         chosen = rubric_for(
             dataset, targets, settings, lm=work.lm, progress=work.tell("task inference", None)
@@ -102,5 +105,12 @@ def start_of(
         ) from None
     work.notes += chosen.notes
     start = judge_of(protocol.model_copy(update={"rubric": chosen.rubric}))
+    _refuse_other_criteria(start)
     # Criteria of people are what was asked for, not what was learned.
     return (start if settings.criteria_from == "human" else judge_of(protocol)), start
+
+
+def _refuse_other_criteria(start: Judge) -> None:
+    """Refuse what is set for a criterion that is none of the judge's."""
+    own = start.protocol
+    check_lines_given(own, {name: getattr(own, name) for name in own.by_criterion})

@@ -51,7 +51,7 @@ def check_fixed(fixed: Sequence[str], protocol: JudgeProtocol, more: Iterable[st
     known += [name for name in own_settings(protocol) if name not in known]
     known += [name for name in (*_names(Protocol()), *NAMES, MODEL) if name not in known]
     for name in fixed:
-        if name not in known:
+        if name not in known and str(name).partition(".")[0] not in protocol.by_criterion:
             near = difflib.get_close_matches(str(name)[:80], known, n=1, cutoff=0.5)
             meant = f"did you mean {near[0]}?" if near else f"give some of {', '.join(own)}."
             raise ValueError(

@@ -65,7 +65,8 @@ def decided_by_names(judge: Kind, picked: Picked) -> Kind:
         Where to start from.
     picked : dict of str to str
         Options by choice, and values by setting (``own_settings``) where there is no such choice;
-        a number need not be among the options that are searched.
+        a number need not be among the options that are searched. ``FIELD.CRITERION`` sets one of
+        the fields that hold a value for each of some criteria, for that one.
 
     Raises
     ------
@@ -79,21 +80,36 @@ def decided_by_names(judge: Kind, picked: Picked) -> Kind:
     >>> own.ranking, own.beam
     ('beam', 4)
     """
+    judge, picked = _told_of_criteria(judge, picked)
     own, space = judge.protocol, judge.space()
     options = {one.name: one.ids for one in space.choices}
     settings = [name for name in own_settings(own) if _can_be_set(own, name, options, picked)]
     values = {name: picked[name] for name in settings if name in picked}
     chosen = {name: option for name, option in picked.items() if name not in values}
     unknown = sorted(set(chosen) - set(options))
-    if unknown and settings:
+    free = [*settings, *(f"{name}.CRITERION" for name in own.by_criterion)]
+    if unknown and free:
         raise ValueError(
             f"there is no choice {', '.join(unknown)}; there are {', '.join(options)}, and "
-            f"{', '.join(settings)} can be set."
+            f"{', '.join(free)} can be set."
         )
     refuse_idle(space, chosen)
     if values:
         judge = judge.with_protocol(own.decided(values))
     return judge.with_choices(chosen)
+
+
+def _told_of_criteria(judge: Kind, picked: Picked) -> tuple[Kind, Picked]:
+    """Return a judge with what is picked for single criteria, and what is picked besides."""
+    own = judge.protocol
+    sets: dict[str, dict[str, Any]] = {}
+    besides = dict(picked)
+    for name, said in picked.items():
+        field, _, criterion = name.partition(".")
+        if criterion and field in own.by_criterion:
+            sets.setdefault(field, dict(getattr(own, field)))[criterion] = said
+            del besides[name]
+    return (judge.with_protocol(own.decided(sets)) if sets else judge), besides
 
 
 def refuse_idle(space: Space, chosen: Picked) -> None:

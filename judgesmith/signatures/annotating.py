@@ -6,9 +6,9 @@ The words that a model is sent stand here; their layout is ``programs/forms/anno
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import Field, field_validator, model_validator
 
 from judgesmith.signatures.rubric import Criterion, folded
 from judgesmith.signatures.scale import Scale
@@ -70,6 +70,7 @@ class AnnotatorProtocol(WholeOrEachProtocol):
         The same for single criteria, by name; goes before ``shown``.
     ignores : dict of str to tuple of str
         By criterion, the names of neighbours to leave alone; by default the others of the rubric.
+        A text is taken apart at its commas; ``none`` is no neighbour.
     rubric, instructions, samples, reduction, temperature, max_tokens, aggregation
         See ``JudgeProtocol``.
 
@@ -85,6 +86,8 @@ class AnnotatorProtocol(WholeOrEachProtocol):
     ['response', 'source']
     """
 
+    by_criterion: ClassVar[tuple[str, ...]] = ("shows", "ignores")
+
     judge: Literal["annotator"] = "annotator"
     answers: Scale = LEVELS
     severity: Literal["points", "words"] = "points"
@@ -92,6 +95,13 @@ class AnnotatorProtocol(WholeOrEachProtocol):
     shown: Literal["fitting", "source+context", "source", "response"] = "fitting"
     shows: Mapping[str, Shown] = Field(default_factory=dict)
     ignores: Mapping[str, tuple[str, ...]] = Field(default_factory=dict)
+
+    @field_validator("ignores", mode="before")
+    @classmethod
+    def _names_with_commas(cls, given: Any) -> Any:
+        if not isinstance(given, Mapping):
+            return given
+        return {name: _listed(one) if isinstance(one, str) else one for name, one in given.items()}
 
     @model_validator(mode="after")
     def _can_be_asked(self) -> Self:
@@ -150,3 +160,8 @@ class AnnotatorProtocol(WholeOrEachProtocol):
     def grades(self) -> str:
         """What an error's severity is asked for on, in words."""
         return _SEVERITY_POINTS if self.severity == "points" else f"one of {', '.join(SEVERITIES)}"
+
+
+def _listed(text: str) -> tuple[str, ...]:
+    names = tuple(name for one in text.split(",") if (name := one.strip()))
+    return () if names == ("none",) else names

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from typing import Any, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 from pydantic import (
     BaseModel,
@@ -71,6 +71,9 @@ class JudgeProtocol(BaseModel):
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
+
+    by_criterion: ClassVar[tuple[str, ...]] = ()
+    """Fields that hold a value for each of some criteria, and can be set for one by name."""
 
     judge: str
     rubric: Rubric = DEFAULT_RUBRIC

@@ -169,3 +169,38 @@ def test_an_even_spread_is_not_looked_for_where_texts_are_compared(run, data, fo
     assert "compares the responses to a source" in done.err
     assert not (folder / "judge").exists()
     assert not (folder / ".judgesmith").exists()
+
+
+def test_what_an_annotator_is_shown_of_single_criteria_can_be_set(run, data, folder):
+    options = ["--optimizer", "none", "--criteria", "human", "--target", "fluency+faithfulness"]
+    chosen = [
+        "shows.faithfulness=response",
+        "ignores.faithfulness=fluency, length",
+        "ignores.fluency=none",
+    ]
+    options += [part for one in chosen for part in ("--choose", one)]
+    done = run("compile", data, "-o", "judge", "--judge", "annotator", *options, "--json")
+    assert done.status == 0, done.err
+    assert protocol(folder)["shows"] == {"faithfulness": "response"}
+    assert protocol(folder)["ignores"] == {"faithfulness": ["fluency", "length"], "fluency": []}
+    asked = [one.read_text() for one in sorted((folder / "judge" / "prompts").iterdir())]
+    assert not any("## Source" in one for one in asked)
+    told = ["Leave these to others, however bad they are: fluency, length." in one for one in asked]
+    assert sorted(told) == [False, True]
+
+
+@pytest.mark.parametrize(
+    ("chosen", "says"),
+    [
+        ("shows.flency=source", "shows for 'flency', which is no criterion"),
+        ("shows.fluency=all", "shows.fluency: expected one of"),
+        ("shows=source", "shows.CRITERION, ignores.CRITERION can be set"),
+    ],
+)
+def test_what_an_annotator_cannot_be_told_is_refused(run, data, folder, chosen, says):
+    options = ["--judge", "annotator", *AS_IT_IS, "--choose", chosen]
+    done = run("compile", data, "-o", "judge", *options)
+    assert done.status == 2
+    assert says in done.err
+    assert done.err.count("error:") == 1
+    assert not (folder / "judge").exists()
