@@ -99,6 +99,18 @@ def test_a_built_set_is_ordered_by_errors_and_its_own_builder_is_told(saved, bui
     assert any(note.startswith("openai/w judges") for note in clean.notes)
 
 
+def test_a_built_set_stays_whole_though_the_judge_was_made_from_some_of_its_texts(saved, built):
+    first, *others = built.items
+    seen = judgesmith.read("sample").items[0]
+    assert seen.key in saved.seen_keys
+    known = first.model_copy(update={"source": seen.source, "response": seen.response})
+    data = DataSet(name="known", items=(known, *others))
+    assert known.key in saved.seen_keys
+    found = perspective_of_judge(saved, data, perspective="local", rng=RNG(0))
+    assert found.reports["faithfulness"].accuracy.n == 18
+    assert any("made from 1 of 24 texts, which were rated otherwise" in n for n in found.notes)
+
+
 def test_samples_are_taken_on_the_scale_of_the_ratings_or_on_one_to_ten(saved, built):
     found = perspective_of_judge(saved, built, perspective="global", samples=3, rng=RNG(0))
     report = found.reports["faithfulness"]
