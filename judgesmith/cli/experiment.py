@@ -10,7 +10,7 @@ import click
 from judgesmith.cli.faults import OptionError, blaming
 from judgesmith.cli.numbers import WholeNumber
 from judgesmith.cli.options import dry_run_option, json_option
-from judgesmith.cli.places import OUTPUT, check_place
+from judgesmith.cli.places import OUTPUT, check_place, file_place
 from judgesmith.cli.printing import counted, print_json, say, say_notes, shortened, usage_text
 from judgesmith.cli.progress import stage_progress
 from judgesmith.cli.tables import print_table
@@ -34,11 +34,24 @@ if TYPE_CHECKING:
     show_default=True,
     help="Processes that share the run; the same command given elsewhere helps as well.",
 )
+@click.option(
+    "--record", metavar="CASSETTE", help="Write every answer of the run to a .jsonl or .jsonl.gz."
+)
+@click.option(
+    "--replay", metavar="CASSETTE", help="Take answers from there, and ask no model for more."
+)
 @dry_run_option
 @click.option("--force", is_flag=True, help="Replace the run of another specification.")
 @json_option
 def command(
-    spec: str, output: str, workers: int, dry_run: bool, force: bool, as_json: bool
+    spec: str,
+    output: str,
+    workers: int,
+    record: str | None,
+    replay: str | None,
+    dry_run: bool,
+    force: bool,
+    as_json: bool,
 ) -> int | None:
     """Run every cell of the specification in SPEC.yaml and rank what came out.
 
@@ -51,6 +64,8 @@ def command(
     from judgesmith.experiments.runs.workers import helped_by
     from judgesmith.experiments.specs import cells_of, read_sets, read_spec
     from judgesmith.programs.costs import usage_of
+    from judgesmith.programs.models import Ledger
+    from judgesmith.programs.models.cassettes import play_cassette, record_cassette
 
     if not Path(spec).is_file():
         raise OptionError(
@@ -58,19 +73,27 @@ def command(
         )
     declared = read_spec(spec)
     place = check_place(output)
+    kept = record and _record_place(record, spec, replay, force=force)
+    if replay is not None and not Path(replay).is_file():
+        raise OptionError(f"there is no cassette {replay}; name a file.", option="--replay")
     with blaming(OUTPUT):
         check_run(place, declared.fingerprint, overwrite=force)
     sets = read_sets(declared)
     if dry_run:
         _print_estimate(declared, sets, as_json=as_json)
         return None
-    models = RunModels(declared, place.resolve() / "ledger.sqlite")
+    ledger = place.resolve() / "ledger.sqlite"
+    models = RunModels(declared, ledger, replay=replay is not None)
     cells = cells_of(declared)
     _check_keys(models, cells, spec)
     with blaming(OUTPUT):
         text = Path(spec).read_text(encoding="utf-8-sig")
         folder = RunFolder.opened(place, declared, text=text, overwrite=force)
+    if replay is not None:
+        with blaming("--replay"):
+            play_cassette(Path(replay), Ledger(ledger))
     again = ["experiment", spec, "-o", output, "--json"]
+    again += [] if replay is None else ["--replay", replay]
 
     def told(cell: Cell, state: str, reason: str) -> None:
         if not as_json:
@@ -80,6 +103,8 @@ def command(
         found = run_cells(declared, folder, models=models, sets=sets, progress=progress, told=told)
     board = leaderboard(declared, folder)
     board.write(folder)
+    if kept:
+        record_cassette(Ledger(ledger), kept)
     usage = usage_of(*models.made)
     if as_json:
         spent = {"calls": usage.calls, "cost_usd": usage.cost_usd} if usage else {}
@@ -90,6 +115,20 @@ def command(
             say(f"\nthis process: {usage_text(usage)}")
     _say_rest(found, place, models, as_json=as_json)
     return None if found.complete else 1
+
+
+def _record_place(record: str, *read: str | None, force: bool) -> Path:
+    """Return where a cassette is written: over another of this name only where that is forced."""
+    try:
+        place = file_place(record, *read, like="run.jsonl.gz")
+    except OptionError as fault:
+        raise OptionError(str(fault), option="--record") from None
+    if place.exists() and not force:
+        raise OptionError(
+            f"{record} is there already; name another file, or replace it with --force.",
+            option="--record",
+        )
+    return place
 
 
 def _check_keys(models: RunModels, cells: Sequence[Cell], spec: str) -> None:

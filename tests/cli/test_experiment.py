@@ -89,3 +89,25 @@ def test_another_specification_needs_force(run, spec, folder):
     done = run("experiment", spec, "-o", "run", "--force", "--json")
     assert (done.status, done.json["calls"]) == (0, 0)
     assert {block["seed"] for block in done.json["blocks"]} == {1}
+
+
+def test_a_cassette_makes_the_same_run_without_a_model(run, spec, folder, monkeypatch):
+    from judgesmith.programs.offline import OfflineEngine
+
+    assert run("experiment", spec, "-o", "run", "--record", "run.jsonl.gz").status == 0
+
+    def silent(*_):
+        raise AssertionError("a model was asked")
+
+    monkeypatch.setattr(OfflineEngine, "answer", silent)
+    done = run("experiment", spec, "-o", "again", "--replay", "run.jsonl.gz", "--json")
+    assert (done.status, done.json["calls"]) == (0, 0)
+    cells = [path.name for path in (folder / "run" / "cells").iterdir()]
+    names = [f"cells/{cell}/{name}" for cell in cells for name in ("result.json", "scores.jsonl")]
+    for name in (*names, "leaderboard.md"):
+        assert (folder / "again" / name).read_bytes() == (folder / "run" / name).read_bytes()
+    (folder / "spec.yaml").write_text(SPEC.replace("t: coarse", "t: coarse, explain: none"))
+    done = run("experiment", spec, "-o", "other", "--replay", "run.jsonl.gz", "--json")
+    assert done.status == 1
+    (reason,) = done.json["failed"].values()
+    assert "no answer is on record to the request" in reason

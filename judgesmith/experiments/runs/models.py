@@ -22,6 +22,8 @@ class RunModels:
         Says which there are, how they are asked, and what all may take together.
     ledger : Path or None
         Where answers and the budget are kept; None keeps neither.
+    replay : bool
+        Whether no model is asked: what is not on record is an error that names the request.
 
     Examples
     --------
@@ -36,9 +38,10 @@ class RunModels:
     True
     """
 
-    def __init__(self, spec: Spec, ledger: Path | None) -> None:
+    def __init__(self, spec: Spec, ledger: Path | None, *, replay: bool = False) -> None:
         self.spec = spec
         self.ledger = ledger
+        self.replay = replay
         self.run = f"experiment {spec.fingerprint}"
         self._made: dict[str, dspy.LM] = {}
         self._entries = {spec.model_name(name): name for name in reversed(spec.models)}
@@ -89,7 +92,7 @@ class RunModels:
         """
         from judgesmith.programs.models import stack_of
 
-        if self.ledger is not None and self.ledger.exists():
+        if self.replay or (self.ledger is not None and self.ledger.exists()):
             return
         asked = {cell.model: cell for cell in cells if cell.model is not None}
         for cell in asked.values():
@@ -125,6 +128,7 @@ class RunModels:
             max_usd=budget.usd,
             max_minutes=budget.minutes,
             run_id=self.run,
+            replay=self.replay,
         )
 
 

@@ -33,6 +33,7 @@ def model(
     tpm: float | None = None,
     run_id: str | None = None,
     retry: Retry | None = None,
+    replay: bool = False,
     timeout: float = 600.0,
     temperature: float | None = 0.0,
     max_output_tokens: int | None = None,
@@ -59,6 +60,8 @@ def model(
         What the budget is kept under; None starts a run of its own.
     retry : Retry or None
         When to send again after a passing fault.
+    replay : bool
+        Whether nothing is sent: what is not on record is an error that names the request.
     timeout : float
         Seconds without a byte after which an attempt counts as failed.
     temperature : float or None
@@ -84,6 +87,10 @@ def model(
     'ollama/llama3'
     """
     engine = engine_for(name, api_base=api_base, timeout=timeout)
+    if replay:
+        from judgesmith.programs.models.replaying import replaying
+
+        engine = replaying(engine)
     if isinstance(price, str):
         price = Price.parse(price)
     elif isinstance(price, tuple):

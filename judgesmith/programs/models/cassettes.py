@@ -1,0 +1,196 @@
+"""Cassettes: every answer behind a run in one file, which plays in place of the models."""
+
+import gzip
+import io
+import json
+import sqlite3
+import time
+import zlib
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+
+from judgesmith.drafts import draft_beside, put
+from judgesmith.programs.models.errors import LedgerError
+from judgesmith.programs.models.ledger import Ledger
+from judgesmith.programs.models.ledger_schema import explained
+from judgesmith.programs.models.ledger_writes import ANSWER_COLUMNS, Pen, packed, unpacked
+from judgesmith.programs.models.request import ModelAnswer, TokenLogprob
+
+FORMAT = "judgesmith cassette 1"
+_PORTION = 1000
+
+_Row = tuple[bytes, str, str, ModelAnswer]
+"""Identity, model, endpoint, answer."""
+
+
+def record_cassette(ledger: Ledger, output: Path) -> int:
+    """Write every answer of a ledger to a file, and return how many there are.
+
+    Parameters
+    ----------
+    ledger : Ledger
+        What a run has asked.
+    output : Path
+        JSON Lines, packed where the name ends in ``.gz``. It appears whole or not at all, only its
+        owner can read it, and it holds nothing of the hour: equal answers make equal bytes.
+
+    Raises
+    ------
+    LedgerError
+        If there is no such ledger, or an answer in it is damaged.
+    """
+    if not ledger.path.is_file():
+        raise LedgerError(f"there is no ledger at {ledger.path}; nothing was asked that it holds.")
+    rows = ledger.query(
+        "SELECT a.identity, m.model, m.endpoint, "  # noqa: S608
+        + ", ".join(f"a.{name}" for name in ANSWER_COLUMNS.split(", "))
+        + " FROM answers a JOIN models m ON m.id = a.model ORDER BY a.identity"
+    )
+    with draft_beside(output) as draft:
+        draft.chmod(0o600)  # as private as the ledger itself
+        with _written(draft, packed_up=output.suffix == ".gz") as file:
+            file.write(_line({"format": FORMAT, "answers": len(rows)}))
+            for identity, model, endpoint, *row in rows:
+                with explained(ledger.path):
+                    answer = unpacked(identity, tuple(row))
+                file.write(_line(_plain((identity, model, endpoint, answer))))
+        put(draft, output)
+    return len(rows)
+
+
+def play_cassette(cassette: Path, ledger: Ledger) -> int:
+    """Put every answer of a cassette on record, and return how many there are.
+
+    Answers that are on record already stay as they are.
+
+    Raises
+    ------
+    ValueError
+        If the file is no cassette, or a line of it was changed.
+    OSError
+        If it cannot be read.
+    """
+    rows = _answers_in(cassette)
+    for start in range(0, len(rows), _PORTION):
+        portion = rows[start : start + _PORTION]
+        numbers = [ledger.model(model, endpoint) for _, model, endpoint, _ in portion]
+        kept = [(row[0], number, row[3]) for row, number in zip(portion, numbers, strict=True)]
+        ledger.perform(_Play(answers=kept))
+    return len(rows)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Play:
+    """Put answers on record that no request of this ledger's runs was sent for."""
+
+    answers: Sequence[tuple[bytes, int, ModelAnswer]]
+
+    def apply(self, connection: sqlite3.Connection, pen: Pen) -> None:
+        """Insert what is not there."""
+        now = int(time.time())
+        connection.executemany(
+            "INSERT OR IGNORE INTO answers (identity, intent, model, time, "  # noqa: S608
+            f"{ANSWER_COLUMNS}) VALUES (?, 0, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            [
+                (identity, model, now, *packed(identity, answer))
+                for identity, model, answer in self.answers
+            ],
+        )
+
+
+def _plain(row: _Row) -> dict[str, Any]:
+    identity, model, endpoint, answer = row
+    told: dict[str, Any] = {
+        "identity": identity.hex(),
+        "model": model,
+        "endpoint": endpoint,
+        "text": answer.text,
+        "finish_reason": answer.finish_reason,
+        "input_tokens": answer.input_tokens,
+        "output_tokens": answer.output_tokens,
+    }
+    if answer.logprobs is not None:
+        told["logprobs"] = [[one.token, one.logprob, one.top] for one in answer.logprobs]
+    if answer.adaptations:
+        told["adaptations"] = answer.adaptations
+    if answer.original is not None:
+        told["original"] = answer.original
+    return told
+
+
+def _answers_in(cassette: Path) -> list[_Row]:
+    try:
+        with _read(cassette) as file:
+            head = json.loads(file.readline())
+            if head["format"] != FORMAT:
+                raise ValueError(head["format"])
+            rows = [_row(json.loads(line)) for line in file]
+            if len(rows) != head["answers"]:
+                raise ValueError(f"{len(rows)} answers")
+    except (ValueError, TypeError, KeyError, EOFError, RecursionError, zlib.error) as fault:
+        raise ValueError(
+            f"{cassette}: no cassette, or not as it was recorded; record it again."
+        ) from fault
+    except gzip.BadGzipFile as fault:
+        raise ValueError(
+            f"{cassette}: not packed, but its name says so; name it .jsonl."
+        ) from fault
+    return rows
+
+
+def _row(told: dict[str, Any]) -> _Row:
+    logprobs = None
+    if "logprobs" in told:
+        logprobs = tuple(
+            TokenLogprob(token, float(value), tuple((str(a), float(b)) for a, b in top))
+            for token, value, top in told["logprobs"]
+        )
+    answer = ModelAnswer(
+        text=str(told["text"]),
+        finish_reason=str(told["finish_reason"]),
+        input_tokens=_count(told["input_tokens"]),
+        output_tokens=_count(told["output_tokens"]),
+        logprobs=logprobs,
+        adaptations=tuple(map(str, told.get("adaptations", ()))),
+        original=told.get("original"),
+    )
+    return bytes.fromhex(told["identity"]), str(told["model"]), str(told["endpoint"]), answer
+
+
+def _count(told: object) -> int | None:
+    if told is None or (isinstance(told, int) and not isinstance(told, bool)):
+        return told
+    raise ValueError(told)
+
+
+def _line(content: dict[str, Any]) -> str:
+    # Escaped, because an answer may hold lone surrogates, which no text file can.
+    return json.dumps(content, separators=(",", ":")) + "\n"
+
+
+@contextmanager
+def _written(path: Path, *, packed_up: bool) -> Iterator[IO[str]]:
+    with path.open("wb") as raw:
+        if not packed_up:
+            with io.TextIOWrapper(raw, encoding="utf-8", newline="\n") as file:
+                yield file
+            return
+        # Without name and time, which would change the bytes.
+        with (
+            gzip.GzipFile(filename="", mode="wb", fileobj=raw, mtime=0) as zipped,
+            io.TextIOWrapper(zipped, encoding="utf-8", newline="\n") as file,
+        ):
+            yield file
+
+
+@contextmanager
+def _read(path: Path) -> Iterator[IO[str]]:
+    if path.suffix == ".gz":
+        with gzip.open(path, "rt", encoding="utf-8") as file:
+            yield file
+    else:
+        with path.open(encoding="utf-8") as file:
+            yield file
