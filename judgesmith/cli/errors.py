@@ -12,7 +12,7 @@ from judgesmith.cli.faults import OptionError, blaming
 from judgesmith.cli.numbers import Number, WholeNumber
 from judgesmith.cli.options import Command, json_option, map_option, seed_option, together
 from judgesmith.cli.places import OUTPUT, file_place
-from judgesmith.cli.printing import counted, print_json, say, say_notes, say_wrapped
+from judgesmith.cli.printing import counted, print_json, say, say_notes, say_wrapped, shortened
 from judgesmith.cli.tables import print_table
 
 if TYPE_CHECKING:
@@ -240,7 +240,8 @@ def _print(
         rows += [["one of several such places", str(totals.ambiguous)]] * bool(totals.ambiguous)
         print_table("How they were found in the text", rows)
     if totals.criteria:
-        print_table("What they offend", [[name, str(n)] for name, n in totals.criteria.items()])
+        rows = [[shortened(name, 60), str(n)] for name, n in totals.criteria.items()]
+        print_table("What they offend", rows)
     if evaluation is not None:
         print_evaluation(evaluation)
 

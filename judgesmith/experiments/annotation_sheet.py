@@ -16,7 +16,7 @@ from judgesmith.experiments.explanation_form import RowId, part_mark
 from judgesmith.experiments.sheet_files import digest_of, sheet_place, write_cells
 from judgesmith.experiments.spreadsheet_cells import LONGEST_CELL, cell_of, is_cut
 
-_AROUND = LONGEST_CELL // 4  # so that a cell holds both sides of both marks
+_AROUND = LONGEST_CELL // 6  # so that a cell holds the beginning and both sides of both marks
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

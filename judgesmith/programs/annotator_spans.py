@@ -97,15 +97,21 @@ def places_of(location: str, find: Locator) -> Iterator[tuple[str, Place]]:
     if whole.located in ("exact", "normalised", "missing"):
         yield location, find(location)
         return
-    several = list(_quoted_in(_CORRECTED.split(location, maxsplit=1)[0]))[:_QUOTED]
+    several = list(quoted_in(_CORRECTED.split(location, maxsplit=1)[0]))[:_QUOTED]
     if not several:
         yield location, find(location)
     for quoted in several:
         yield quoted, find(quoted, is_quoted=True)
 
 
-def _quoted_in(text: str) -> Iterator[str]:
-    """Yield what stands between marks of quotation in a text, without the marks."""
+def quoted_in(text: str) -> Iterator[str]:
+    """Yield what stands between marks of quotation in a text, without the marks.
+
+    Examples
+    --------
+    >>> list(quoted_in('"at ten" and “Oslo”, not "'))
+    ['at ten', 'Oslo']
+    """
     at = 0
     while at < len(text):
         if text[at] in _OPENING and (end := closing_of(text[at:])) is not None:

@@ -37,7 +37,7 @@ class PanelVerdict(PanelJudgement):
     merged_by : {"supervisor", "rule", "nobody"}
         Who made one list of them.
     n_dropped : int
-        Entries of the supervisor that are not in the response, or touch no annotation.
+        Entries of the supervisor that are not in the response, or touch no annotation they name.
     """
 
     annotations: Mapping[str, tuple[ErrorSpan, ...]] = Field(default_factory=dict)

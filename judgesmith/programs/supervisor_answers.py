@@ -26,7 +26,7 @@ _NO_ERRORS = re.compile(
     r"[\W_]*",
     re.IGNORECASE,
 )
-_RULE = re.compile(r"[\s*_=#-]*")  # a line of nothing but marks
+_RULE = re.compile(r"[\s*_=#`~-]*")  # a line of nothing but marks
 _MOST = 1000  # entries that are read; a longer list is none of merged errors
 _LONG = 2000  # characters of a line in which a label is looked for
 

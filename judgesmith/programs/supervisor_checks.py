@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
+from itertools import islice
 
+from judgesmith.programs.annotator_spans import quoted_in
 from judgesmith.programs.locating import Locator, Place
 from judgesmith.programs.panel_annotations import Annotation, Merged
 from judgesmith.programs.panel_merging import merged_error
 from judgesmith.programs.supervisor_answers import Entry
 
+_LONGEST = 4_000  # characters of a location in which several quotations are looked for
 _MOST_PLACES = 8  # of the annotations that an entry names, around which its words are looked for
 
 
@@ -20,8 +24,8 @@ def checked(
     An entry stands if its stretch is in the response and touches one of the annotations that it
     names, or any where it names none that there is; or if nothing is to be quoted and one of
     these misses something. It is as severe as the severest of those, whatever it says itself.
-    Entries far beyond the number of annotations are not looked at, and count among those that do
-    not stand.
+    One that quotes several stretches is several. Entries far beyond the number of annotations are
+    not looked at, and count among those that do not stand.
 
     Examples
     --------
@@ -39,14 +43,25 @@ def checked(
     """
     by_number = {one.number: one for one in annotations}
     anywhere = Locator(response)
+    most = 2 * len(annotations) + 8
+    single = [one for entry in entries[:most] for one in _by_stretch(entry, anywhere)]
     found: list[Merged] = []
-    for entry in entries[: 2 * len(annotations) + 8]:
+    for entry in single:
         named = [by_number[number] for number in entry.numbers if number in by_number]
         place = _around(entry.location, named, response) if named else anywhere(entry.location)
         one = _merged(entry, place, named or annotations, response)
         if one is not None and not any(one.error == other.error for other in found):
             found.append(one)
-    return sorted(found, key=_in_order), len(entries) - len(found)
+    n_unread = max(len(entries) - most, 0)
+    return sorted(found, key=_in_order), len(single) + n_unread - len(found)
+
+
+def _by_stretch(entry: Entry, find: Locator) -> list[Entry]:
+    """Return an entry for each stretch that it quotes, as of two no single one covers both."""
+    several = list(islice(quoted_in(entry.location[:_LONGEST]), _MOST_PLACES))
+    if len(several) < 2 or find.look(entry.location).located in ("exact", "normalised"):
+        return [entry]
+    return [replace(entry, location=f'"{one}"') for one in several]
 
 
 def _merged(

@@ -42,6 +42,11 @@ def test_what_is_no_list_is_refused(answer):
         entries_in(answer)
 
 
+def test_a_fence_around_the_list_is_no_part_of_an_explanation():
+    answer = "```text\nAnnotations: 1\nLocation: ten\nExplanation: It was nine.\n```"
+    assert [one.explanation for one in entries_in(answer)] == ["It was nine."]
+
+
 def test_numbers_that_mean_nothing_are_passed_over():
     (found,) = entries_in("Annotations: 2-4, 1-99999, 123456, 0-9999, x\nLocation: a")
     assert set(found.numbers) == {1, 2, 3, 4}

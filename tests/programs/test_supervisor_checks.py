@@ -55,6 +55,19 @@ def test_two_issues_at_one_place_keep_their_own_severities():
     assert found(*entries) == ([("ten", 2, ("a",)), ("ten", 4, ("b",))], 0)
 
 
+@pytest.mark.parametrize(
+    ("location", "said", "n_dropped"),
+    [
+        ('"ten" and "Oslo"', [("ten", 4, ("a", "b")), ("Oslo", 1, ("b",))], 0),
+        ("“ten”, “the moon above it all”", [("ten", 4, ("a", "b"))], 1),
+        ('"left at "ten""', [("left at ten", 4, ("a", "b"))], 0),
+    ],
+)
+def test_two_stretches_in_one_entry_are_two_errors(location, said, n_dropped):
+    entry = Entry(numbers=(1, 3, 4), location=location)
+    assert found(entry) == (said, n_dropped)
+
+
 def test_what_is_missing_needs_an_annotator_who_misses_it():
     entry = Entry(numbers=(2,), location="(none)", explanation="The date.")
     assert found(entry) == ([("", 3, ("a",))], 0)
