@@ -28,6 +28,7 @@ from judgesmith.experiments.runs.heldout import (
 )
 from judgesmith.experiments.runs.models import RunModels
 from judgesmith.experiments.runs.panels import combined_scores
+from judgesmith.experiments.runs.perspectives import perspectives_held_out
 from judgesmith.experiments.score_files import Scores, recorded_among
 from judgesmith.experiments.score_matching import placed_rows
 from judgesmith.experiments.score_rows import Placed
@@ -280,6 +281,7 @@ class Maker:
             rng = np.random.default_rng([cell.seed, 12])
             agreement["heldout"] = plain(agreement_report(table, rng=rng))
         missing = unscored(table)
+        data = self.spec.data[cell.data]
         marks = {"judge": of["name"], "target": targets.name, "run": self.spec.fingerprint}
         return Made(
             result={
@@ -308,6 +310,16 @@ class Maker:
                 )
                 if is_rated
                 else None,
+                "perspectives": perspectives_held_out(
+                    self.spec.perspectives if is_rated else (),
+                    dataset,
+                    targets,
+                    places,
+                    judged,
+                    scale=scale,
+                    aggregate=data.aggregate if "aggregate" in data.said else None,
+                    seed=cell.seed,
+                ),
                 "per_item": of.get("per_item", {"calls": None, "usd": None}),
                 "judge": of["name"],
                 "model": of.get("model"),

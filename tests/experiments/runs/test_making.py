@@ -103,3 +103,22 @@ def test_members_of_unlike_scales_make_no_panel_and_say_why(study, tmp_path):
     assert [cell.judge for cell in found.finished] == ["plain", "theirs"]
     (reason,) = found.failed.values()
     assert "nobody knows what the scores of answers.overall.theirs.0 are points of" in reason
+
+
+def test_perspectives_are_reported_of_the_rows_held_out_or_why_not(study, tmp_path):
+    text = """
+name: both ways
+data:
+  answers: {path: rated.jsonl, targets: [overall, mean]}
+judges: {plain: {judge: direct}}
+optimizers: {none: {}}
+perspectives: [global, local]
+"""
+    spec = spec_of(text, folder=str(study))
+    folder = RunFolder.opened(tmp_path / "run", spec)
+    overall, mean = (folder.result(cell) for cell in run_cells(spec, folder).finished)
+    for name in ("global", "local"):
+        found = overall["perspectives"][name]
+        assert found["perspective"] == name
+        assert "overall" in found.get("criteria", {}) or "undisputed" in found["problem"]
+        assert mean["perspectives"][name]["problem"].startswith("nobody rated 'mean'")
