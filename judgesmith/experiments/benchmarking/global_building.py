@@ -258,4 +258,8 @@ class _Criterion:
             for one in made
         ]
         with plan.models.step("comparator checked", "comparator") as lm:
-            return seen_errors(pairs, plan.comparator(self.criterion, lm))
+            return seen_errors(
+                pairs,
+                plan.comparator(self.criterion, lm),
+                note=lambda said: plan.note(f"{self.criterion.name}: {said}"),
+            )

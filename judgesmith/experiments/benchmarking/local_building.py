@@ -117,7 +117,12 @@ def _checked(plan: Plan, criterion: Criterion, kept: Sequence[_Begun]) -> SeenEr
     ]
     with plan.models.step("comparator checked", "comparator") as lm:
         tell = plan.tells(f"comparator checked ({criterion.name})", len(pairs))
-        return seen_errors(pairs, plan.comparator(criterion, lm), progress=tell)
+        return seen_errors(
+            pairs,
+            plan.comparator(criterion, lm),
+            progress=tell,
+            note=lambda said: plan.note(f"{criterion.name}: {said}"),
+        )
 
 
 def _texts(plan: Plan, criterion: Criterion, kept: Sequence[_Begun]) -> Iterator[BenchmarkText]:

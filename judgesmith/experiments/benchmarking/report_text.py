@@ -106,13 +106,21 @@ def report_text(report: Report) -> str:
         lines += [f"## {table.title}", "", *_markdown(table), ""]
     blind = blind_kinds_of(report)
     lines += ["## What the comparator cannot see", ""]
-    lines += [f"- {_plain(name)}: {_plain(', '.join(kinds))}" for name, kinds in blind.items()] or [
-        "No kind of error is surely missed in most pairs."
-    ]
+    lines += [f"- {_plain(name)}: {_plain(', '.join(kinds))}" for name, kinds in blind.items()]
+    lines += list(_not_blind(report["criteria"], blind))
     lines += ["", "## What people say", "", *_checked(report.get(CHECKED))]
     if report["notes"]:
         lines += ["", "## Notes", "", *(f"- {_plain(note)}" for note in report["notes"])]
     return "\n".join(lines) + "\n"
+
+
+def _not_blind(criteria: Mapping[str, Report], blind: Mapping[str, Any]) -> Iterator[str]:
+    """Yield of criteria without blind kinds whether none was found, or nothing could be."""
+    unknown = [name for name, own in criteria.items() if not own["comparator"]["accuracy"]["n"]]
+    if unknown:
+        yield f"- {_plain(', '.join(unknown))}: unknown, as no pair has an answer."
+    if not blind and len(unknown) < len(criteria):
+        yield "No kind of error is surely missed in most pairs."
 
 
 def _references(told: Report) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from judgesmith.experiments.anchor_comparisons import Told, compare_pairs
@@ -69,9 +69,24 @@ class SeenErrors(Record):
 
 
 def seen_errors(
-    pairs: Sequence[OneMore], comparator: Comparator, *, progress: Told | None = None
+    pairs: Sequence[OneMore],
+    comparator: Comparator,
+    *,
+    progress: Told | None = None,
+    note: Callable[[str], None] | None = None,
 ) -> SeenErrors:
     """Return how often a comparator prefers the text that has one error less.
+
+    Parameters
+    ----------
+    pairs : sequence of OneMore
+        What it is asked about.
+    comparator : Comparator
+        Who compares.
+    progress : callable or None
+        Told the number of pairs finished since it was last told.
+    note : callable or None
+        Told in a sentence how many pairs have no answer, if any.
 
     Raises
     ------
@@ -85,6 +100,11 @@ def seen_errors(
     )
     found = compare_pairs(asked, comparator, progress=progress)
     refuse_unfinished([found.tally.problem])
+    if note is not None and found.tally.n_unanswered:
+        note(
+            f"{found.tally.n_unanswered} of {len(pairs)} pairs that the comparator was checked "
+            f"with have no answer, for example: {found.tally.problem.rstrip('.')}."
+        )
     signs, sources = found.signs, [one.source.id for one in pairs]
     answered = [place for place, sign in enumerate(signs.tolist()) if sign == sign]
     return SeenErrors(

@@ -66,3 +66,11 @@ def test_sources_that_are_left_out_and_errors_that_nobody_sees_are_named(report)
         own["comparator"]["kinds"] = []
     assert "No kind of error is surely missed in most pairs." in report_text(report)
     assert "## Notes" not in report_text({**report, "notes": []})
+
+
+def test_of_a_comparator_that_nobody_could_read_it_is_not_said_that_it_sees_all(report):
+    for own in report["criteria"].values():
+        own["comparator"] |= {"accuracy": {"value": None, "n": 0}, "kinds": []}
+    text = report_text(report)
+    assert "- fluency, relevance: unknown, as no pair has an answer." in text
+    assert "No kind of error is surely missed" not in text

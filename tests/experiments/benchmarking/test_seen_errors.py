@@ -56,7 +56,11 @@ def test_an_error_is_seen_where_the_text_without_it_wins_and_is_of_the_kind_put_
 
 def test_pairs_without_an_answer_are_left_out_and_counted():
     pairs = [one_more(name, "typo") for name in "abc"]
-    found = seen_errors(pairs, Sayer("first", None, "similar"))
+    said = []
+    found = seen_errors(pairs, Sayer("first", None, "similar"), note=said.append)
+    assert said == [
+        "1 of 3 pairs that the comparator was checked with have no answer, for example: no answer."
+    ]
     assert (found.accuracy.value, found.accuracy.n, found.similar) == (0.5, 2, 0.5)
     assert found.n_unanswered == found.kinds[0].n_unanswered == 1
     silent = seen_errors(pairs[:1], Sayer(None))
