@@ -16,6 +16,7 @@ def benchmark(monkeypatch):
     return importlib.import_module("discernment_objective")
 
 
+@pytest.mark.no_cover
 def test_both_objectives_are_held_against_the_same_rows_and_kinds(benchmark):
     data = read_items("sample").subset(range(70))
     found = benchmark.compared(data, seed=0, n_trials=1, versions=1)
