@@ -86,6 +86,7 @@ def test_draws_depend_on_seed_texts_and_name_alone(way):
     ],
     ids=["prose", "one word", "without spaces", "joined"],
 )
+@pytest.mark.no_cover
 def test_a_long_text_takes_time_in_proportion(text):
     began = time.process_time()
     for way in WAYS:
