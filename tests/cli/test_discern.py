@@ -195,6 +195,7 @@ def test_hostile_texts_are_printed_without_moving_a_cursor(run, folder):
     assert "\u202e" not in done.out
 
 
+@pytest.mark.no_cover
 def test_versions_of_plain_texts_are_made_by_rule_and_kept(run, judge, data, folder):
     done = run("discern", judge, data, "--sample", "8", "-o", "out", "--json")
     found = done.json
