@@ -122,6 +122,7 @@ class TestWithoutAnyRating:
         estimate = estimate_run(unrated, QUICK, lm)
         assert stack_of(lm).usage.calls <= estimate.calls
 
+    @pytest.mark.no_cover
     def test_twice_gives_the_same_bytes(self, compiled, unrated, tmp_path):
         again = compile_judge(unrated, QUICK, lm=model(ledger=None), concurrency=3)
         first, second = (

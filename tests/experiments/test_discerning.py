@@ -66,6 +66,7 @@ def test_a_judge_that_always_says_the_same_discerns_nothing():
     assert (found.lowest, found.preferred, found.false_alarms) == (0.0, (), ())
 
 
+@pytest.mark.no_cover
 def test_noise_has_a_median_of_log_a_half():
     rng = np.random.default_rng(1)
     kinds = [TYPOS.model_copy(update={"kind": f"kind_{i}"}) for i in range(200)]

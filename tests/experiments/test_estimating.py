@@ -52,6 +52,7 @@ def test_what_is_written_once_per_criterion_is_counted(data, family, criteria, t
         assert bound.calls - estimate_run(data, general, lm).calls == n_written[criteria]
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("family", ["g-eval", "checklist"])
 def test_a_search_counts_it_too(data, family, tmp_path):
     lm = model(ledger=tmp_path / "ledger.sqlite")
