@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Self
@@ -17,6 +19,7 @@ from judgesmith.programs.saved import SavedJudge
 
 RUN_FILE = "run.json"
 SPEC_FILE = "spec.yaml"
+LOG_FILE = "log.jsonl"
 RESULT, SCORES, JUDGE, USAGE = "result.json", "scores.jsonl", "judge", "usage.json"
 FAILED = "failed.json"
 BOARD_FILES = tuple(f"leaderboard.{kind}" for kind in ("md", "csv", "json", "tex"))
@@ -210,6 +213,18 @@ class RunFolder:
             write_synced(draft / FAILED, json_text(content))
             put(draft, place)
 
+    def log(self, event: Mapping[str, Any]) -> None:
+        """Add what happened, and when, to ``log.jsonl``: a line that no other worker's tears."""
+        now = datetime.now(UTC).isoformat(timespec="seconds")
+        line = json_line({"time": now, "worker": os.getpid(), **event}).encode()
+        descriptor = os.open(
+            self.path / LOG_FILE, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o666
+        )
+        try:
+            os.write(descriptor, line)
+        finally:
+            os.close(descriptor)
+
     def write(self, name: str, text: str) -> None:
         """Write a file of the run, unless it says just that."""
         place = self.path / name
@@ -259,7 +274,7 @@ def _clear(folder: Path) -> None:
     for name in ("cells", "searches", "claims"):
         if (folder / name).is_dir():
             shutil.rmtree(folder / name)
-    for name in BOARD_FILES:
+    for name in (*BOARD_FILES, LOG_FILE):
         (folder / name).unlink(missing_ok=True)
 
 

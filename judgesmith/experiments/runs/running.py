@@ -218,6 +218,7 @@ class _Run:
         from judgesmith.experiments.compile_notes import NothingScoredError
         from judgesmith.programs.models import BudgetSpent, ModelError
 
+        self.folder.log({"cell": cell.id, "state": "begun"})
         try:
             made = self.maker.made(cell)
         except (ValueError, OSError, ImportError, ModelError, BudgetSpent) as fault:
@@ -242,6 +243,8 @@ class _Run:
         self._tell(cell, "unfinished", _OUT_OF_BUDGET)
 
     def _tell(self, cell: Cell, state: State, reason: str) -> None:
+        told = {"reason": reason} if reason else {}
+        self.folder.log({"cell": cell.id, "state": state, **told})
         if self.told is not None:
             self.told(cell, state, reason)
 

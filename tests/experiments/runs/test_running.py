@@ -1,3 +1,5 @@
+import json
+
 import pytest
 
 from judgesmith.experiments.runs import RunFolder, RunModels, run_cells
@@ -105,6 +107,11 @@ def test_a_cell_that_fails_says_why_and_is_tried_again(two, tmp_path, monkeypatc
         ("both", "failed"),
     ]
     assert folder.failure(plain).kind == "ValueError"
+    log = [json.loads(line) for line in (folder.path / "log.jsonl").read_text().splitlines()]
+    assert [(one["cell"], one["state"]) for one in log[:2]] == [
+        (plain.id, "begun"),
+        (plain.id, "failed"),
+    ]
     assert run_cells(two, folder).complete
     assert folder.failure(plain) is None
 
