@@ -182,7 +182,7 @@ def direct_comparison(
     """
     winners = majority_preference(votes)
     if np.isnan(winners).all():
-        why = "".join(f": {reason}" for reason in list(reasons or ())[:1])
+        why = "".join(f": {reason.rstrip('.')}" for reason in list(reasons or ())[:1])
         raise ValueError(f"none of {len(pairs)} comparisons has an answer{why}.")
     given, swapped = (majority_preference(votes[:, order]) for order in (0, 1))
     fewer, more = n_errors[pairs.better], n_errors[pairs.worse]

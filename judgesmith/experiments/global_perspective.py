@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from judgesmith.experiments.perspective_on import Basis, OnCriterion, n_sources_of
+from judgesmith.experiments.perspective_on import Basis, OnCriterion, n_sources_of, why_unscored
 from judgesmith.experiments.perspective_ratings import RightLevels, on_levels_of
 from judgesmith.experiments.perspective_scores import OUTSIDE, SampledScores
 from judgesmith.metrics import (
@@ -115,7 +115,7 @@ def global_report(
         advice = advice if why in (UNKNOWN_SCALE, OUTSIDE) else "Choose another target"
         raise ValueError(
             f"none of the {len(kept)} texts with a right rating on {right.criterion} has one of "
-            f"the judge: {why}. {advice}."
+            f"the judge: {why_unscored(why, advice)}"
         )
     own, rated, labels = ratings[kept], human[kept], sources[kept]
     n_sources = n_sources_of(sources)

@@ -16,7 +16,7 @@ from judgesmith.experiments.error_differences import (
     error_pairs,
     preferred_by_score,
 )
-from judgesmith.experiments.perspective_on import Basis, OnCriterion, n_sources_of
+from judgesmith.experiments.perspective_on import Basis, OnCriterion, n_sources_of, why_unscored
 from judgesmith.experiments.perspective_ratings import RightLevels
 from judgesmith.experiments.perspective_scores import SampledScores
 from judgesmith.metrics import (
@@ -132,10 +132,10 @@ def _refuse_no_pair(right: RightLevels, accuracy: AdjacentAccuracy, basis: Basis
     if accuracy.n:
         return
     if accuracy.n_unscored:
-        why = "".join(f": {reason}" for reason in list(basis.unscored.reasons)[:1])
+        advice = "Choose another target, or score these texts"
+        why = next((f": {why_unscored(one, advice)}" for one in basis.unscored.reasons), "")
         raise ValueError(
-            f"no pair of neighbours on {right.criterion} has two scores{why}. Choose another "
-            "target, or score these texts."
+            f"no pair of neighbours on {right.criterion} has two scores{why or f'. {advice}.'}"
         )
     raise ValueError(
         f"no source has two texts with different undisputed ratings on {right.criterion}, and "

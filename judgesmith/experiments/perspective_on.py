@@ -13,6 +13,7 @@ from judgesmith.experiments.agreeing import Unscored
 from judgesmith.experiments.perspective_ratings import RightLevels
 from judgesmith.experiments.perspective_scores import SampledScores
 from judgesmith.optimizers.source_counts import Counted
+from judgesmith.programs.running import NOT_ASKED
 from judgesmith.signatures.scale import Scale
 
 
@@ -58,7 +59,8 @@ class Basis:
         ValueError
             If no text has a right level. The message counts why.
         """
-        _refuse_none_kept(right)
+        if not right.kept.size:
+            raise ValueError(none_kept(right))
         kept = right.kept.tolist()
         counts = Counter(why for place in kept if (why := problems[place]) is not None)
         judged = scores.n_samples[kept][scores.n_samples[kept] > 0]
@@ -112,9 +114,23 @@ def n_sources_of(sources: np.ndarray) -> int:
     return int(sources.max(initial=-1)) + 1
 
 
-def _refuse_none_kept(right: RightLevels) -> None:
-    if right.kept.size:
-        return
+def why_unscored(reason: str, advice: str) -> str:
+    """Return why nothing has a score and what to do: ``advice``, unless the budget was spent.
+
+    Examples
+    --------
+    >>> why_unscored("no score in it", "Choose another target")
+    'no score in it. Choose another target.'
+    >>> why_unscored("not asked: the budget of 1 calls is spent.", "Choose another target")
+    'not asked: the budget of 1 calls is spent. Give a larger one; what is on record costs nothing.'
+    """
+    if reason.startswith(NOT_ASKED):
+        advice = "Give a larger one; what is on record costs nothing"
+    return f"{reason.rstrip('.')}. {advice}."
+
+
+def none_kept(right: RightLevels) -> str:
+    """Return why a criterion of which no rating is kept has no number, and what to do."""
     counts = right.counts
     why = ""
     if counts is not None:
@@ -122,7 +138,7 @@ def _refuse_none_kept(right: RightLevels) -> None:
             f": {sum(counts.n_dropped)} are disputed, {counts.n_too_few} have a single rating, of "
             f"{counts.n_unknown} a mean alone is known"
         )
-    raise ValueError(
+    return (
         f"no text has an undisputed rating on {right.criterion}{why}. Say --aggregate mode to take "
         "what most raters gave, or a single rating as it is."
     )

@@ -12,6 +12,7 @@ import numpy as np
 
 from judgesmith.experiments.asked_samples import asked_on, judged, scores_of_judge
 from judgesmith.experiments.dataset import DataSet, check_dataset
+from judgesmith.experiments.perspective_on import none_kept
 from judgesmith.experiments.perspective_ratings import (
     RightLevels,
     builders,
@@ -116,6 +117,8 @@ def perspective_of_judge(
     if not names:
         raise ValueError(f"{', '.join(left_out)}: {_ALL_SEEN}; give ratings of other texts.")
     right, refused = _right(dataset, names, aggregate, perspective)
+    for name in [one for one in right if not right[one].kept.size]:
+        refused[name] = none_kept(right.pop(name))
     found: dict[str, SampledScores] = {}
     for scale, several in _by_answers(right, perspective, answers, samples).items():
         asked: Any = judge

@@ -172,6 +172,23 @@ def test_a_judge_that_scores_none_of_the_criteria_needs_a_target(saved):
         perspective_of_judge(saved, data, perspective="local", target="grace", rng=RNG(0))
 
 
+def test_where_no_rating_is_beyond_doubt_that_is_said_and_nobody_is_asked(saved):
+    data = judgesmith.read("sample").subset(range(4))
+    lone = [
+        one.model_copy(update={"human": {k: v[:1] for k, v in one.human.items()}}) for one in data
+    ]
+    single = DataSet(name="single", items=tuple(lone))
+    with pytest.raises(ValueError, match=r"4 have a single rating.*--aggregate mode"):
+        perspective_of_judge(saved, single, perspective="local", rng=RNG(0))
+
+
+@pytest.mark.parametrize("perspective", ["global", "local"])
+def test_a_budget_that_reached_nothing_is_named_with_what_to_do(saved, built, perspective):
+    lm = judgesmith.model("offline", ledger=None, max_calls=0)
+    with pytest.raises(ValueError, match=r"is spent\. Give a larger one; [a-z ]+\.$"):
+        perspective_of_judge(saved, built, perspective=perspective, lm=lm, rng=RNG(0))
+
+
 def test_objectives_see_a_built_set_as_the_perspectives_do(saved, built):
     right = right_levels(built, "faithfulness")
     judgements = judge_items(saved, built.items)
