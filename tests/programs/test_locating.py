@@ -92,6 +92,12 @@ def test_words_left_out_stand_between_whole_words_as_near_to_each_other_as_can_b
     assert located("I k... captain", text) == ("I know the captain", "fuzzy")
 
 
+def test_a_stretch_is_at_most_a_quarter_longer_or_shorter_than_the_quotation():
+    quoted = "abcdefghijklmnopqrst"
+    for n, how in ((5, "fuzzy"), (6, "unresolved")):
+        assert located(quoted, f"Then abcdefghij{'x' * n}klmnopqrst came.")[1] == how
+
+
 def test_turkish_letters_are_found_in_either_case():
     assert located("izmir", "I saw İZMİR then.") == ("İZMİR", "normalised")
     assert located("ISPARTA", "Sonra ısparta geldi.") == ("ısparta", "normalised")
