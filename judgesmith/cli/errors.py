@@ -11,7 +11,7 @@ from judgesmith.cli.discern_texts import texts_in
 from judgesmith.cli.faults import OptionError, blaming
 from judgesmith.cli.numbers import Number, WholeNumber
 from judgesmith.cli.options import Command, json_option, map_option, seed_option, together
-from judgesmith.cli.places import OUTPUT, file_place
+from judgesmith.cli.places import page_place
 from judgesmith.cli.printing import counted, print_json, say, say_notes, say_wrapped, shortened
 from judgesmith.cli.tables import print_table
 
@@ -121,7 +121,11 @@ def command(
     from judgesmith.experiments.span_evaluation import SpanSettings
 
     path, _ = _scores(scores)
-    place = None if output is None else _page_place(output, str(path), data, force=force)
+    place = (
+        None
+        if output is None
+        else page_place(output, str(path), data, like="errors.html", force=force)
+    )
     dataset = texts_in(data, columns)
     found = found_in(scores, dataset, member=member)
     settings = SpanSettings(overlap=overlap, major=major)
@@ -165,20 +169,6 @@ def _scores(text: str) -> tuple[Path, str | None]:
             option=text,
         )
     return path, judge
-
-
-def _page_place(output: str, *read: str, force: bool) -> Path:
-    place = file_place(output, *read, like="errors.html")
-    if place.suffix.lower() not in (".html", ".htm"):
-        raise OptionError(
-            f"the page is written as HTML; name a file in .html, not {output}.", option=OUTPUT
-        )
-    if place.exists() and not force:
-        raise OptionError(
-            f"{output} is there already; name another file, or replace it with --force.",
-            option=OUTPUT,
-        )
-    return place
 
 
 def found_in(scores: str, dataset: DataSet, *, member: str | None = None) -> FoundErrors:

@@ -35,6 +35,7 @@ COMMANDS = {
     "exemplars": "write the texts that an exemplar judge compares with to a file",
     "sheet": "ask people about a judge's explanations, and read what they say",
     "experiment": "run what a specification declares, and rank what came out",
+    "report": "write what came out of an experiment as a page to read",
     "init": "write a specification of an experiment, to be edited and run",
     "data": "convert public data sets, as they are published, into rated texts",
     "ledger": "look at, trim, export or rescue the answers on record",

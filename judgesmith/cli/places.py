@@ -155,3 +155,31 @@ def rows_place(output: str, *read: str | None, like: str, force: bool) -> Path:
             option=OUTPUT,
         )
     return place
+
+
+def page_place(output: str, *read: str | None, like: str, force: bool) -> Path:
+    """Return ``output`` as :func:`file_place` does, for a page that is not there.
+
+    Parameters
+    ----------
+    output, *read, like
+        As for :func:`file_place`.
+    force : bool
+        Whether a page that is there may be replaced.
+
+    Raises
+    ------
+    OptionError
+        If nothing can be written there, its name says another format, or it is there.
+    """
+    place = file_place(output, *read, like=like)
+    if place.suffix.lower() not in (".html", ".htm"):
+        raise OptionError(
+            f"the page is written as HTML; name a file in .html, not {output}.", option=OUTPUT
+        )
+    if place.exists() and not force:
+        raise OptionError(
+            f"{output} is there already; name another file, or replace it with --force.",
+            option=OUTPUT,
+        )
+    return place

@@ -7,16 +7,8 @@ from pathlib import Path
 
 from judgesmith.drafts import draft_beside, put, write_synced
 from judgesmith.experiments.errors_found import TextErrors
-from judgesmith.experiments.errors_marks import (
-    MOST,
-    Numbered,
-    Piece,
-    numbered,
-    pieces,
-    place_text,
-    quoted_otherwise,
-)
-from judgesmith.experiments.errors_severity import Grade, grade_of, severity_text
+from judgesmith.experiments.errors_marks import MOST, numbered
+from judgesmith.experiments.errors_markup import CRITERIA, NAME, WORDS, cut, listed, marked
 from judgesmith.experiments.errors_style import STYLE
 from judgesmith.experiments.errors_summary import GRADES, ErrorTotals
 from judgesmith.experiments.page_markup import Markup, element, joined
@@ -24,9 +16,7 @@ from judgesmith.experiments.page_markup import Markup, element, joined
 LARGEST = 3_000_000
 """Bytes of a page: larger ones take long to open."""
 
-_AROUND = 1_000  # characters shown on either side of a mark
-_SOURCE, _WORDS, _QUOTED, _NAME = 8_000, 2_000, 300, 200
-_CRITERIA = 30
+_SOURCE = 8_000
 _SAFE = "default-src 'none'; style-src 'unsafe-inline'"
 
 
@@ -70,7 +60,7 @@ def write_page(
 def _page(
     label: str, name: str, shown: Sequence[Markup], totals: ErrorTotals, *, n: int, start: int
 ) -> str:
-    title = f"Errors in {name[:_NAME]}"
+    title = f"Errors in {name[:NAME]}"
     head = element(
         "head",
         element("meta", charset="utf-8"),
@@ -85,7 +75,7 @@ def _page(
     header = element(
         "header",
         element("h1", title),
-        element("p", f"As marked in {label[:_NAME]}. {which}{left}", class_="soft"),
+        element("p", f"As marked in {label[:NAME]}. {which}{left}", class_="soft"),
         _facts(totals),
         _legend(),
     )
@@ -117,107 +107,28 @@ def _article(text: TextErrors, number: int) -> Markup:
     item, mark = text.item, f"t{number}"
     every = numbered(text.errors or ())
     errors = every[:MOST]
-    ids = ", ".join(one[:_NAME] for one in (item.source_id, item.system_id) if one)
+    ids = ", ".join(one[:NAME] for one in (item.source_id, item.system_id) if one)
     heading = f"Text {number}: {ids}" if ids else f"Text {number}"
     parts = [
         element("h2", element("bdi", heading), id=mark),
         element("p", *_verdict(text), class_="soft"),
-        element("p", *_marked(item.response, errors, mark), class_="text", dir="auto"),
-        *_listed(text, errors, mark, n_more=len(every) - len(errors)),
+        element("p", *marked(item.response, errors, mark), class_="text", dir="auto"),
+        *listed(text, errors, mark, n_more=len(every) - len(errors)),
     ]
     for name, given in (("Source", item.source), ("Context", item.context or "")):
         if given:
-            cut = element("p", _cut(given, _SOURCE), class_="text", dir="auto")
-            parts.append(element("details", element("summary", name), cut))
+            shown = element("p", cut(given, _SOURCE), class_="text", dir="auto")
+            parts.append(element("details", element("summary", name), shown))
     return element("article", *parts, aria_labelledby=mark)
 
 
 def _verdict(text: TextErrors) -> Iterator[str]:
     if text.score is None:
-        yield f"No score: {_cut(text.problem or 'no reason given', _WORDS)}"
+        yield f"No score: {cut(text.problem or 'no reason given', WORDS)}"
     else:
         yield f"Score {text.score:.4g}"
-    for name, one in list(text.criteria.items())[:_CRITERIA]:
+    for name, one in list(text.criteria.items())[:CRITERIA]:
         points = "none" if one.score is None else f"{one.score:.4g}"
-        yield joined(" · ", element("bdi", name[:_NAME]), f" {points}")
-    if len(text.criteria) > _CRITERIA:
-        yield f" · and {len(text.criteria) - _CRITERIA} more"
-
-
-def _marked(response: str, errors: Sequence[Numbered], mark: str) -> Iterator[Markup]:
-    grades = {one.number: grade_of(one.error.severity) for one in errors}
-    for piece in pieces(response, errors, around=_AROUND):
-        yield from _numbers(piece, grades, mark)
-        if piece.left_out:
-            yield element("span", f" … {piece.left_out} characters … ", class_="gap", dir="ltr")
-        if piece.over:
-            worst = min((grades[number] for number in piece.over), key=GRADES.index)
-            yield element("mark", piece.text, class_=worst)
-        else:
-            yield joined(piece.text)
-
-
-def _numbers(piece: Piece, grades: dict[int, Grade], mark: str) -> Iterator[Markup]:
-    for number in piece.closes:
-        yield element("span", f"{number}]", class_=f"n {grades[number]}")
-    for number in piece.opens:
-        yield element(
-            "a",
-            f"[{number}",
-            class_=f"n {grades[number]}",
-            id=f"{mark}m{number}",
-            href=f"#{mark}e{number}",
-            aria_label=f"error {number}, {grades[number]}, begins",
-        )
-
-
-def _listed(
-    text: TextErrors, errors: Sequence[Numbered], mark: str, *, n_more: int
-) -> Iterator[Markup]:
-    if text.errors is None:
-        yield element("p", "There is no answer, so nobody knows of errors.", class_="soft")
-    elif not errors:
-        yield element("p", "No errors.", class_="soft")
-    else:
-        yield element("ol", *(_entry(one, text, mark) for one in errors), class_="errors")
-    if n_more:
-        yield element("p", f"And {n_more} more, which are not shown.", class_="soft")
-    for note in text.notes[:_CRITERIA]:
-        yield element("p", element("strong", "Note: "), _cut(note, _WORDS))
-    if text.explanation.strip():
-        words = element("p", _cut(text.explanation, 2 * _WORDS), class_="text", dir="auto")
-        yield element("details", element("summary", "The judge on the whole"), words)
-
-
-def _entry(one: Numbered, text: TextErrors, mark: str) -> Markup:
-    error, grade = one.error, grade_of(one.error.severity)
-    number: Markup = element("strong", f"{one.number}")
-    if error.start is not None:
-        back = f"error {one.number}, back to the text"
-        number = element("a", f"{one.number}", href=f"#{mark}m{one.number}", aria_label=back)
-    about: list[str] = [place_text(error)]
-    for name in one.criteria[:_CRITERIA]:
-        about += [" · ", element("bdi", name[:_NAME])]
-    if finders := text.finders.get(error, ()):
-        names = ", ".join(name[:_NAME] for name in finders[:_CRITERIA])
-        about += [" · found by ", element("bdi", names)]
-    parts = [
-        element(
-            "p",
-            number,
-            element("span", severity_text(error.severity), class_=f"tag {grade}"),
-            element("span", *about, class_="soft"),
-        )
-    ]
-    if quoted := quoted_otherwise(error, text.item.response):
-        parts.append(element("p", "Quoted: ", element("q", _cut(quoted, _QUOTED), dir="auto")))
-    if error.explanation.strip():
-        parts.append(element("p", _cut(error.explanation, _WORDS), dir="auto"))
-    return element("li", *parts, id=f"{mark}e{one.number}", class_=grade)
-
-
-def _cut(text: str, longest: int) -> str:
-    """Return a text, or its beginning and how much is missing."""
-    if len(text) <= longest:
-        return text
-    return f"{text[:longest]} … {len(text) - longest} more characters"
+        yield joined(" · ", element("bdi", name[:NAME]), f" {points}")
+    if len(text.criteria) > CRITERIA:
+        yield f" · and {len(text.criteria) - CRITERIA} more"

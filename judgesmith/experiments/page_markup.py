@@ -11,7 +11,7 @@ import html
 # Joiners shape words in many scripts and do nothing else.
 _HARMLESS = frozenset("\n\t\u200c\u200d")
 _LINE_ENDS = frozenset("\x85\u2028\u2029")
-_VOID = frozenset({"meta"})
+_VOID = frozenset({"input", "meta"})
 
 
 class Markup(str):

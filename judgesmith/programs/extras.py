@@ -9,6 +9,7 @@ _NEEDING = {
     "reference": "reference metrics need",
     "bertscore": "BERTScore needs",
     "finetune": "training needs",
+    "report": "figures need",
 }
 
 

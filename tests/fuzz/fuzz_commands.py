@@ -147,6 +147,7 @@ def _arguments(draws: Draws) -> list[str]:
         "compile": ["data.jsonl", "-o", "out", "--rounds", "1"],
         "ablate": ["data.jsonl", "-o", "out"],
         "experiment": ["spec.yaml", "-o", "out"],
+        "report": [draws.of(("run", "judge", "empty")), "-o", "out.html"],
         "init": ["spec.yaml"],
     }[command]
     words = [command, *usual]

@@ -1,0 +1,186 @@
+"""The folder of a run, read for a report: rankings, and what each cell came to."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from judgesmith.experiments.reporting.values import (
+    Board,
+    CellNames,
+    CellResult,
+    ReportRow,
+    RunNames,
+    Trial,
+)
+from judgesmith.experiments.runs.folder import JUDGE, RESULT, RUN_FILE, SCORES
+from judgesmith.programs.card import protocol_lines
+from judgesmith.programs.saved import SavedJudge
+from judgesmith.programs.saved_kinds import load_saved
+from judgesmith.programs.saved_record import SavedJudgeError
+
+BOARD = "leaderboard.json"
+_AGAIN = "give the command 'judgesmith experiment' of this run again"
+
+_Read = TypeVar("_Read", bound=BaseModel)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReportCell:
+    """A finished cell.
+
+    Attributes
+    ----------
+    names : CellNames
+        What was run.
+    result : CellResult
+        What it came to.
+    rows : tuple of ReportRow
+        What was said of the rows held out, in the order of their set.
+    asks : tuple of str
+        What the judge asks and how its score is made, in lines; empty where nothing was compiled.
+    trials : tuple of Trial
+        What a search tried, in the order of their numbers; empty where none was made.
+    note : str
+        What is to be known of the judge that could not be shown; else empty.
+    """
+
+    names: CellNames
+    result: CellResult
+    rows: tuple[ReportRow, ...]
+    asks: tuple[str, ...] = ()
+    trials: tuple[Trial, ...] = ()
+    note: str = ""
+
+    @property
+    def title(self) -> str:
+        """Its names in one line."""
+        names = self.names
+        way = " · ".join(one for one in (names.judge, names.optimizer, names.model) if one)
+        return f"{way} on {names.data}: {names.target}, seed {names.seed}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReportRun:
+    """A run as it is reported.
+
+    Attributes
+    ----------
+    path : Path
+        Its folder.
+    names : RunNames
+        What it is called.
+    board : Board
+        Its rankings.
+    cells : dict of str to ReportCell
+        Those that are finished, by id, in the order of the specification.
+    unranked : tuple of str
+        Ids of cells that were finished after the rankings were made.
+    """
+
+    path: Path
+    names: RunNames
+    board: Board
+    cells: Mapping[str, ReportCell]
+    unranked: tuple[str, ...] = field(default=())
+
+
+def read_run(folder: str | Path) -> ReportRun:
+    """Return what the folder of a run holds.
+
+    Parameters
+    ----------
+    folder : str or Path
+        As ``judgesmith experiment`` makes it.
+
+    Raises
+    ------
+    FileNotFoundError
+        If it is no such folder, or has no rankings yet.
+    ValueError
+        If a file in it was changed since.
+    """
+    path = Path(folder)
+    if not (path / RUN_FILE).is_file():
+        raise FileNotFoundError(
+            f"{folder} is no folder that 'judgesmith experiment' made; name one with a {RUN_FILE}."
+        )
+    names = _read(path / RUN_FILE, RunNames)
+    if not (path / BOARD).is_file():
+        raise FileNotFoundError(f"{folder} has no {BOARD} yet; wait for its run, or {_AGAIN}.")
+    board = _read(path / BOARD, Board)
+    if board.run != names.run:
+        raise ValueError(
+            f"{path / BOARD} is that of another run ({board.run}, this is {names.run}); {_AGAIN}."
+        )
+    finished = [one for one in names.cells if (path / "cells" / one.id / RESULT).is_file()]
+    ranked = {line.cell for block in board.blocks for line in block.cells}
+    late = {*board.failed, *board.unfinished}
+    return ReportRun(
+        path=path,
+        names=names,
+        board=board,
+        cells={one.id: _cell(path / "cells" / one.id, one) for one in finished},
+        unranked=tuple(one.id for one in finished if one.id in late and one.id not in ranked),
+    )
+
+
+def _cell(place: Path, names: CellNames) -> ReportCell:
+    rows = place / SCORES
+    asks, trials, note = _judge(place / JUDGE)
+    return ReportCell(
+        names=names,
+        result=_read(place / RESULT, CellResult),
+        rows=tuple(_parsed(line, ReportRow, rows) for line in _text(rows).splitlines()),
+        asks=asks,
+        trials=trials,
+        note=note,
+    )
+
+
+def _judge(place: Path) -> tuple[tuple[str, ...], tuple[Trial, ...], str]:
+    """Return what a judge asks, what its search tried, and why that is not known."""
+    if not place.is_dir():
+        return (), (), ""
+    try:
+        saved = load_saved(place)
+    except (SavedJudgeError, OSError, ValueError) as fault:
+        return (), (), f"The judge in {place.name} cannot be read: {fault}"
+    if not isinstance(saved, SavedJudge):
+        return (), (), ""
+    tried = [one for one in saved.history if isinstance(one.get("number"), int) and "value" in one]
+    try:
+        trials = [Trial.model_validate(one) for one in tried]
+    except ValidationError:
+        trials = []
+    return (
+        tuple(line.removeprefix("- ") for line in protocol_lines(saved)),
+        tuple(sorted(trials, key=lambda one: one.number)),
+        "",
+    )
+
+
+def _read(place: Path, kind: type[_Read]) -> _Read:
+    return _parsed(_text(place), kind, place)
+
+
+def _text(place: Path) -> str:
+    try:
+        return place.read_text(encoding="utf-8")
+    except UnicodeDecodeError:
+        raise ValueError(f"{place}: not as it was written; {_AGAIN}.") from None
+
+
+def _parsed(text: str, kind: type[_Read], place: Path) -> _Read:
+    try:
+        return kind.model_validate(json.loads(text))
+    except ValidationError as fault:
+        first = ".".join(map(str, fault.errors()[0]["loc"])) or "the whole"
+        raise ValueError(f"{place}: not as it was written ({first[:200]}); {_AGAIN}.") from None
+    except (ValueError, RecursionError):
+        raise ValueError(f"{place}: not as it was written; {_AGAIN}.") from None

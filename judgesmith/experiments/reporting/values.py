@@ -1,0 +1,159 @@
+"""What a report reads from the folder of a run, checked where it is read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field, FiniteFloat
+
+from judgesmith.signatures.judgement import ErrorSpan
+
+
+class _Value(BaseModel):
+    model_config = ConfigDict(frozen=True)
+
+
+class Estimated(_Value):
+    """A number with its interval; all None where it is undefined.
+
+    ``n`` counts rows and ``n_groups`` sources.
+    """
+
+    value: FiniteFloat | None
+    low: FiniteFloat | None = None
+    high: FiniteFloat | None = None
+    n: int = 0
+    n_groups: int = 0
+
+
+class BoardLine(_Value):
+    """A cell in a ranking, as ``leaderboard.json`` has it."""
+
+    cell: str
+    judge: str
+    optimizer: str | None
+    model: str | None
+    q: Estimated
+    unscored: FiniteFloat
+    calls_per_item: FiniteFloat | None
+    usd_per_item: FiniteFloat | None
+    difference: Estimated | None
+    p_holm: FiniteFloat | None
+
+
+class BoardBlock(_Value):
+    """A ranking by one level, on one target of one set."""
+
+    data: str
+    target: str
+    seed: int
+    level: str
+    cells: tuple[BoardLine, ...]
+
+
+class Board(_Value):
+    """All rankings of a run."""
+
+    name: str
+    run: str
+    blocks: tuple[BoardBlock, ...]
+    failed: Mapping[str, str]
+    unfinished: Mapping[str, str]
+
+
+class CellNames(_Value):
+    """What was run in a cell. Its id is the name of a folder and leads nowhere else."""
+
+    id: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._+-]*$", max_length=200)]
+    data: str
+    target: str
+    judge: str
+    optimizer: str | None
+    model: str | None
+    seed: int
+
+
+class RunNames(_Value):
+    """What ``run.json`` says."""
+
+    run: str
+    name: str
+    version: str
+    cells: tuple[CellNames, ...]
+
+
+_Levels = Mapping[str, Mapping[str, Estimated]]
+
+
+class ByCriterion(_Value):
+    """Agreement by criterion, of the judge as it was and as it is."""
+
+    uncompiled: Mapping[str, _Levels] | None = None
+    heldout: Mapping[str, _Levels] | None = None
+
+
+class Agreements(_Value):
+    """How a judge agrees with people, by level and statistic, where that is known."""
+
+    uncompiled: _Levels | None = None
+    selection: _Levels | None = None
+    heldout: _Levels | None = None
+    criteria: ByCriterion | None = None
+
+
+class Counts(_Value):
+    """Rows of a cell, by their use."""
+
+    train: int = 0
+    select: int = 0
+    heldout: int
+    unscored: int
+    unrated: int = 0
+
+
+class CellResult(_Value):
+    """What a cell came to."""
+
+    target: str
+    human_scale: str
+    scale: tuple[FiniteFloat, FiniteFloat] | None
+    rows: Counts
+    problems: Mapping[str, int]
+    agreement: Agreements
+    judge: str
+    model: str | None
+    notes: tuple[str, ...]
+
+
+class OnCriterion(_Value):
+    """A score on one criterion, and why."""
+
+    score: FiniteFloat | None = None
+    explanation: str = ""
+
+
+class ReportRow(_Value):
+    """A row held out: what a judge and people said of it."""
+
+    source_id: str = ""
+    system_id: str = ""
+    key: str = ""
+    item: int
+    group: int
+    human: FiniteFloat | None
+    score: FiniteFloat | None
+    problem: str | None = None
+    explanation: str = ""
+    criteria: Mapping[str, OnCriterion] = Field(default_factory=dict)
+    errors: tuple[ErrorSpan, ...] = ()
+
+
+class Trial(_Value):
+    """A configuration that a search tried, as its judge keeps it."""
+
+    stage: str = ""
+    number: int
+    picked: Mapping[str, object] = Field(default_factory=dict)
+    value: FiniteFloat | None
+    n_rows: int | None = None

@@ -1,0 +1,94 @@
+"""What is to be known before the numbers of a run are believed, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from judgesmith.experiments.reporting.reading import ReportCell, ReportRun
+from judgesmith.experiments.reporting.values import BoardBlock
+
+_FEW_SOURCES = 30
+_MUCH_UNSCORED = 0.05
+_OPTIMISM = 0.3
+_LEAST_SURE = 0.05
+_MOST = 60
+
+
+def warnings_of(run: ReportRun) -> list[str]:
+    """Return sentences, the gravest first; at most 60, and how many more there are."""
+    found = list(dict.fromkeys(_sentences(run)))
+    if len(found) > _MOST:
+        found = [*found[:_MOST], f"And {len(found) - _MOST} more like these."]
+    return found
+
+
+def _sentences(run: ReportRun) -> Iterator[str]:
+    for name, reason in run.board.failed.items():
+        if name not in run.cells:
+            yield f"{name} failed: {reason}"
+    for name, reason in run.board.unfinished.items():
+        if name not in run.cells:
+            yield f"{name} is not finished: {reason}"
+    if run.unranked:
+        yield (
+            f"{', '.join(run.unranked)} ended after the rankings were made and stands in none; "
+            "give the command 'judgesmith experiment' of this run again."
+        )
+    for cell in run.cells.values():
+        yield from _of_cell(cell)
+    levels: dict[tuple[str, str, int], BoardBlock] = {}
+    for block in run.board.blocks:
+        levels.setdefault((block.data, block.target, block.seed), block)
+    for block in levels.values():
+        yield from _of_block(block)
+    if any(cell.result.model == "offline" for cell in run.cells.values()):
+        yield (
+            "The offline model is a classical model of text quality, not a language model: its "
+            "numbers say nothing of what a language model would reach."
+        )
+
+
+def _of_cell(cell: ReportCell) -> Iterator[str]:
+    counts = cell.result.rows
+    if counts.heldout and counts.unscored / counts.heldout > _MUCH_UNSCORED:
+        reasons = sorted(cell.result.problems.items(), key=lambda one: -one[1])[:2]
+        why = "; ".join(f"{n} × {reason[:200]}" for reason, n in reasons)
+        yield (
+            f"{cell.title}: {counts.unscored} of {counts.heldout} rows held out have no score "
+            f"({why or 'no reason given'}), and its agreement is that of the others."
+        )
+    if counts.heldout == 0:
+        yield f"{cell.title}: no row is held out, so nothing says how it does on other texts."
+    agreement = cell.result.agreement
+    chosen, held = (
+        one.get("dataset", {}).get("q") if one else None
+        for one in (agreement.selection, agreement.heldout)
+    )
+    searched = cell.names.optimizer not in (None, "none")
+    if searched and chosen and held and chosen.value is not None and held.value is not None:
+        gap = chosen.value - held.value
+        if gap > _OPTIMISM:
+            yield (
+                f"{cell.title}: Q is {gap:.2f} lower on rows held out than on those it was chosen "
+                "by; only the former can be expected of new texts."
+            )
+    if cell.note:
+        yield f"{cell.title}: {cell.note}"
+
+
+def _of_block(block: BoardBlock) -> Iterator[str]:
+    where = f"{block.data}: {block.target}, seed {block.seed}"
+    first, *others = block.cells
+    if 0 < first.q.n_groups < _FEW_SOURCES:
+        yield (
+            f"{where}: {first.q.n_groups} sources are held out; intervals over so few are rough "
+            "and tend to be too narrow."
+        )
+    if first.q.low is not None and first.q.low <= 0:
+        yield f"{where}: even the first may not agree with people at all; its interval holds 0."
+    close = [one for one in others if one.p_holm is not None and one.p_holm >= _LEAST_SURE]
+    if close:
+        yield (
+            f"{where}: {len(close)} of {len(others)} others cannot be told from the first on "
+            "these rows (p of 0.05 or more, adjusted by Holm's method)."
+        )
