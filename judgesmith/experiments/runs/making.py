@@ -6,12 +6,10 @@ All three are held against the same rows, those that the seed of the cell holds 
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
 
 import numpy as np
 
-from judgesmith.experiments.agreeing import agreement_report, plain, unscored
 from judgesmith.experiments.chosen_targets import chosen_targets
 from judgesmith.experiments.compiling import compile_judge
 from judgesmith.experiments.dataset import DataSet
@@ -19,16 +17,11 @@ from judgesmith.experiments.fronts import endpoints_of
 from judgesmith.experiments.judged_rows import rows_of_scores
 from judgesmith.experiments.parts import parts_of
 from judgesmith.experiments.runs.folder import Made, RunFolder
-from judgesmith.experiments.runs.heldout import (
-    Places,
-    beside_agreement,
-    places_held_out,
-    score_rows,
-    table_held_out,
-)
+from judgesmith.experiments.runs.heldout import Places, places_held_out
 from judgesmith.experiments.runs.models import RunModels
 from judgesmith.experiments.runs.panels import combined_scores
-from judgesmith.experiments.runs.perspectives import perspectives_held_out
+from judgesmith.experiments.runs.results import Judged, held_against
+from judgesmith.experiments.runs.taking import per_item, taken
 from judgesmith.experiments.score_files import Scores, recorded_among
 from judgesmith.experiments.score_matching import placed_rows
 from judgesmith.experiments.score_rows import Placed
@@ -43,10 +36,6 @@ from judgesmith.experiments.unlabelled import (
 from judgesmith.programs import judge_items
 from judgesmith.programs.costs import usage_of, usd_of
 from judgesmith.programs.running import judges_sources, was_not_asked
-from judgesmith.signatures import Judgement, Scale
-
-if TYPE_CHECKING:
-    from judgesmith.programs.models import Usage
 
 SEARCHED_NOWHERE = ("random", "none")
 """Optimizers that keep no study."""
@@ -134,27 +123,27 @@ class Maker:
         winner = every.get(found.saved.model, lm)
         # The judgements that the report rests on; the ledger has them all.
         judged = judge_items(judge, items, lm=winner, concurrency=concurrency)
-        usage = _taken(before, usage_of(*self.models.made), time.monotonic() - begun)
+        usage = taken(before, usage_of(*self.models.made), time.monotonic() - begun)
         if not found.complete or any(map(was_not_asked, judged)):
             return None
-        return self._held_against(
+        return held_against(
+            self.spec,
             cell,
             dataset,
             targets.whole,
             parts.heldout_places,
             judged,
-            of={
-                "name": found.saved.fingerprint,
-                "agreement": found.saved.agreement,
-                "rows": {name: found.saved.rows[name] for name in ("train", "select", "unrated")},
-                "scale": found.saved.scale,
-                "ranks": judges_sources(found.saved),
-                "notes": found.notes,
-                "per_item": _per_item(judged, usd_of(judged, winner)),
-                "saved": found.saved,
-                "model": found.saved.model,
-            },
-            usage=usage,
+            Judged(
+                name=found.saved.fingerprint,
+                agreement=found.saved.agreement,
+                rows={name: found.saved.rows[name] for name in ("train", "select", "unrated")},
+                scale=found.saved.scale,
+                ranks=judges_sources(found.saved),
+                notes=found.notes,
+                per_item=per_item(judged, usd_of(judged, winner)),
+                saved=found.saved,
+                usage=usage,
+            ),
         )
 
     def _search_files(self, cell: Cell, run: str) -> SearchFiles:
@@ -196,14 +185,14 @@ class Maker:
             )
             for i in own
         ]
-        return self._held_against(
+        return held_against(
+            self.spec,
             cell,
             dataset,
             targets,
             places,
             judged,
-            of={"name": scores.label, "scale": found.scale},
-            usage=_NOTHING,
+            Judged(name=scores.label, scale=found.scale),
         )
 
     def _rows_of(self, path: str) -> tuple[str, list[Placed]]:
@@ -226,26 +215,24 @@ class Maker:
             how=self.spec.judges[cell.judge].score,
             places=places,
         )
-        per_item = {
+        costs = {
             name: None if None in values else sum(one for one in values if one is not None)
             for name in ("calls", "usd")
             for values in [[one["per_item"][name] for one in known]]
         }
-        return self._held_against(
+        return held_against(
+            self.spec,
             cell,
             dataset,
             targets,
             places,
             judged,
-            of={"name": cell.judge, "scale": scale, "per_item": per_item},
-            usage=_NOTHING,
+            Judged(name=cell.judge, scale=scale, per_item=costs),
         )
 
     def _members(self, cell: Cell) -> list[Cell]:
         by_id = {one.id: one for one in cells_of(self.spec)}
         return [by_id[name] for name in cell.members]
-
-    # -- all are held against people -------------------------------------------------------
 
     def _rows(self, cell: Cell) -> tuple[DataSet, Targets, Places]:
         """Return the set, the target and the rows held out, where nothing is compiled."""
@@ -261,107 +248,6 @@ class Maker:
             originals=(cell.data, cell.target) in self._originals,
         )
         return dataset, targets, places
-
-    def _held_against(
-        self,
-        cell: Cell,
-        dataset: DataSet,
-        targets: Targets,
-        places: Places,
-        judged: Sequence[Judgement],
-        *,
-        of: Mapping[str, Any],
-        usage: Mapping[str, Any],
-    ) -> Made:
-        table = table_held_out(dataset, targets, places, judged)
-        scale: Scale | None = of["scale"]
-        agreement = dict(of.get("agreement", dict.fromkeys(_AGREEMENT)))
-        is_rated = bool(len(places)) and table.is_rated
-        if "agreement" not in of and is_rated:
-            rng = np.random.default_rng([cell.seed, 12])
-            agreement["heldout"] = plain(agreement_report(table, rng=rng))
-        missing = unscored(table)
-        data = self.spec.data[cell.data]
-        marks = {"judge": of["name"], "target": targets.name, "run": self.spec.fingerprint}
-        return Made(
-            result={
-                "cell": cell.to_dict(),
-                "target": targets.name,
-                "human_scale": str(targets.scale),
-                "scale": None if scale is None else [scale.low, scale.high],
-                "rows": {
-                    "train": 0,
-                    "select": 0,
-                    "unrated": targets.n_unrated,
-                    **of.get("rows", {}),
-                    "heldout": len(places),
-                    "unscored": missing.n,
-                },
-                "problems": dict(missing.reasons),
-                "agreement": agreement,
-                "besides": beside_agreement(
-                    dataset,
-                    targets,
-                    places,
-                    table,
-                    scale=scale,
-                    ranks=bool(of.get("ranks")),
-                    seed=cell.seed,
-                )
-                if is_rated
-                else None,
-                "perspectives": perspectives_held_out(
-                    self.spec.perspectives if is_rated else (),
-                    dataset,
-                    targets,
-                    places,
-                    judged,
-                    scale=scale,
-                    aggregate=data.aggregate if "aggregate" in data.said else None,
-                    seed=cell.seed,
-                ),
-                "per_item": of.get("per_item", {"calls": None, "usd": None}),
-                "judge": of["name"],
-                "model": of.get("model"),
-                "notes": list(of.get("notes", ())),
-            },
-            scores=score_rows(dataset, targets, places, judged, marks),
-            saved=of.get("saved"),
-            usage=usage,
-        )
-
-
-_AGREEMENT = ("uncompiled", "selection", "heldout", "gain", "optimism", "objective", "criteria")
-_NOTHING = {"calls": 0, "recorded": 0, "tokens": 0, "usd": 0.0, "seconds": 0.0}
-
-
-def _taken(before: Usage | None, after: Usage | None, seconds: float) -> dict[str, Any]:
-    """Return what went through the models between two moments."""
-    if before is None or after is None:
-        return {**dict.fromkeys(_NOTHING), "seconds": round(seconds, 3)}
-    tokens = after.input_tokens + after.output_tokens
-    costs = (after.cost_usd, before.cost_usd)
-    return {
-        "calls": after.calls - before.calls,
-        "recorded": after.hits - before.hits,
-        "tokens": tokens - before.input_tokens - before.output_tokens,
-        "usd": None if None in costs else float(costs[0] or 0.0) - float(costs[1] or 0.0),
-        "seconds": round(seconds, 3),
-    }
-
-
-def _per_item(judged: Sequence[Judgement], usd: Sequence[float]) -> dict[str, float | None]:
-    """Return what a text takes on average, whether or not its answers were on record."""
-    if not judged:
-        return {"calls": None, "usd": None}
-    cost: float | None = _mean(usd) if usd else None
-    return {"calls": _mean([len(one.calls) for one in judged]), "usd": cost}
-
-
-def _mean(values: Sequence[float]) -> float | None:
-    """Return a mean as JSON holds it: None where a value is unknown."""
-    mean = float(np.mean(values))
-    return None if np.isnan(mean) else mean
 
 
 def _where_versions_count(spec: Spec) -> set[tuple[str, str]]:
