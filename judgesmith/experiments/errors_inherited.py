@@ -74,7 +74,7 @@ def _before(place: Place, made: Perturbed) -> Place | None:
     for edit, (first, last) in zip(made.edits, made.spans, strict=True):
         if first >= end:
             break
-        if last > start or first > start:
+        if last > start:
             return None
         moved += (edit.end - edit.start) - len(edit.text)
     return start + moved, end + moved
