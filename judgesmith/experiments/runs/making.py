@@ -20,8 +20,10 @@ from judgesmith.experiments.runs.folder import Made, RunFolder
 from judgesmith.experiments.runs.heldout import Places, places_held_out
 from judgesmith.experiments.runs.models import RunModels
 from judgesmith.experiments.runs.panels import combined_scores
+from judgesmith.experiments.runs.recorded import answers_behind
 from judgesmith.experiments.runs.results import Judged, held_against
 from judgesmith.experiments.runs.taking import per_item, taken
+from judgesmith.experiments.scales import given_scales
 from judgesmith.experiments.score_files import Scores, recorded_among
 from judgesmith.experiments.score_matching import placed_rows
 from judgesmith.experiments.score_rows import Placed
@@ -159,6 +161,7 @@ class Maker:
         assert judge.recorded is not None  # which is what makes it recorded
         dataset, targets, places = self._rows(cell)
         name, rows = self._rows_of(judge.recorded)
+        own_scale = given_scales(judge.scale).of(targets.name, None)
         scores = recorded_among(
             rows,
             dataset,
@@ -192,7 +195,11 @@ class Maker:
             targets,
             places,
             judged,
-            Judged(name=scores.label, scale=found.scale),
+            Judged(
+                name=scores.label,
+                scale=found.scale or own_scale,
+                per_item={"calls": answers_behind(rows, scores), "usd": None},
+            ),
         )
 
     def _rows_of(self, path: str) -> tuple[str, list[Placed]]:
@@ -214,6 +221,7 @@ class Maker:
             [one["scale"] for one in known],
             how=self.spec.judges[cell.judge].score,
             places=places,
+            at_least=self.spec.judges[cell.judge].at_least,
         )
         costs = {
             name: None if None in values else sum(one for one in values if one is not None)

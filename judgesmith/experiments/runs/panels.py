@@ -18,6 +18,7 @@ def combined_scores(
     *,
     how: Literal["mean", "median"],
     places: Places,
+    at_least: int | None = None,
 ) -> tuple[list[Judgement], Scale | None, Places]:
     """Return what a panel says of the rows that all its members judged.
 
@@ -31,11 +32,13 @@ def combined_scores(
         What the scores of a row come to. Members that all know their scale count as shares of it.
     places : array of int
         Rows that are held out.
+    at_least : int or None
+        Members that must have a score; None is half of them.
 
     Returns
     -------
     judgements : list of Judgement
-        One per row; unscored where fewer than half of the members scored it.
+        One per row; unscored where fewer members scored it.
     scale : Scale or None
         0 to 1 where all members know theirs, else None.
     places : array of int
@@ -69,10 +72,11 @@ def combined_scores(
         )
     columns = [_column(rows, one) for rows, one in zip(members.values(), scales, strict=True)]
     table = np.column_stack(columns) if len(places) else np.empty((0, len(columns)))
+    wanted = len(members) / 2 if at_least is None else at_least
     judged = []
     for row in table:
         given = row[~np.isnan(row)]
-        if 2 * len(given) < len(row):
+        if len(given) < wanted:
             judged.append(Judgement.unscored(f"{len(given)} of {len(row)} members gave a score"))
         else:
             judged.append(

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from judgesmith.experiments.ablating import ABLATIONS
+from judgesmith.experiments.scales import given_scales
 from judgesmith.experiments.specs.faults import meant, unknown_name
 from judgesmith.experiments.specs.inheriting import Blame
 from judgesmith.experiments.specs.parts import JudgeSpec
@@ -131,6 +132,8 @@ def _check_judge(spec: Spec, name: str, judge: JudgeSpec, blame: Blame) -> None:
         blame((*place, "model"), unknown_name("model", judge.model, spec.models))
     if judge.kind == "panel":
         _check_panel(spec, name, judge, blame)
+    if judge.scale is not None:
+        _tell(blame, (*place, "scale"), given_scales, judge.scale)
     if judge.kind != "compiled":
         return
     for role, model in judge.role.items():
@@ -171,6 +174,11 @@ def _check_panel(spec: Spec, name: str, judge: JudgeSpec, blame: Blame) -> None:
     place: Place = ("judges", name, "panel")
     if len(judge.panel) < 2:
         blame(place, f"a panel has two judges or more; got {', '.join(judge.panel)}.")
+    if judge.at_least is not None and judge.at_least > len(judge.panel):
+        blame(
+            ("judges", name, "at_least"),
+            f"a panel of {len(judge.panel)} has no {judge.at_least} members; give fewer.",
+        )
     for number, member in enumerate(judge.panel):
         if member not in spec.judges:
             others = [one for one in spec.judges if one != name]

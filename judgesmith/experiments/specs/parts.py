@@ -100,8 +100,8 @@ class DataSpec(Part):
 Kind = Literal["compiled", "recorded", "panel"]
 
 _OF_KINDS: Mapping[Kind, tuple[str, ...]] = {
-    "recorded": ("recorded", "name", "criterion"),
-    "panel": ("panel", "score"),
+    "recorded": ("recorded", "name", "criterion", "scale"),
+    "panel": ("panel", "score", "at_least"),
 }
 
 
@@ -122,10 +122,14 @@ class JudgeSpec(Part):
         A file with scores; then nothing is compiled.
     name, criterion : str or None
         Which judge and which criterion of that file.
+    scale
+        What its scores are points of, by target where that differs, as ``read_items`` takes it.
     panel : tuple of str
         Other judges; the score is the mean or median of those that they give.
     score : {"mean", "median"}
         What the scores of a panel come to.
+    at_least : int or None
+        Members that must have a score for the panel to have one; None is half of them.
 
     Raises
     ------
@@ -152,8 +156,10 @@ class JudgeSpec(Part):
     recorded: Text | None = None
     name: Text | None = None
     criterion: Name | None = None
+    scale: Text | dict[str, Text] | None = None
     panel: Names = ()
     score: Literal["mean", "median"] = "mean"
+    at_least: Positive | None = None
 
     @property
     def kind(self) -> Kind:

@@ -105,6 +105,35 @@ def test_members_of_unlike_scales_make_no_panel_and_say_why(study, tmp_path):
     assert "nobody knows what the scores of answers.overall.theirs.0 are points of" in reason
 
 
+def test_a_stated_scale_and_least_number_of_members_make_a_panel_of_record_and_judge(
+    study, tmp_path
+):
+    text = """
+name: mixed
+data:
+  answers: {path: rated.jsonl, targets: [overall]}
+judges:
+  plain: {judge: direct}
+  theirs: {recorded: theirs.jsonl, name: them, scale: "0..9,overall=1..5"}
+  half: {panel: [plain, theirs]}
+  whole: {panel: [plain, theirs], at_least: 2}
+optimizers: {none: {}}
+holdout: 0.5
+"""
+    spec = spec_of(text, folder=str(study))
+    folder = RunFolder.opened(tmp_path / "run", spec)
+    assert run_cells(spec, folder).complete
+    cells = {cell.judge: cell for cell in cells_of(spec)}
+    found = {name: folder.result(cell) for name, cell in cells.items()}
+    assert found["theirs"]["scale"] == [1, 5]
+    assert found["half"]["rows"]["unscored"] == 0
+    assert found["whole"]["rows"]["unscored"] == found["theirs"]["rows"]["unscored"] > 0
+    tables = {name: table_of_rows(folder.scores(cell)).predicted for name, cell in cells.items()}
+    low, high = found["plain"]["scale"]
+    shares = [(tables["plain"] - low) / (high - low), (tables["theirs"] - 1) / 4]
+    assert tables["whole"] == pytest.approx(np.mean(shares, axis=0), nan_ok=True)
+
+
 def test_perspectives_are_reported_of_the_rows_held_out_or_why_not(study, tmp_path):
     text = """
 name: both ways

@@ -79,7 +79,8 @@ def test_what_the_commented_template_holds_back_is_spelled_right():
     plain = read_yaml(whole)
     assert set(plain) == set(Spec.model_fields) - {"origin"}
     assert set(plain["data"]["answers"]) == set(DataSpec.model_fields)
-    assert plain["judges"]["gpt-4"] == {"recorded": "scores.jsonl", "name": "gpt-4-0314 rts"}
+    gpt_4 = {"recorded": "scores.jsonl", "name": "gpt-4-0314 rts", "scale": "1..5"}
+    assert plain["judges"]["gpt-4"] == gpt_4
     with pytest.raises(SpecError) as raised:
         spec_of(whole)
     # Taken together they contradict each other, and there is no such rubric; nothing else.

@@ -16,14 +16,20 @@ from judgesmith.programs.models import model
 PAPERS = [name for name in template_names() if name != START]
 SETS = {
     "summeval": ["coherence", "consistency", "fluency", "relevance"],
-    "topical_chat": ["naturalness", "coherence", "engagingness", "overall"],
+    "topical_chat": ["naturalness", "coherence", "engagingness", "groundedness", "overall"],
     "sfres": ["informativeness", "naturalness", "overall"],
     "openmeva_roc": ["overall"],
     "qags_cnndm": ["consistency"],
     "wiki_da": ["simplicity", "fluency", "meaning"],
 }
 RECORDED = {
-    "summeval_likert_llms": ["gpt-4-0314 rts", "gpt-3.5-turbo-0301 rts", "llama-2-70b-chat-hf rts"],
+    "summeval_likert_llms": [
+        "gpt-4-0314 rts",
+        "gpt-3.5-turbo-0301 rts",
+        "llama-2-70b-chat-hf rts",
+        "llama-2-7b-chat-hf rts",
+    ],
+    "topical_chat_chatgpt_20samples": ["gpt-3.5-turbo analyze_rate"],
     "unieval": ["UniEval"],
 }
 PLACES = ["harbour", "mill", "tower", "garden", "bridge", "market", "station", "library"]
