@@ -107,7 +107,7 @@ _LATEX = {
     "<": r"\textless{}",
     ">": r"\textgreater{}",
     "|": r"\textbar{}",
-    '"': r"\textquotedbl{}",
+    '"': "''",
     "[": "{[}",
     "]": "{]}",
     **{one: f"\\{one}" for one in "#$%&_{}"},
