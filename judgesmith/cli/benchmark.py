@@ -12,7 +12,13 @@ from judgesmith.cli.benchmark_models import (
     benchmark_roles,
     check_benchmark_keys,
 )
-from judgesmith.cli.benchmarked import print_benchmark, print_checks, print_planned, tell_spent
+from judgesmith.cli.benchmarked import (
+    print_benchmark,
+    print_checks,
+    print_planned,
+    tell_recorded,
+    tell_spent,
+)
 from judgesmith.cli.data_options import data_options, load_data
 from judgesmith.cli.faults import OptionError, blaming
 from judgesmith.cli.model_options import ModelChoice, model_options
@@ -186,6 +192,7 @@ def command(
         planned = planned_steps(start, models)
     if dry_run:
         print_planned(planned, as_json=as_json)
+        say_notes(start.notes, as_json=as_json)
         return
     check_benchmark_keys(choice, models)
     try:
@@ -194,6 +201,9 @@ def command(
     except (BudgetSpent, UnfinishedError) as spent:
         tell_spent(spent, usage_of(*_each(models)), as_json=as_json)
         return
+    except ValueError:
+        tell_recorded(usage_of(*_each(models)))
+        raise
     with blaming(OUTPUT):
         made.save(place)
     usage = usage_of(*_each(models))

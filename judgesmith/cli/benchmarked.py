@@ -82,5 +82,12 @@ def tell_spent(spent: Exception, usage: Usage | None, *, as_json: bool) -> None:
         say(usage_text(usage))
 
 
+def tell_recorded(usage: Usage | None) -> None:
+    """Say before a refusal how much of what was found wrong was on record, and not asked again."""
+    if usage is not None and usage.hits:
+        note = f"{usage_text(usage)}; another --ledger asks anew."
+        say_notes([note], as_json=True)
+
+
 def _print(table: ReportTable) -> None:
     print_table(table.title, table.rows, header=table.header)

@@ -125,7 +125,7 @@ def _chosen(dataset: DataSet, names: Sequence[str] | None) -> list[str]:
         if not chosen:
             only = "only overall is rated" if dataset.criteria else "nothing is rated"
             raise ValueError(
-                f"{only} in {dataset.name}, so there are no criteria of people to judge by: say "
+                f"{only} in {dataset.name}, so there are no criteria of people to judge by; say "
                 "which columns hold their ratings (--map fluency=COLUMN), or use criteria of a "
                 "rubric (--rubric) instead."
             )

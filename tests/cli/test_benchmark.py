@@ -130,15 +130,42 @@ def test_a_model_that_changes_nothing_is_asked_again_dropped_and_counted(
 ):
     monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
     server.script({"answer": "I would rather not."})
-    done = run(
+    command = [
         *("benchmark", articles, "-o", "bench", *LOCAL, "--sources", "2"),
         *("--role", "injector=openai/m", "--api-base", server.url),
-    )
+    ]
+    done = run(*command)
     assert done.status == 2
     assert "no text could be made worse on any criterion: " in done.err
     assert "or another injector" in done.err
     assert server.counts()["requests"] >= 2 * 3
     assert not (folder / "bench").exists()
+    again = run(*command)
+    assert again.status == 2
+    assert "0 tokens, $0.0000; another --ledger asks anew.\nerror: no text could be" in again.err
+
+
+def test_what_is_given_and_cannot_be_used_is_told_before_anything_is_asked(run, articles, folder):
+    (folder / "more.yaml").write_text("fluency: [spelling]\nrelevance: [focus]\n")
+    path = folder / "two.jsonl"
+    lines = articles.read_text(encoding="utf-8").splitlines()
+    rated = {"human": {"relevance": [2]}, "scale": {"relevance": [1, 3]}}
+    more = {**json.loads(lines[0]), **rated, "system_id": "x"}
+    path.write_text("\n".join([*lines, json.dumps(more)]), encoding="utf-8")
+    done = run(
+        *("benchmark", path, "-o", "bench", *LOCAL, "--sources", "9", "--dry-run"),
+        *("--criteria", "fluency", "--sub-aspects", "more.yaml"),
+    )
+    assert "note: 9 sources are asked for, and there are 4.\n" in done.out
+    assert "note: sides are given of relevance, none of the criteria here; left out.\n" in done.out
+
+
+def test_columns_that_could_hold_ratings_are_named_where_nothing_is_rated(run, folder):
+    (folder / "own.csv").write_text("source,response,fluency\nIt rained.,It rained.,2\n")
+    done = run("benchmark", "own.csv", "-o", "bench", *LOCAL, "--json")
+    error = json.loads(done.err)
+    assert error["error"].endswith("; not read as ratings: 'fluency'.")
+    assert error["hint"].startswith("Say which columns hold ratings")
 
 
 def fill(folder, name, answer):

@@ -20,6 +20,7 @@ from judgesmith.experiments.best_responses import GOOD, best_responses
 from judgesmith.experiments.columns import OVERALL
 from judgesmith.experiments.dataset import DataSet
 from judgesmith.experiments.human_criteria import human_rubric
+from judgesmith.experiments.problems import SHOWN, shown
 from judgesmith.programs.asking import endpoint_of
 from judgesmith.programs.benchmarking.references import FoundReferences, references_for
 from judgesmith.programs.benchmarking.references_written import write_references
@@ -106,6 +107,8 @@ def start_of(
     >>> start.rubric.names, len(start.sources)
     (('faithfulness', 'fluency'), 2)
     """
+    if not dataset.criteria:
+        raise _nothing_rated(dataset)
     names = settings.criteria
     if names is None and dataset.criteria == (OVERALL,):
         names = (OVERALL,)
@@ -128,6 +131,14 @@ def start_of(
         )
     good = f"{n_found_good} source{'s have' if n_found_good > 1 else ' has'} no reference: "
     good += f"responses rated {GOOD:.0%} of the scale or more stand in."
+    notes = [*dataset.notes, *found.notes, *([good] if n_found_good else [])]
+    if len(every) < (settings.n_sources or 0):
+        notes.append(f"{settings.n_sources} sources are asked for, and there are {len(every)}.")
+    unused = {one.criterion: None for one in sub_aspects if one.criterion not in found.rubric.names}
+    if unused:
+        notes.append(
+            f"sides are given of {', '.join(unused)}, none of the criteria here; left out."
+        )
     tasks = {one.task for one in sources if one.task}
     task = found.rubric.task or (next(iter(tasks)) if len(tasks) == 1 else "")
     return Start(
@@ -137,7 +148,19 @@ def start_of(
         sources=sources,
         sub_aspects=tuple(one for one in sub_aspects if one.criterion in found.rubric.names),
         responses=responses,
-        notes=(*dataset.notes, *found.notes, *([good] if n_found_good else [])),
+        notes=tuple(notes),
+    )
+
+
+def _nothing_rated(dataset: DataSet) -> ValueError:
+    """Return the error that there are no ratings, with the columns that could hold some."""
+    columns = list(dataset[0].extra) if len(dataset) else []
+    named = ", ".join(map(shown, columns[:SHOWN])) + (", …" if len(columns) > SHOWN else "")
+    unread = f"; not read as ratings: {named}" if columns else ""
+    return ValueError(
+        f"nothing is rated in {dataset.name}, and a benchmark is made of what people rated"
+        f"{unread}. Say which columns hold ratings, and on what scale: --map fluency=COLUMN "
+        "--scale fluency=1..5."
     )
 
 

@@ -147,7 +147,7 @@ def benchmark_from(
     plan, references = plan_of(start, models, progress=progress)
     build = build_global if settings.perspective == "global" else build_local
     built = build(plan)
-    rows = list(rows_of_benchmark(built.texts, settings.perspective, models.names))
+    rows = list(rows_of_benchmark(built.texts, settings.perspective, models.builders))
     checks = drawn_checks(
         rows, settings.n_spot_checks, rng=np.random.default_rng([settings.seed, 2])
     )

@@ -107,6 +107,16 @@ class BenchmarkModels:
         """Return what the models are called, by role."""
         return {role: str(lm.model) for role, lm in self.by_role.items()}
 
+    @property
+    def builders(self) -> dict[str, str]:
+        """Return what the models that were asked anything are called, by role.
+
+        Of a model that is not ours nobody knows; it counts as asked.
+        """
+        asked = {one.role for one in self.costs if one.questions}
+        unknown = {role for role, lm in self.by_role.items() if usage_of(lm) is None}
+        return {role: name for role, name in self.names.items() if role in asked | unknown}
+
     @contextmanager
     def step(self, step: str, role: str) -> Iterator[dspy.LM]:
         """Return the model of a role, and count what it is asked in the block as ``step``."""

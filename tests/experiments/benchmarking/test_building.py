@@ -54,7 +54,9 @@ def test_rows_are_rated_data_of_one_criterion_each_without_the_reference(sequenc
     assert {str(scale) for scale in data.scales.values()} == {"0..4"}
     assert all(item.references == () and len(item.human) == 1 for item in data)
     assert data.criteria == ("fluency", "relevance")
-    assert data[0].extra["provenance"]["built_by"]["injector"] == "offline"
+    # Nobody wrote or rated anything for it.
+    built_by = data[0].extra["provenance"]["built_by"]
+    assert built_by == {"injector": "offline", "comparator": "offline"}
     assert data[0].extra["task"] == "summarization"
 
 
