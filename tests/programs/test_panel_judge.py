@@ -214,6 +214,13 @@ def test_with_less_than_half_of_the_scores_there_is_none():
     assert found.problem.startswith("no member of the panel gave a score")
 
 
+def test_a_panel_without_a_score_asks_no_supervisor():
+    cut = Judgement.unscored("cut off")
+    panel, engine = supervised(planted(a=judged(4, *CAREFUL), b=cut, c=cut), "No errors.")
+    found = said_of(panel)
+    assert (found.score, found.errors, found.calls, engine.asked) == (None, (), (), [])
+
+
 def test_a_criterion_that_too_few_scored_has_no_score_and_says_why():
     none = CriterionScore(score=None, explanation="cut off")
     members = {
