@@ -89,7 +89,7 @@ def gold_kind(dataset: DataSet) -> GoldKind | None:
     >>> gold_kind(DataSet(name="toy", items=(row,)))
     'errors'
     """
-    if is_perturbed(dataset) and any(edits_of(item) for item in dataset):
+    if is_perturbed(dataset) and any(_stated_edits(item) for item in dataset):
         return "edits"
     return "errors" if any(_stated(item) is not None for item in dataset) else None
 
@@ -101,7 +101,10 @@ def changed_texts(dataset: DataSet) -> tuple[tuple[ChangedKind, ...], tuple[str,
     ------
     ValueError
         As for ``versions_of``.
+    DataError
+        With every list of edits that cannot be read.
     """
+    _refuse_unreadable(dataset)
     perturbed = versions_of(dataset)
     kinds = []
     for kind, row in zip(perturbed.kinds, perturbed.versions, strict=True):
@@ -123,6 +126,26 @@ def changed_texts(dataset: DataSet) -> tuple[tuple[ChangedKind, ...], tuple[str,
                 )
         kinds.append(ChangedKind(kind=kind, texts=tuple(texts), left_out=dict(left_out)))
     return tuple(kinds), perturbed.notes
+
+
+def _stated_edits(item: RatedItem) -> Sequence[Any]:
+    given = item.extra.get("edits")
+    return given if isinstance(given, list) else ()
+
+
+def _refuse_unreadable(dataset: DataSet) -> None:
+    problems = [
+        Problem(
+            where=f"{dataset.name}, row {number}",
+            field="edits",
+            expected="[start, end, text] each, with 0 <= start <= end in the original",
+            came=shown(list(stated)),
+        )
+        for number, item in enumerate(dataset, start=1)
+        if (stated := _stated_edits(item)) and not edits_of(item)
+    ]
+    if problems:
+        raise DataError(problems)
 
 
 def whole_words(text: str, places: Sequence[tuple[int, int]]) -> tuple[tuple[int, int], ...]:

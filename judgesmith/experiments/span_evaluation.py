@@ -251,9 +251,13 @@ def _against_edits(
     by_text = {_id(text): text for text in found.texts}
     laid = [_Laid.of(kind, by_text, settings) for kind in kinds]
     if not any(one.texts for one in laid):
+        reasons = dict.fromkeys(why for kind in kinds for why in kind.left_out) or dict.fromkeys(
+            note.rstrip(".") for note in notes
+        )
+        why = "".join(f": {reason}" for reason in list(reasons)[:1])
         raise ValueError(
-            f"no version in {dataset.name} says where it was changed; give rows with edits, as "
-            "judgesmith perturb writes them."
+            f"no version in {dataset.name} can be held against its original{why}. Give originals "
+            "and versions with edits, as judgesmith perturb writes them."
         )
     damage = [one for one in laid if one.kind.lowers]
     whole = _Laid.together(damage)

@@ -72,3 +72,11 @@ def test_a_marked_error_that_cannot_be_read_is_told_with_its_row(error, said):
 def test_severities_and_places_may_be_missing():
     (found,) = marked_errors(marked([{}, {"severity": "Critical", "start": None, "end": None}]))
     assert [error.severity for error in found] == [None, 5.0]
+
+
+@pytest.mark.parametrize("edits", [[[-5, 9, "x"]], [{"foo": 1}], [[4, 1, "x"]], ["odd"]])
+def test_edits_that_cannot_be_read_are_told_with_their_row(edits):
+    broken = data(ORIGINAL, version("No day.", edits))
+    assert gold_kind(broken) == "edits"
+    with pytest.raises(DataError, match=r"toy, row 2: edits: expected \[start, end, text\] each"):
+        changed_texts(broken)

@@ -177,6 +177,12 @@ def test_texts_without_known_errors_are_refused(gold):
         )
 
 
+def test_versions_without_their_originals_are_refused_for_that_reason(data):
+    alone = DataSet(name="alone", items=tuple(one for one in data if one.extra.get("edits")))
+    with pytest.raises(ValueError, match="original is not in the data. Give originals and"):
+        evaluated(alone, lambda item: ())
+
+
 @pytest.mark.parametrize("name", ["mqm_ted_ende", "mqm_ted_zhen"])
 def test_errors_in_talks_are_read_as_their_raters_weighed_them(data_folder, name):
     items = tuple(islice(stream_items(data_folder / f"{name}.jsonl.gz"), 600))
