@@ -194,7 +194,8 @@ def _members(judges: tuple[str, ...]) -> dict[str, AnySaved]:
         found[name] = judge
     if len(found) < 2:
         raise OptionError(
-            f"a panel has two judges or more; got {', '.join(judges)}. Name another one.",
+            f"a panel has two judges or more, before DATA; got {', '.join(judges)} alone. Name "
+            "another one, and DATA last.",
             option=judges[0],
         )
     return found

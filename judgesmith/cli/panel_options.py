@@ -72,11 +72,17 @@ def check_supervisor(given: str | None, outliers: str | None) -> None:
 
     if outliers is not None and given is None:
         raise OptionError(
-            "it says whose errors are left out of one list, and none is made; name who makes it "
-            f"with --supervisor, a model, {SAME} or {BY_RULE}.",
+            "--outliers says whose errors are left out of one list, and none is made; name who "
+            f"makes it with --supervisor, a model, {SAME} or {BY_RULE}.",
             option="--outliers",
         )
     if given is not None and given not in (SAME, BY_RULE):
+        if "/" not in given and given != "offline":
+            raise OptionError(
+                f"errors are merged by {SAME} (the model of the first judge), {BY_RULE} (none), "
+                f"or a model such as offline or openai/gpt-4o-mini; got {given!r}.",
+                option=SUPERVISOR,
+            )
         with blaming(SUPERVISOR):
             check_provider(given)
             engine_for(given)

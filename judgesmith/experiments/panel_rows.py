@@ -181,10 +181,12 @@ def panel_parts(
     n = 0 if split is None else len(split.tuning)
     n_sources = 0 if split is None else len(np.unique(groups[split.tuning]))
     if split is None or n < FEWEST_ROWS or n_sources < FEWEST_SOURCES:
+        what = "weights need" if settings.score == "learned" else "to tell the best judge takes"
         raise ValueError(
-            f"weights need {FEWEST_ROWS} rated rows of {FEWEST_SOURCES} sources that no judge of "
+            f"{what} {FEWEST_ROWS} rated rows of {FEWEST_SOURCES} sources that no judge of "
             f"the panel was made from, beside those held out; there are {n} of {n_sources}, and "
-            f"{n_known} rows are of sources that one was made from. Give other rated rows."
+            f"{n_known} rows are of sources that one was made from. Give other rated rows, or "
+            "judges compiled from the same ones, as those with one --seed are."
         )
     selection = rated_rows(dataset, targets, places[split.tuning])
     selection.refuse_constant(("score",))

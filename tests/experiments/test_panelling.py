@@ -88,6 +88,12 @@ def test_what_makes_no_panel_is_refused_before_anything_is_asked(data, members, 
         panel_parts(members, data, PanelSettings())
 
 
+def test_of_a_plain_mean_it_is_not_said_that_weights_need_rows(data, members):
+    members.update(direct=saved(Direct(), data.items))
+    with pytest.raises(ValueError, match=r"^to tell the best judge takes 20 rated rows of 5"):
+        panel_parts(members, data, PanelSettings(score="mean"))
+
+
 def test_the_best_judge_is_told_beside_the_panel(data, members):
     found = learn_panel(members, data, PanelSettings(texts=False))
     assert found.best in members
