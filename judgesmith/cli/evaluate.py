@@ -155,6 +155,8 @@ def _of_judge(
     saved = load_saved(folder)
     with blaming("--target" if target != "auto" else data):
         wanted = saved.target if target == "auto" else target
+        if target == "auto":
+            _refuse_unrated(wanted, dataset)
         targets = targets_of(dataset, wanted, aggregate)  # type: ignore[arg-type]
     run_id = f"evaluate {saved.fingerprint} {dataset.digest} {targets.name}"
     saved, (lm, *_) = asked_models(saved, choice, run_id=run_id)
@@ -171,6 +173,19 @@ def _of_judge(
             label=folder,
             concurrency=concurrency,
             progress=tell,
+        )
+
+
+def _refuse_unrated(made_for: str, dataset: DataSet) -> None:
+    """Refuse data in which nobody rated the one criterion that a judge was compiled for."""
+    from judgesmith.experiments.targets import meant_by, target_names
+
+    names = target_names(dataset)
+    if names and "+" not in made_for and meant_by(made_for, names) is None:
+        raise ValueError(
+            f"the judge was compiled for {made_for!r}, which nobody rated in {dataset.name}; "
+            f"there is {', '.join(names)}. Say which ratings its score is to be compared with: "
+            "--target NAME."
         )
 
 

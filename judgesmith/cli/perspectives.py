@@ -129,12 +129,18 @@ def report_perspective(
     from judgesmith.cli.compared_text import print_comparisons
     from judgesmith.cli.perspectives_text import print_perspective
     from judgesmith.experiments.direct_perspective import DirectReport
-    from judgesmith.experiments.targets import meant_by, nobody_rated
+    from judgesmith.experiments.targets import MEAN, meant_by, nobody_rated
 
     wanted = None if target == "auto" else target
     if wanted is not None and dataset.criteria:
         with blaming("--target"):
             if meant_by(wanted, dataset.criteria) is None:
+                if "+" in wanted or meant_by(wanted, [MEAN]):
+                    raise OptionError(
+                        f"a perspective is of single criteria, and {wanted} is of several; leave "
+                        "--target out: the mean of all is told beside them.",
+                        option="--target",
+                    )
                 raise nobody_rated([wanted], dataset, dataset.criteria)
     common: dict[str, Any] = {
         "perspective": asked.perspective,
