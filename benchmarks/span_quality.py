@@ -30,7 +30,8 @@ from judgesmith.experiments.known_criteria import known_criterion, named_criteri
 from judgesmith.experiments.originals import originals_of
 from judgesmith.experiments.perturbed_set import PerturbedSet
 from judgesmith.experiments.perturbing import Changes, perturb_texts
-from judgesmith.experiments.span_evaluation import SpanEvaluation, SpanSettings, evaluate_spans
+from judgesmith.experiments.span_evaluation import SpanSettings, evaluate_spans
+from judgesmith.experiments.span_report import SpanEvaluation
 from judgesmith.metrics import Estimate
 from judgesmith.programs import family_of, judge_items
 from judgesmith.programs.perturbing import Donors

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from judgesmith.experiments import DataSet
     from judgesmith.experiments.errors_found import FoundErrors, TextErrors
     from judgesmith.experiments.errors_summary import ErrorTotals
-    from judgesmith.experiments.span_evaluation import SpanEvaluation
+    from judgesmith.experiments.span_report import SpanEvaluation
 
 _SHOWN = 5
 _NONE = "none"

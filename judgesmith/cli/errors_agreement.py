@@ -10,7 +10,7 @@ from judgesmith.cli.tables import print_table
 
 if TYPE_CHECKING:
     from judgesmith.experiments.errors_counts import ErrorCounts
-    from judgesmith.experiments.span_evaluation import (
+    from judgesmith.experiments.span_report import (
         KindAgreement,
         PlaceAgreement,
         SpanEvaluation,
