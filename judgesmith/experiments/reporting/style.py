@@ -41,7 +41,7 @@ figcaption { color: var(--soft); font-size: .9rem; }
 .asks li { overflow-wrap: anywhere; margin: .2rem 0; }
 form { display: flex; flex-wrap: wrap; gap: .5rem 1.25rem; align-items: end; margin: .75rem 0; }
 form[hidden] { display: none; }
-label { display: grid; font-size: .9rem; max-width: 100%; }
+label { display: grid; grid-template-columns: minmax(0, 1fr); font-size: .9rem; max-width: 100%; }
 select, input { font: inherit; padding: .3rem; max-width: 100%; color: var(--ink);
   background: var(--paper); border: 1px solid var(--soft); border-radius: .3rem; }
 th button { font: inherit; color: var(--link); background: none; border: 0; padding: .2rem 0;
