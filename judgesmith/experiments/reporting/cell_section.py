@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from judgesmith.experiments.page_markup import Markup, element, joined
+from judgesmith.experiments.reporting.beside import beside_table
 from judgesmith.experiments.reporting.figures import agreement_figure, search_figure
 from judgesmith.experiments.reporting.parts import bar, estimate, table
 from judgesmith.experiments.reporting.reading import ReportCell
@@ -39,7 +40,7 @@ def cell_section(cell: ReportCell, number: int, *, figures: bool) -> Markup:
         element(
             "div",
             element("div", *_drawn(cell, number, figures=figures), _confusion(cell)),
-            element("div", _agreement(cell), *_criteria(cell)),
+            element("div", _agreement(cell), *_criteria(cell), beside_table(cell.result.besides)),
             class_="side",
         ),
         *_asks(cell),
@@ -145,8 +146,16 @@ def _asks(cell: ReportCell) -> Iterator[Markup]:
     lines = [f"{one[:_WORDS]}{'…' * (len(one) > _WORDS)}" for one in cell.asks]
     more = f"And {len(lines) - _LINES} more." if len(lines) > _LINES else ""
     shown = [*lines[:_LINES], *filter(None, [more])]
-    listed = element("ul", *(element("li", one) for one in shown), class_="asks")
+    listed = element("ul", *(element("li", _asked(one)) for one in shown), class_="asks")
     yield element("details", element("summary", "What the judge asks, and how it scores"), listed)
+
+
+def _asked(line: str) -> Markup:
+    """Return a line of a judge card, in which a criterion's name stands between asterisks."""
+    name, found, rest = line.removeprefix("**").partition("**:")
+    if found and line.startswith("**"):
+        return joined(element("strong", element("bdi", name)), ":", rest)
+    return joined(line)
 
 
 def _search(cell: ReportCell, number: int, *, figures: bool) -> Iterator[Markup]:

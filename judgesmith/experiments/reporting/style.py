@@ -64,6 +64,7 @@ tbody[hidden] { display: none; }
 @media print {
   form, nav, .skip { display: none; }
   .scroll { overflow: visible; }
+  .side { display: block; }
   table { font-size: 8.5pt; }
   thead { display: table-header-group; }
   tr, figure { break-inside: avoid; }

@@ -102,6 +102,32 @@ class Agreements(_Value):
     criteria: ByCriterion | None = None
 
 
+class ScaleUse(_Value):
+    """How a scale is used: shares of rows, and of pairs of rows."""
+
+    most_used_share: Estimated | None = None
+    floor_share: Estimated | None = None
+    ceiling_share: Estimated | None = None
+    tied_pairs: Estimated | None = None
+
+
+class LengthBias(_Value):
+    """What length has to do with scores, of the judge and of people."""
+
+    correlation: Estimated | None = None
+    human_correlation: Estimated | None = None
+    reliability: FiniteFloat | None = None
+
+
+class Besides(_Value):
+    """What correlations do not tell of a judge."""
+
+    pairs: Mapping[str, Estimated] = Field(default_factory=dict)
+    kappa: Mapping[str, Estimated] = Field(default_factory=dict)
+    scale_use: Mapping[str, ScaleUse] = Field(default_factory=dict)
+    length_bias: LengthBias | None = None
+
+
 class Counts(_Value):
     """Rows of a cell, by their use."""
 
@@ -121,6 +147,7 @@ class CellResult(_Value):
     rows: Counts
     problems: Mapping[str, int]
     agreement: Agreements
+    besides: Besides | None = None
     judge: str
     model: str | None
     notes: tuple[str, ...]

@@ -140,3 +140,12 @@ def test_a_page_without_texts_says_why_and_shows_the_rest(reported, study, tmp_p
     assert "Texts are not shown: " in read.text
     assert "What it answers" not in read.text
     assert len(read.all("tbody")) > 48
+
+
+def test_what_correlations_do_not_tell_stands_beside_them(read):
+    assert "Beside correlations, on rows held out" in read.text
+    assert "pairs put in people's order, dataset" in read.text
+    assert "longer texts score higher: judge" in read.text
+    names = [text for tag, text in read.texts if tag == "bdi"]
+    assert "faithfulness" in names
+    assert "**" not in read.text
