@@ -133,10 +133,13 @@ def command(
     evaluation, unheld = _evaluated(found, dataset, gold, settings, rng, data)
     totals = error_totals(found)
     shown = [text for text in found.texts if everything or text.errors]
+    n_texts = len(shown)
     shown = (worst_first(shown) if worst else shown)[start - 1 :]
     if n_rows is not None or place is None:
         shown = shown[: _SHOWN if n_rows is None else n_rows]
     notes = [*dataset.notes, *_notes(found, dataset, totals, path), *unheld]
+    if start > max(n_texts, 1):
+        notes.append(f"no text is shown: there are {n_texts} to show, and --start is {start}.")
     if evaluation is not None:
         notes += evaluation.notes
     page: dict[str, Any] = {}

@@ -66,6 +66,12 @@ def asked_models(
         return _with_roles(saved, choice, run_id=run_id, roles=roles)
     if isinstance(saved, SavedPanel) and saved.supervisor is not None and roles:
         return _with_supervisor(saved, choice, run_id=run_id, roles=roles)
+    if roles and isinstance(saved, SavedPanel):
+        raise OptionError(
+            "a panel's one role is its supervisor, and this one has none; name models for all "
+            "with --model.",
+            option=ROLE,
+        )
     if roles:
         raise OptionError(
             "roles are of one judge, and this one holds others; name models for all with --model.",

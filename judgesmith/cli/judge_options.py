@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -137,6 +138,10 @@ def picked_of(chosen: Sequence[str]) -> dict[str, str]:
     --------
     >>> picked_of(["answers=1-5", "samples=3"])
     {'answers': '1-5', 'samples': '3'}
+    >>> picked_of(["answers=1-5,samples=3"])
+    Traceback (most recent call last):
+    judgesmith.cli.faults.OptionError: one choice at a time, such as --choose answers=1-5; \
+give --choose again for each further one; got 'answers=1-5,samples=3'.
     """
     picked: dict[str, str] = {}
     for one in chosen:
@@ -145,6 +150,12 @@ def picked_of(chosen: Sequence[str]) -> dict[str, str]:
             raise OptionError(f"expected CHOICE=OPTION; got {one!r}.", option="--choose")
         if name in picked:
             raise OptionError(f"{name} is chosen twice; drop one.", option="--choose")
+        if re.search(r",\s*\w+\s*=", option):
+            raise OptionError(
+                f"one choice at a time, such as --choose {name}={option.partition(',')[0]}; "
+                f"give --choose again for each further one; got {one!r}.",
+                option="--choose",
+            )
         picked[name] = option
     return picked
 

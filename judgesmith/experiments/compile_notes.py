@@ -115,7 +115,8 @@ def unclear_text(gain: PairedEstimate) -> str:
     if gain.low != gain.low:
         return "is undefined"
     few = f", but p is {gain.p_value:.3f} over so few sources ({gain.n_groups})"
-    return f"begins at {gain.low:.3f}{few if gain.low > 0 else ''}"
+    # A low end just below 0 is none of -0.000.
+    return f"begins at {round(gain.low, 3) + 0.0:.3f}{few if gain.low > 0 else ''}"
 
 
 def criteria_notes(

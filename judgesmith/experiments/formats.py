@@ -97,7 +97,10 @@ def open_rows(source: str | Path | pd.DataFrame, *, reader: RowReader | None = N
         return raw
     path = sample_path() if str(source) == SAMPLE else Path(source)
     if path.is_dir():
-        raise IsADirectoryError(f"{path} is a folder; name a file in it.")
+        like = path / "benchmark.jsonl"
+        raise IsADirectoryError(
+            f"{path} is a folder; name a file in it{f', such as {like}' if like.exists() else ''}."
+        )
     if not path.exists():
         if path.is_symlink():
             raise FileNotFoundError(f"{path} is a link to a file that is not there.")

@@ -182,7 +182,8 @@ _SAID = {
     r"but found another document": "a second document begins. Keep one of them",
     r"mapping values are not allowed here": "a second colon. Put a text with a colon in quotes",
     r"expected ',' or '[}\]]', but got '(?P<name>.*)'": (
-        "{name} cannot stand in a text between brackets. Put the text in quotes"
+        "{name!r} cannot stand in a text between brackets. Put the text in quotes, or close the "
+        "bracket before it"
     ),
 }
 """What PyYAML says, and what it means to somebody who writes a rubric."""

@@ -33,6 +33,10 @@ def bench(run, articles):
     return done
 
 
+def test_a_benchmark_that_is_named_by_its_folder_is_told_with_its_file(run, bench):
+    assert "name a file in it, such as bench/benchmark.jsonl." in run("check", "bench").err
+
+
 def contents(folder):
     return {one.name: one.read_bytes() for one in folder.iterdir() if one.name != "costs.json"}
 

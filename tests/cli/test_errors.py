@@ -82,6 +82,7 @@ def test_few_texts_are_shown_and_the_command_says_how_to_see_more(run, planted):
     assert ": score 40" not in run(*PLANTED, "--rows", "0").out
     last = run(*PLANTED, "--rows", "9", "--start", "999")
     assert (last.status, ": score" in last.out) == (0, False)
+    assert "and --start is 999.\n" in last.out
 
 
 def test_the_worst_texts_can_come_first_and_those_without_errors_too(run, write):

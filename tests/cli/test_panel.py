@@ -61,6 +61,9 @@ def test_a_panel_is_learned_from_rows_that_no_judge_has_seen(run, judges, folder
 @pytest.mark.no_cover
 def test_it_is_scored_evaluated_compared_and_shown_like_any_judge(run, judges, folder):
     made(run, judges)
+    role = ["--role", "supervisor=offline"]
+    done = run("score", "panel", "rated.jsonl", "-o", "o.jsonl", *role)
+    assert (done.status, "its supervisor, and this one has none" in done.err) == (2, True)
     assert run("score", "panel", "rated.jsonl", "-o", "scores.jsonl").status == 0
     rows = [json.loads(line) for line in (folder / "scores.jsonl").read_text().splitlines()]
     assert all(set(row["members"]) <= set(judges) and row["voice"] in judges for row in rows)
