@@ -208,8 +208,10 @@ def _compared(
     tables = {line.cell.id: table_of_rows(rows[line.cell.id]) for line in lines}
     places = {name: [row["item"] for row in own] for name, own in rows.items()}
     same = [line for line in lines[1:] if places[line.cell.id] == places[best.cell.id]]
+    # A p-value has a least one, which grows with every comparison and must stay below .05.
+    draws = max(4_000, 80 * len(same))
     found = {
-        line.cell.id: _difference(tables[line.cell.id], tables[best.cell.id], level, seed)
+        line.cell.id: _difference(tables[line.cell.id], tables[best.cell.id], level, seed, draws)
         for line in same
     }
     adjusted = dict(zip(found, holm([one.p_value for one in found.values()]).tolist(), strict=True))
@@ -221,7 +223,9 @@ def _compared(
     ]
 
 
-def _difference(first: JudgedTable, best: JudgedTable, level: Level, seed: int) -> PairedEstimate:
+def _difference(
+    first: JudgedTable, best: JudgedTable, level: Level, seed: int, draws: int
+) -> PairedEstimate:
     return paired_interval(
         first.predicted,
         best.predicted,
@@ -231,6 +235,7 @@ def _difference(first: JudgedTable, best: JudgedTable, level: Level, seed: int) 
         statistic="q",
         level=level,
         rng=np.random.default_rng([seed, 12]),
+        n_resamples=draws,
     )
 
 
