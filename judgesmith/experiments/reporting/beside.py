@@ -49,4 +49,6 @@ def _lines(found: Besides) -> Iterator[tuple[str, Estimated | None]]:
     if (length := found.length_bias) is not None:
         yield "longer texts score higher: judge", length.correlation
         yield "longer texts score higher: people", length.human_correlation
-        yield "reliability of people's ratings", Estimated(value=length.reliability)
+        # Where nobody knows the raters it is taken as 1, which says nothing of them.
+        if length.reliability is not None and length.reliability < 1:
+            yield "reliability of people's ratings", Estimated(value=length.reliability)

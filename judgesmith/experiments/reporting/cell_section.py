@@ -39,8 +39,13 @@ def cell_section(cell: ReportCell, number: int, *, figures: bool) -> Markup:
         *_notes(cell),
         element(
             "div",
-            element("div", *_drawn(cell, number, figures=figures), _confusion(cell)),
-            element("div", _agreement(cell), *_criteria(cell), beside_table(cell.result.besides)),
+            element(
+                "div",
+                *_drawn(cell, number, figures=figures),
+                _confusion(cell),
+                beside_table(cell.result.besides),
+            ),
+            element("div", _agreement(cell), *_criteria(cell)),
             class_="side",
         ),
         *_asks(cell),
