@@ -21,8 +21,9 @@ from judgesmith.drafts import draft_beside, put, write_synced
     default="start",
     show_default=True,
     metavar="NAME",
-    help="What it holds: a small commented experiment on bundled texts (start), or the grid of a "
-    "paper: active-critic, dhp, dual-perspective, exemplars, openlgauge.",
+    help="What it holds: a small commented experiment on bundled texts (start), recorded judges "
+    "beside one's own (replay), or the grid of a paper: dhp, exemplars, "
+    "dual-perspective, openlgauge, active-critic.",
 )
 @click.option("--force", is_flag=True, help="Replace a file that is there.")
 @json_option

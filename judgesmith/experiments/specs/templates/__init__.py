@@ -1,4 +1,4 @@
-"""Specifications that come with the package: one to start from, and the grids of five papers."""
+"""Specifications that come with the package: a start, the grids of five papers, a replay."""
 
 from importlib import resources
 from pathlib import Path
