@@ -93,15 +93,19 @@ def _drawn(cell: ReportCell, number: int, *, figures: bool) -> Iterator[Markup]:
 
 
 def _confusion(cell: ReportCell) -> Markup:
-    counts = confusion(cell.rows)
-    if not counts.sum():
+    """Return counts by level, or by thirds where people's ratings are not all points of a scale."""
+    known = cell.result.besides and cell.result.besides.confusion
+    if known and {len(row) for row in known.counts} == {len(known.levels)}:
+        names = [f"{level:g}" for level in known.levels]
+        counts = [list(row) for row in known.counts]
+        caption = "Rows by the level that people and the judge, rounded, give them"
+    else:
+        names, counts = list(PARTS), confusion(cell.rows).tolist()
+        caption = "Rows by the third that people and the judge place them in"
+    if not sum(map(sum, counts)):
         return Markup("")
-    lines = [
-        [f"people: {part}", *map(str, row)]
-        for part, row in zip(PARTS, counts.tolist(), strict=True)
-    ]
-    caption = "Rows by the third that people and the judge place them in"
-    header = ["", *(f"judge: {part}" for part in PARTS)]
+    lines = [[f"people: {name}", *map(str, row)] for name, row in zip(names, counts, strict=False)]
+    header = ["", *(f"judge: {name}" for name in names)]
     return element("div", table(caption, header, lines), class_="confusion")
 
 

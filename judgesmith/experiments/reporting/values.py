@@ -119,11 +119,19 @@ class LengthBias(_Value):
     reliability: FiniteFloat | None = None
 
 
+class LevelCounts(_Value):
+    """How often each pair of levels was given: people's by row, the judge's by column."""
+
+    levels: tuple[FiniteFloat, ...]
+    counts: tuple[tuple[int, ...], ...]
+
+
 class Besides(_Value):
     """What correlations do not tell of a judge."""
 
     pairs: Mapping[str, Estimated] = Field(default_factory=dict)
     kappa: Mapping[str, Estimated] = Field(default_factory=dict)
+    confusion: LevelCounts | None = None
     scale_use: Mapping[str, ScaleUse] = Field(default_factory=dict)
     length_bias: LengthBias | None = None
 
