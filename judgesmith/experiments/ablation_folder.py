@@ -13,6 +13,7 @@ from typing import Any, Self
 
 from judgesmith.drafts import draft_beside, put, write_synced
 from judgesmith.experiments.ablation_rows import BLOCKS, ROWS, PlannedRow
+from judgesmith.experiments.run_folders import stated_in
 from judgesmith.programs.saved import SavedJudge
 
 RUN_FILE = "ablation.json"
@@ -187,11 +188,8 @@ def check_run(folder: Path, run: str, *, overwrite: bool = False) -> dict[str, A
     """
     if not folder.exists() or _is_blank(folder):
         return {}
-    try:
-        found = json.loads((folder / RUN_FILE).read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError):
-        found = None
-    if not isinstance(found, dict) or found.get("schema") != SCHEMA:
+    found = stated_in(folder / RUN_FILE)
+    if found is None or found.get("schema") != SCHEMA:
         raise FileExistsError(f"{folder} is there and holds no ablation; name another folder.")
     if found.get("run") != run and not overwrite:
         raise FileExistsError(

@@ -130,7 +130,10 @@ def compare_directly(
         )
     asked = preferred_samples(
         judge,
-        (_pair(dataset, better, worse) for better, worse in zip(*_places(pairs), strict=True)),
+        (
+            ResponsePair.of(dataset[better], dataset[worse])
+            for better, worse in zip(*_places(pairs), strict=True)
+        ),
         samples,
         lm=lm,
         concurrency=concurrency,
@@ -207,19 +210,6 @@ def direct_comparison(
 
 def _places(pairs: ErrorPairs) -> tuple[list[int], list[int]]:
     return pairs.better.tolist(), pairs.worse.tolist()
-
-
-def _pair(dataset: DataSet, better: int, worse: int) -> ResponsePair:
-    first, second = dataset[better], dataset[worse]
-    return ResponsePair(
-        source=first.source,
-        context=first.context,
-        first=first.response,
-        second=second.response,
-        source_id=first.source_id,
-        first_id=first.system_id,
-        second_id=second.system_id,
-    )
 
 
 def _votes(several: Sequence[Preference]) -> list[list[float]]:

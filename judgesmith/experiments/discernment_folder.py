@@ -12,11 +12,13 @@ from judgesmith.drafts import draft_beside, put, write_synced
 from judgesmith.experiments.discerned import Discerned
 from judgesmith.experiments.perturbed_rows import rows_of
 from judgesmith.experiments.perturbed_set import PerturbedSet
+from judgesmith.experiments.run_folders import check_folder, stated_in
 from judgesmith.experiments.scoring import json_line, score_row
 from judgesmith.experiments.version_scores import VersionScores
 from judgesmith.programs.plain_data import as_loaded
 
 REPORT, SCORES, VERSIONS = "report.json", "scores.jsonl", "versions.jsonl"
+FILES = (REPORT, SCORES, VERSIONS)
 
 
 def save_discerned(
@@ -61,22 +63,9 @@ def check_discerned(folder: Path, run: str, *, force: bool) -> None:
     FileExistsError
         If it does.
     """
-    if not folder.exists():
-        return
-    try:
-        report = json.loads((folder / REPORT).read_text(encoding="utf-8"))
-        names = {one.name for one in folder.iterdir()}
-    except (OSError, ValueError, RecursionError):
-        report, names = None, {""}
-    if not isinstance(report, dict) or "run" not in report or names - {REPORT, SCORES, VERSIONS}:
-        raise FileExistsError(
-            f"{folder} is there and holds something else than a test; name another folder."
-        )
-    if report["run"] != run and not force:
-        raise FileExistsError(
-            f"{folder} holds a test from another run; name another folder, or replace it with "
-            "--force."
-        )
+    report = stated_in(folder / REPORT)
+    stated = report if report is not None and "run" in report else None
+    check_folder(folder, run, stated=stated, files=FILES, what="a test", force=force)
 
 
 def run_of(*parts: object) -> str:

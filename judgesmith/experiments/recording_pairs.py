@@ -190,7 +190,7 @@ def pairs_of(
         if n_pairs is not None and n_pairs < len(pairs):
             drawn = _rng(own[0], seed).choice(len(pairs), size=n_pairs, replace=False)
             pairs = [pairs[place] for place in sorted(drawn.tolist())]
-        found += [_pair(first, second) for first, second in pairs]
+        found += [ResponsePair.of(first, second) for first, second in pairs]
     if not found:
         raise ValueError("no source has two responses to compare; rows of a source share its id.")
     return found
@@ -232,18 +232,6 @@ def _rng(item: RatedItem, seed: int) -> np.random.Generator:
     named = json.dumps([item.source_id, item.source, item.context]).encode()
     own = int.from_bytes(hashlib.blake2b(named, digest_size=8).digest())
     return np.random.default_rng([seed, own])
-
-
-def _pair(first: RatedItem, second: RatedItem) -> ResponsePair:
-    return ResponsePair(
-        source=first.source,
-        context=first.context,
-        first=first.response,
-        second=second.response,
-        source_id=first.source_id,
-        first_id=first.system_id,
-        second_id=second.system_id,
-    )
 
 
 def _row(pair: ResponsePair, found: OneOrder, *, judge: str) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from judgesmith.programs.readable import Readable, readable_of
 from judgesmith.programs.running import CONCURRENCY, Work, beginning, work_each
 from judgesmith.signatures.judgement import Judgement
 from judgesmith.signatures.pairs import PairsProtocol
+from judgesmith.signatures.rated import RatedItem
 
 if TYPE_CHECKING:
     import dspy
@@ -36,6 +37,19 @@ class ResponsePair:
     source_id: str = ""
     first_id: str = ""
     second_id: str = ""
+
+    @classmethod
+    def of(cls, first: RatedItem, second: RatedItem) -> ResponsePair:
+        """Return the pair of two items' responses to the first one's source."""
+        return cls(
+            source=first.source,
+            context=first.context,
+            first=first.response,
+            second=second.response,
+            source_id=first.source_id,
+            first_id=first.system_id,
+            second_id=second.system_id,
+        )
 
 
 def prefer_each(

@@ -52,7 +52,7 @@ def test_texts_become_chats_and_the_same_command_says_the_same(run, place):
     assert {one.name: one.read_bytes() for one in (place / "student").iterdir()} == before
     another = run(*DISTIL, "--outputs", "1", "--json")
     assert another.fault["where"] == "--output"
-    assert "holds data of another run" in another.fault["error"]
+    assert "data of another run" in another.fault["error"]
     assert run(*DISTIL, "--outputs", "1", "--force").status == 0
 
 

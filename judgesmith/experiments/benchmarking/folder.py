@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from judgesmith.drafts import draft_beside, put, write_synced
-from judgesmith.experiments.scoring import json_line
+from judgesmith.experiments.run_folders import check_folder, stated_in, write_rows
 
 ROWS, REPORT, TEXT, SHEET = "benchmark.jsonl", "report.json", "report.md", "spot_check.csv"
 SUB_ASPECTS, COSTS = "sub_aspects.yaml", "costs.json"
@@ -26,19 +26,8 @@ def check_benchmark(folder: Path, run: str, *, force: bool) -> None:
     FileExistsError
         If it does.
     """
-    if not folder.exists():
-        return
-    report = _report_in(folder)
-    names = {one.name for one in folder.iterdir()} if folder.is_dir() else {""}
-    if report is None or names - set(FILES):
-        raise FileExistsError(
-            f"{folder} is there and holds something else than a benchmark; name another folder."
-        )
-    if report.get("run") != run and not force:
-        raise FileExistsError(
-            f"{folder} holds a benchmark of another run ({report.get('run')}, this is {run}); "
-            "name another folder, or replace it with --force."
-        )
+    what = "a benchmark"
+    check_folder(folder, run, stated=_report_in(folder), files=FILES, what=what, force=force)
 
 
 def save_benchmark(
@@ -78,9 +67,9 @@ def save_benchmark(
         kept = folder / SHEET
         sheet = kept.read_bytes() if kept.is_file() else sheet
     with draft_beside(folder, folder=True) as draft:
-        _write_lines(draft / ROWS, rows)
+        write_rows(draft / ROWS, rows)
         for name, lines in more.items():
-            _write_lines(draft / name, lines)
+            write_rows(draft / name, lines)
         write_synced(draft / REPORT, _json(report))
         write_synced(draft / TEXT, text)
         write_synced(draft / SUB_ASPECTS, sub_aspects)
@@ -132,18 +121,10 @@ def earlier_checks(folder: Path, run: str) -> Any:
 
 
 def _report_in(folder: Path) -> dict[str, Any] | None:
-    try:
-        report = json.loads((folder / REPORT).read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError):
-        return None
-    known = isinstance(report, dict) and "run" in report and "perspective" in report
+    report = stated_in(folder / REPORT)
+    known = report is not None and "run" in report and "perspective" in report
     return report if known else None
 
 
 def _json(value: Mapping[str, Any]) -> str:
     return json.dumps(value, indent=1, allow_nan=False) + "\n"
-
-
-def _write_lines(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:
-    with path.open("w", encoding="utf-8", newline="\n") as file:
-        file.writelines(map(json_line, rows))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +11,7 @@ from judgesmith.drafts import draft_beside, put, write_synced
 from judgesmith.experiments.distilling.card import card_of
 from judgesmith.experiments.distilling.distilling import questions_of
 from judgesmith.experiments.distilling.examples import Example
-from judgesmith.experiments.scoring import json_line
+from judgesmith.experiments.run_folders import check_folder, stated_in, write_rows
 from judgesmith.signatures.rubric import Rubric
 
 TRAIN, VALIDATION, EXAMPLES = "train.jsonl", "validation.jsonl", "examples.jsonl"
@@ -27,20 +27,8 @@ def check_distilled(folder: Path, run: str, *, force: bool) -> None:
     FileExistsError
         If it does.
     """
-    if not folder.exists():
-        return
-    summary = _summary_in(folder)
-    names = {one.name for one in folder.iterdir()} if folder.is_dir() else {""}
-    if summary is None or names - set(FILES):
-        raise FileExistsError(
-            f"{folder} is there and holds something else than distillation data; name another "
-            "folder."
-        )
-    if summary.get("run") != run and not force:
-        raise FileExistsError(
-            f"{folder} holds data of another run ({summary.get('run')}, this is {run}); name "
-            "another folder, or replace it with --force."
-        )
+    what = "distillation data"
+    check_folder(folder, run, stated=_summary_in(folder), files=FILES, what=what, force=force)
 
 
 def save_distilled(
@@ -64,8 +52,8 @@ def save_distilled(
     with draft_beside(folder, folder=True) as draft:
         for name, split in ((TRAIN, "train"), (VALIDATION, "validation")):
             own = (one for one in kept if one.sampled.split == split)
-            _write(draft / name, (one.messages(questions[one.criterion]) for one in own))
-        _write(draft / EXAMPLES, (one.row() for one in examples))
+            write_rows(draft / name, (one.messages(questions[one.criterion]) for one in own))
+        write_rows(draft / EXAMPLES, (one.row() for one in examples))
         write_synced(draft / RUBRIC, rubric.to_yaml())
         write_synced(draft / SUMMARY, json.dumps(summary, indent=1, allow_nan=False) + "\n")
         write_synced(draft / CARD, card_of(summary))
@@ -90,13 +78,5 @@ def read_summary(folder: Path) -> dict[str, Any]:
 
 
 def _summary_in(folder: Path) -> dict[str, Any] | None:
-    try:
-        found = json.loads((folder / SUMMARY).read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError):
-        return None
-    return found if isinstance(found, dict) and found.get("kind") == "distillation" else None
-
-
-def _write(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:
-    with path.open("w", encoding="utf-8", newline="\n") as file:
-        file.writelines(map(json_line, rows))
+    found = stated_in(folder / SUMMARY)
+    return found if found is not None and found.get("kind") == "distillation" else None

@@ -12,6 +12,7 @@ from judgesmith.drafts import draft_beside, put, write_synced
 from judgesmith.experiments.finetuning.chats import Chats
 from judgesmith.experiments.finetuning.recipe import Recipe
 from judgesmith.experiments.finetuning.training import trained
+from judgesmith.experiments.run_folders import stated_in
 
 SUMMARY = "finetune.json"
 
@@ -40,11 +41,8 @@ def made_before(folder: Path, run: str, *, force: bool) -> dict[str, Any] | None
     """
     if not folder.exists():
         return None
-    try:
-        found = json.loads((folder / SUMMARY).read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError):
-        found = None
-    if not isinstance(found, dict) or found.get("kind") != "adapter":
+    found = stated_in(folder / SUMMARY)
+    if found is None or found.get("kind") != "adapter":
         raise FileExistsError(
             f"{folder} is there and holds no adapter of judgesmith finetune; name another folder."
         )

@@ -1,0 +1,81 @@
+"""Folders that a run writes as a whole: what one holds, and when another run may replace it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from judgesmith.experiments.scoring import json_line
+
+
+def stated_in(path: Path) -> dict[str, Any] | None:
+    """Return the JSON object in a file; None where there is none that can be read.
+
+    Examples
+    --------
+    >>> stated_in(Path("no-such-file")) is None
+    True
+    """
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return None
+    return found if isinstance(found, dict) else None
+
+
+def check_folder(
+    folder: Path,
+    run: str,
+    *,
+    stated: Mapping[str, Any] | None,
+    files: Collection[str],
+    what: str,
+    force: bool,
+) -> None:
+    """Refuse a folder that holds anything but ``what``, or another run's without ``force``.
+
+    Parameters
+    ----------
+    folder : Path
+        Where a run is to be written; it need not be there.
+    run : str
+        What tells this run from others.
+    stated : dict or None
+        What the folder says of itself, its ``run`` among it; None where it is no such folder.
+    files : collection of str
+        All names that such a folder may hold.
+    what : str
+        What such a folder holds, with its article.
+
+    Raises
+    ------
+    FileExistsError
+        If it does.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> place = Path(tempfile.mkdtemp())
+    >>> check_folder(place, "b", stated={"run": "b"}, files=(), what="a test", force=False)
+    >>> check_folder(place / "new", "b", stated=None, files=(), what="a test", force=False)
+    """
+    if not folder.exists():
+        return
+    names = {one.name for one in folder.iterdir()} if folder.is_dir() else {""}
+    if stated is None or names - set(files):
+        raise FileExistsError(
+            f"{folder} is there and holds something else than {what}; name another folder."
+        )
+    if stated.get("run") != run and not force:
+        raise FileExistsError(
+            f"{folder} holds {what} of another run ({stated.get('run')}, this is {run}); name "
+            "another folder, or replace it with --force."
+        )
+
+
+def write_rows(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:
+    """Write rows to a file of JSON lines, one after the other."""
+    with path.open("w", encoding="utf-8", newline="\n") as file:
+        file.writelines(map(json_line, rows))
