@@ -25,8 +25,7 @@ _SCALE = Scale(low=1, high=5)
 _CRITERIA = ("Informativeness", "Relevance", "Fluency", "Coherence")
 _SCALES = {name.lower(): _SCALE for name in _CRITERIA}
 _TEXTS = ("ArticleTitle", "ArticleText", "SystemSummary")
-_PARAGRAPHS = re.compile(r"\s*</p>\s*<p>\s*")
-_TAG = re.compile(r"\s*</?p>\s*")
+_TAG = re.compile("</?p>")
 _SUMMARY, _ARTICLE = "### Generated Summary\n\n", "\n\n### Source Article\n\n"
 
 
@@ -34,10 +33,8 @@ def _rows(about: Conversion, files: PublishedFiles) -> Iterator[ConvertedRow]:
     tables = [path for path in files.paths if ".json" not in path.suffixes]
     for item in gathered(_ratings(files, tables)):
         title, article, summary = (item.same[name] for name in _TEXTS)
-        yield (
-            item.record,
-            _row(about, item.same, source=f"{title}\n{article}", summary=summary, human=item.human),
-        )
+        source = _source(title, article)
+        yield item.record, _row(about, item.same, source=source, summary=summary, human=item.human)
     articles = Numbering()
     for path in files.paths:
         if path not in tables:
@@ -50,11 +47,16 @@ def _row(about: Conversion, ids: dict[str, str], *, source: str, summary: str, h
         about.task,
         source_id=ids["ArticleID"],
         system_id=ids.get("System", ""),
-        source=_plain(source),
+        source=source,
         response=summary,
         human=human,
         scales=_SCALES,
     )
+
+
+def _source(title: str, article: str) -> str:
+    """Return an article below its title, whatever tags either begins or ends with."""
+    return f"{_plain(title)}\n{_plain(article)}"
 
 
 def _plain(text: str) -> str:
@@ -62,10 +64,15 @@ def _plain(text: str) -> str:
 
     Examples
     --------
-    >>> _plain("One.</p><p>Two.</p>")
-    'One.\n\nTwo.'
+    >>> _plain("<p>One.</p><p>Two.</p>Three.")
+    'One.\n\nTwo.\n\nThree.'
     """
-    return _TAG.sub("", _PARAGRAPHS.sub("\n\n", text))
+    first, *others = _TAG.split(text)
+    if not others:
+        return text
+    *middle, last = others
+    parts = [first.rstrip(), *(one.strip() for one in middle), last.lstrip()]
+    return "\n\n".join(filter(None, parts))
 
 
 def _ratings(files: PublishedFiles, tables: list[Path]) -> Iterator[Any]:
@@ -90,7 +97,9 @@ def _prompts(
         ids = {"ArticleID": articles[article]}
         human = _annotated(record)
         if record.sound:
-            yield record, _row(about, ids, source=article, summary=summary, human=human)
+            title, found, text = article.partition("\n")
+            source = _source(title, text) if found else _plain(article)
+            yield record, _row(about, ids, source=source, summary=summary, human=human)
 
 
 def _instances(raw: RawRows, document: Any) -> Iterator[tuple[int, dict[str, Any]]]:

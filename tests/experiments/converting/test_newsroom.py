@@ -45,6 +45,24 @@ def test_rows_of_raters_become_one_row_per_summary(converted, published):
     assert [row["system_id"] for row in done.rows] == ["lede3", "abstractive"]
 
 
+@pytest.mark.parametrize(
+    ("article", "text"),
+    [
+        ("<p>It opened.</p>", "It opened."),
+        ("<p> It opened.</p> <p>People came. </p>", "It opened.\n\nPeople came."),
+        ("It opened.</p>People came.", "It opened.\n\nPeople came."),
+        ("It opened.<p></p><p>People came.", "It opened.\n\nPeople came."),
+    ],
+)
+def test_tags_glue_no_text_to_another_or_to_the_title(converted, published, article, text):
+    row = rated("lede3", 5, 4, 3, 2) | {"ArticleText": html.escape(article)}
+    done = converted("newsroom", published("newsroom-human-eval.csv", [row]))
+    assert done.rows[0]["source"] == f"A bridge\n{text}"
+    document = {"instances": [instance("One.", f"A bridge\n{article}")]}
+    done = converted("newsroom", published("newsroom.json", document))
+    assert done.rows[0]["source"] == f"A bridge\n{text}"
+
+
 def instance(summary, article, **said):
     said = {"individual_human_scores": [4, 3, 1], "mean_human": 2.67} | said
     return {
