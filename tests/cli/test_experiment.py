@@ -1,4 +1,5 @@
 import json
+import shutil
 
 import pytest
 
@@ -111,3 +112,26 @@ def test_a_cassette_makes_the_same_run_without_a_model(run, spec, folder, monkey
     assert done.status == 1
     (reason,) = done.json["failed"].values()
     assert "no answer is on record to the request" in reason
+
+
+def test_a_damaged_cell_is_named_with_the_way_out_and_made_again(run, spec, folder):
+    assert run("experiment", spec, "-o", "run").status == 0
+    board = (folder / "run" / "leaderboard.json").read_bytes()
+    cell = folder / "run" / "cells" / "answers.overall.plain.none.offline.0"
+    result, scores = cell / "result.json", cell / "scores.jsonl"
+    whole = scores.read_text()
+    scores.write_text(whole.partition("\n")[2])
+    done = run("experiment", spec, "-o", "run")
+    assert done.status == 2
+    assert "scores.jsonl: it has 19 rows, and the result of its cell 20" in done.err
+    assert "remove the folder" in done.err
+    scores.write_text(whole)
+    result.write_text("torn")
+    done = run("experiment", spec, "-o", "run", "--json")
+    assert done.status == 2
+    assert "result.json: no JSON can be read in it" in done.err
+    assert "remove the folder" in done.err
+    shutil.rmtree(cell)
+    assert run("experiment", spec, "-o", "run").status == 0
+    assert (folder / "run" / "leaderboard.json").read_bytes() == board
+    assert scores.read_text() == whole

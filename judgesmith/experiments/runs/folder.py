@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from judgesmith.drafts import draft_beside, put, write_synced
+from judgesmith.experiments.runs.kept import changed, kept_object, kept_result, kept_scores
 from judgesmith.experiments.scoring import json_line
 from judgesmith.experiments.specs import Cell, Spec, cells_of
 from judgesmith.programs.saved import SavedJudge
@@ -155,14 +156,11 @@ class RunFolder:
         place = self.place_of(cell) / RESULT
         if not place.is_file():
             return None
-        found = _read(place)
-        if not isinstance(found, dict) or found.get("schema") != SCHEMA:
-            raise ValueError(
-                f"{place}: no result of this version; remove {place.parent}: the cell is run again "
-                "from the answers on record."
-            )
         usage = place.with_name(USAGE)
-        return {**found, "usage": _read(usage) if usage.is_file() else None}
+        return {
+            **kept_result(place, schema=SCHEMA),
+            "usage": kept_object(usage) if usage.is_file() else None,
+        }
 
     def scores(self, cell: Cell) -> list[dict[str, Any]]:
         """Return the rows of a finished cell.
@@ -170,19 +168,14 @@ class RunFolder:
         Raises
         ------
         ValueError
-            If the file was changed since.
-        OSError
-            If it is not there.
+            If the file was changed since, is gone, or has other rows than the result states.
         """
-        place = self.place_of(cell) / SCORES
-        try:
-            with place.open(encoding="utf-8") as file:
-                return [json.loads(line) for line in file]
-        except (ValueError, RecursionError):
-            raise ValueError(
-                f"{place}: not as it was written; remove {place.parent}: the cell is run again "
-                "from the answers on record."
-            ) from None
+        own = self.place_of(cell)
+        rows = kept_result(own / RESULT, schema=SCHEMA)["rows"]
+        place = own / SCORES
+        if not place.is_file():
+            raise changed(place, "the file is gone")
+        return kept_scores(place, n_heldout=rows["heldout"], n_unscored=rows["unscored"])
 
     def failure(self, cell: Cell) -> Failure | None:
         """Return why a cell failed when it was last run; None where it did not."""

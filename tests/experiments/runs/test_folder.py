@@ -1,3 +1,5 @@
+import json
+
 import pytest
 
 from judgesmith.experiments.runs import RunFolder, check_run
@@ -35,12 +37,61 @@ def test_what_is_no_run_is_left_alone(spec, tmp_path):
             RunFolder.opened(tmp_path, spec, overwrite=force)
 
 
-def test_a_result_that_was_changed_is_told_and_how_to_mend_it(spec, tmp_path):
+_ROW = {"score": 3, "human": 2.0, "problem": None, "system_id": "a", "item": 0, "group": 0}
+_RESULT = {
+    "schema": 1,
+    "cell": {},
+    "rows": {"heldout": 2, "unscored": 0},
+    "agreement": {},
+    "per_item": {},
+}
+
+
+@pytest.mark.parametrize(
+    ("result", "why"),
+    [
+        ("{", "no JSON can be read in it"),
+        ("[" * 100_000, "no JSON can be read in it"),
+        ("[]", "it holds no JSON object"),
+        ('{"schema": 99}', "it is no result of this version"),
+        ('{"schema": 1}', "it does not say how many rows"),
+        (json.dumps(_RESULT | {"per_item": None}), "'per_item' is missing"),
+    ],
+)
+def test_a_result_that_was_changed_is_told_and_how_to_mend_it(spec, tmp_path, result, why):
     folder = RunFolder.opened(tmp_path / "run", spec)
     cell = cells_of(spec)[0]
-    folder.place_of(cell).mkdir()
-    (folder.place_of(cell) / "result.json").write_text('{"schema": 99}')
-    (folder.place_of(cell) / "scores.jsonl").write_text("{")
+    place = folder.place_of(cell)
+    place.mkdir()
+    (place / "result.json").write_text(result)
     for read in (folder.result, folder.scores):
-        with pytest.raises(ValueError, match="the cell is run again from the answers on record"):
+        with pytest.raises(ValueError, match=f"{why}.*; remove the folder") as fault:
             read(cell)
+        assert str(fault.value).startswith(str(place / "result.json"))
+
+
+@pytest.mark.parametrize(
+    ("rows", "why"),
+    [
+        ([_ROW], "it has 1 rows, and the result of its cell 2"),
+        ([_ROW] * 3, "it has 3 rows, and"),
+        ([_ROW, _ROW | {"score": None}], "1 rows have no score, and 0 by the result"),
+        ([_ROW, _ROW | {"score": "3"}], "line 2 is not as it was written"),
+        ([{"score": 3}, _ROW], "line 1 is not as it was written"),
+        ([_ROW, "torn"], "line 2 is not as it was written"),
+    ],
+)
+def test_scores_that_are_not_those_of_the_result_are_refused(spec, tmp_path, rows, why):
+    folder = RunFolder.opened(tmp_path / "run", spec)
+    cell = cells_of(spec)[0]
+    place = folder.place_of(cell)
+    place.mkdir()
+    (place / "result.json").write_text(json.dumps(_RESULT))
+    with pytest.raises(ValueError, match=r"scores.jsonl: the file is gone; remove the folder"):
+        folder.scores(cell)
+    text = "".join(f"{row if row == 'torn' else json.dumps(row)}\n" for row in rows)
+    (place / "scores.jsonl").write_text(text)
+    with pytest.raises(ValueError, match=rf"scores.jsonl: {why}.*; remove the folder"):
+        folder.scores(cell)
+    (place / "scores.jsonl").write_text(2 * f"{json.dumps(_ROW)}\n")
+    assert folder.scores(cell) == [_ROW, _ROW]
