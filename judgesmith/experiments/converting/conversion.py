@@ -29,6 +29,9 @@ class Conversion:
         Where they are published.
     rows : callable
         Yields rows in the canonical form; what cannot be read becomes a problem of the files.
+    one_panel : bool
+        Whether the raters of a row rated it on every criterion, so that fewer ratings on one of
+        them are worth a note.
     """
 
     name: str
@@ -36,6 +39,7 @@ class Conversion:
     files: str
     home: str
     rows: Callable[[Conversion, PublishedFiles], Iterator[ConvertedRow]]
+    one_panel: bool = True
 
     @property
     def dataset(self) -> str:

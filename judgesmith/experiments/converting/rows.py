@@ -72,6 +72,28 @@ def _plain(points: float) -> float:
     return int(points) if points == int(points) else points
 
 
+def lacks_ratings(row: Mapping[str, Any]) -> bool:
+    """Say whether not all raters of a row rated it on each criterion, as far as it says.
+
+    Rows that say that their ratings are means or medians never do.
+
+    Examples
+    --------
+    >>> lacks_ratings({"human": {"fluency": [1, 2, 3], "overall": [1, 2]}})
+    True
+    >>> lacks_ratings({"human": {"overall": [1, 2]}, "raters": ["Ann", "Ben", "Cy"]})
+    True
+    >>> lacks_ratings({"human": {"overall": [50]}, "raters": ["a", "b"], "human_detail": "mean"})
+    False
+    """
+    if row.get("human_detail", INDIVIDUAL) != INDIVIDUAL:
+        return False
+    counts = {len(points) for points in row["human"].values()}
+    if "raters" in row:
+        counts.add(len(row["raters"]))
+    return len(counts) > 1
+
+
 class Numbering:
     """Numbers for names, from 1, in the order in which they come.
 

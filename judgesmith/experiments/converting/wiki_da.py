@@ -82,4 +82,5 @@ WIKI_DA = Conversion(
     files="simplicity_DA_ratings.csv (texts and ratings) and simplicity_DA.csv (means)",
     home="github.com/feralvam/metaeval-simplification",
     rows=_rows,
+    one_panel=False,
 )

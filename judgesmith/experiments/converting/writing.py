@@ -11,8 +11,14 @@ from judgesmith.drafts import draft_beside, put
 from judgesmith.experiments.converting.catalogue import conversion_named
 from judgesmith.experiments.converting.conversion import Conversion
 from judgesmith.experiments.converting.files import PublishedFiles
+from judgesmith.experiments.converting.rows import lacks_ratings
 from judgesmith.experiments.problems import DataError, nothing_in, shown
 from judgesmith.experiments.scoring import json_line
+
+_LACKING = (
+    "rows with fewer ratings on one criterion than on others, or than raters: whose is missing is "
+    "unknown"
+)
 
 
 @dataclass(kw_only=True)
@@ -119,6 +125,8 @@ def convert(
                             continue
                         seen[item] = record.where
                     made.count(row)
+                    if conversion.one_panel and lacks_ratings(row):
+                        files.changed[_LACKING] += 1
                     file.write(json_line(row))
             except DataError as fault:
                 raise DataError([*_others(files, fault), *fault.problems]) from fault

@@ -69,6 +69,14 @@ def test_the_other_set_has_its_own_ids(converted, published):
     assert done.rows[0]["source_id"] == "persona_chat-00"
 
 
+def test_answers_that_not_every_rater_rated_are_counted(converted, published):
+    dialogues = [dialogue("A"), dialogue("B", Natural=[2]), dialogue("C", raters=("sm", "me"))]
+    done = converted("topical-chat", published("tc_usr_data.json", dialogues))
+    assert done.rows[1]["human"]["naturalness"] == [2]
+    ((kind, n),) = done.made.changed.items()
+    assert (kind.startswith("rows with fewer ratings on one criterion"), n) == (True, 2)
+
+
 def test_faults_name_the_answer(faults, published):
     path = published(
         "tc_usr_data.json",
