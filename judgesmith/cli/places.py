@@ -126,6 +126,12 @@ def lines_place(output: str, *read: str | None, like: str) -> Path:
         If nothing can be written there, or its name says another format.
     """
     place = file_place(output, *read, like=like)
+    if place.name.endswith(".jsonl.gz"):
+        raise OptionError(
+            f"rows are written unpacked; name {output.removesuffix('.gz')}, which gzip -n packs "
+            "into the same bytes each time.",
+            option=OUTPUT,
+        )
     if place.suffix != ".jsonl":
         raise OptionError(
             f"rows are written as JSON Lines; name a file in .jsonl, not {output}.", option=OUTPUT

@@ -32,6 +32,23 @@ def test_what_is_converted_can_be_checked(run, folder, lines):
     assert [path.name for path in folder.iterdir() if path.name.startswith(".")] == []
 
 
+def test_a_file_named_as_that_of_another_set_is_refused(run, folder, lines):
+    done = run("data", "convert", "qags-cnndm", lines, "-o", "rated.jsonl")
+    assert done.status == 2
+    assert "mturk_xsum.jsonl is a file of qags-xsum" in done.err
+    assert not (folder / "rated.jsonl").exists()
+    lines.rename(folder / "mine.jsonl")
+    assert run("data", "convert", "qags-cnndm", "mine.jsonl", "-o", "rated.jsonl").status == 0
+
+
+def test_rows_are_not_packed_and_the_refusal_says_so(run, folder, lines):
+    done = run("data", "convert", "qags-xsum", lines, "-o", "rated.jsonl.gz")
+    assert done.status == 2
+    assert "rows are written unpacked" in done.err
+    assert "name rated.jsonl" in done.err
+    assert not (folder / "rated.jsonl.gz").exists()
+
+
 def test_json_has_every_count(run, lines):
     done = run("data", "convert", "qags-xsum", lines, "-o", "rated.jsonl", "--json")
     assert done.json == {

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import difflib
+from collections.abc import Iterable
+from pathlib import Path
 
 from judgesmith.experiments.converting.conversion import Conversion
 from judgesmith.experiments.converting.dual_eval import NLG_DUALEVAL
@@ -61,3 +63,29 @@ def conversion_named(name: str) -> Conversion:
     like = difflib.get_close_matches(plain, CONVERSIONS, n=1)
     meant = f"did you mean {like[0]}?" if like else "choose one that 'judgesmith data list' names."
     raise ValueError(f"there is no conversion {name}; {meant}")
+
+
+def check_names(conversion: Conversion, paths: Iterable[Path]) -> None:
+    """Refuse files whose names are those of another data set, which may have the same form.
+
+    Raises
+    ------
+    ValueError
+        With the set that is published under the name.
+
+    Examples
+    --------
+    >>> check_names(CONVERSIONS["topical-chat"], [Path("tc_usr_data.json.gz"), Path("my.json")])
+    >>> check_names(CONVERSIONS["persona-chat"], [Path("tc_usr_data.json")])
+    ... # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    ValueError: tc_usr_data.json is a file of topical-chat; convert it as that, ...
+    """
+    for path in paths:
+        name = path.name.removesuffix(".gz")
+        owners = [one.name for one in CONVERSIONS.values() if name in one.file_names]
+        if owners and conversion.name not in owners:
+            raise ValueError(
+                f"{path.name} is a file of {' and '.join(owners)}; convert it as that, or, if it "
+                f"is of {conversion.name}, give it another name."
+            )

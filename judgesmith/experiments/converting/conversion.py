@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from judgesmith.experiments.converting.files import PublishedFiles
 from judgesmith.experiments.converting.records import Record
+
+_FILE = re.compile(r"[\w.-]+\.(?:jsonl|json|csv)\b")
 
 ConvertedRow = tuple[Record, dict[str, Any]]
 """A row, and what in the files it was made of, for messages."""
@@ -45,3 +48,8 @@ class Conversion:
     def dataset(self) -> str:
         """Return the name that rows state."""
         return self.name.replace("-", "_")
+
+    @property
+    def file_names(self) -> frozenset[str]:
+        """Return the names of published files that ``files`` gives."""
+        return frozenset(_FILE.findall(self.files))

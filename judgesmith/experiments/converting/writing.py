@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from judgesmith.drafts import draft_beside, put
-from judgesmith.experiments.converting.catalogue import conversion_named
+from judgesmith.experiments.converting.catalogue import check_names, conversion_named
 from judgesmith.experiments.converting.conversion import Conversion
 from judgesmith.experiments.converting.files import PublishedFiles
 from judgesmith.experiments.converting.rows import lacks_ratings
@@ -92,7 +92,8 @@ def convert(
     FileNotFoundError, IsADirectoryError
         If there is no such file.
     ValueError
-        If there are no files, one is standard input, or there is no data set of that name.
+        If there are no files, one is standard input, one has the name of another set's file, or
+        there is no data set of that name.
 
     Examples
     --------
@@ -111,6 +112,7 @@ def convert(
     if isinstance(conversion, str):
         conversion = conversion_named(conversion)
     files, output = PublishedFiles([Path(one) for one in paths]), Path(output)
+    check_names(conversion, files.paths)
     made = Converted(name=conversion.name)
     seen: dict[tuple[str, str], str] = {}
     with draft_beside(output) as draft:
