@@ -60,7 +60,7 @@ def command(
     writes a specification to start from. Exit status 1: a cell failed, or the budget ended.
     """
     from judgesmith.experiments.runs import RunFolder, RunModels, check_run, run_cells
-    from judgesmith.experiments.runs.leaderboard import leaderboard
+    from judgesmith.experiments.runs.leaderboard import leaderboard, why_unranked
     from judgesmith.experiments.runs.workers import helped_by
     from judgesmith.experiments.specs import cells_of, read_sets, read_spec
     from judgesmith.programs.costs import usage_of
@@ -79,6 +79,8 @@ def command(
     with blaming(OUTPUT):
         check_run(place, declared.fingerprint, overwrite=force)
     sets = read_sets(declared)
+    if unranked := why_unranked(declared):
+        say_notes([unranked], as_json=as_json)
     if dry_run:
         _print_estimate(declared, sets, as_json=as_json)
         return None
@@ -123,6 +125,11 @@ def _record_place(record: str, *read: str | None, force: bool) -> Path:
         place = file_place(record, *read, like="run.jsonl.gz")
     except OptionError as fault:
         raise OptionError(str(fault), option="--record") from None
+    if not place.name.endswith((".jsonl", ".jsonl.gz")):
+        raise OptionError(
+            f"a cassette is JSON Lines; name a file in .jsonl or .jsonl.gz, not {record}.",
+            option="--record",
+        )
     if place.exists() and not force:
         raise OptionError(
             f"{record} is there already; name another file, or replace it with --force.",
@@ -161,8 +168,11 @@ def _print_board(board: Leaderboard) -> None:
     for block in board.blocks:
         if (block.data, block.target, block.seed) not in shown:
             shown.add((block.data, block.target, block.seed))
-            rows = [[shortened(cell, 40) for cell in line] for line in table_cells(block)]
-            print_table(titles(block), rows, header=HEADER)
+            rows = [
+                [str(rank), *(shortened(cell, 40) for cell in line)]
+                for rank, line in enumerate(table_cells(block), 1)
+            ]
+            print_table(titles(block), rows, header=("#", *HEADER), left=4, lead=4)
     if not board.blocks:
         say("no cell has anything to rank.")
     elif len(shown) < len(board.blocks):

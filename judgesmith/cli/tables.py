@@ -14,13 +14,19 @@ _HEADING = "\ue000"
 
 
 def print_table(
-    title: str, rows: Sequence[Sequence[str]], *, header: Sequence[str] = (), left: int = 1
+    title: str,
+    rows: Sequence[Sequence[str]],
+    *,
+    header: Sequence[str] = (),
+    left: int = 1,
+    lead: int = 1,
 ) -> None:
     """Print a table under its title, the first ``left`` columns flush left.
 
     Columns that do not fit the terminal (80 characters where there is none) follow below, each
-    time beside the first column. A row of one cell, in a table of several columns, is a heading:
-    it takes no room from them.
+    time beside the first ``lead`` columns, of which fewer lead where they would take half the
+    room. A row of one cell, in a table of several columns, is a heading: it takes no room from
+    them.
     """
     from rich import box
     from rich.cells import cell_len
@@ -41,7 +47,9 @@ def print_table(
     ]
     widths = [max(map(cell_len, column)) for column in zip(*lines, strict=True)]
     plain = box.Box("    \n    \n -  \n" + 5 * "    \n", ascii=True)
-    for columns in _blocks(widths, room):
+    while lead > 1 and sum(widths[:lead]) + _GAP * lead > room / 2:
+        lead -= 1
+    for columns in _blocks(widths, room, lead):
         table = Table(box=plain, pad_edge=False, show_edge=False, padding=(0, 1, 0, 0))
         table.show_header = bool(header)
         for place in columns:
@@ -58,13 +66,15 @@ def print_table(
         say(text)
 
 
-def _blocks(widths: Sequence[int], room: int) -> Iterator[list[int]]:
-    """Yield the columns that fit side by side; the first one leads every block."""
-    block, used = [0], widths[0]
-    for column in range(1, len(widths)):
+def _blocks(widths: Sequence[int], room: int, lead: int) -> Iterator[list[int]]:
+    """Yield the columns that fit side by side; the first ``lead`` of them lead every block."""
+    leading = list(range(lead))
+    start = sum(widths[:lead]) + _GAP * (lead - 1)
+    block, used = list(leading), start
+    for column in range(lead, len(widths)):
         used += _GAP + widths[column]
-        if used > room and len(block) > 1:
+        if used > room and len(block) > lead:
             yield block
-            block, used = [0], widths[0] + _GAP + widths[column]
+            block, used = list(leading), start + _GAP + widths[column]
         block.append(column)
     yield block

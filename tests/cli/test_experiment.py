@@ -135,3 +135,33 @@ def test_a_damaged_cell_is_named_with_the_way_out_and_made_again(run, spec, fold
     assert run("experiment", spec, "-o", "run").status == 0
     assert (folder / "run" / "leaderboard.json").read_bytes() == board
     assert scores.read_text() == whole
+
+
+def test_lines_of_one_judge_are_told_apart_in_every_part_of_the_table(run, spec, folder):
+    text = SPEC.replace("none: {}", "none: {}, also: {optimizer: none}")
+    (folder / "spec.yaml").write_text(text.replace(", coarse: {variant: coarse}", ""))
+    done = run("experiment", spec, "-o", "run")
+    assert (done.status, max(map(len, done.out.splitlines())) <= 80) == (0, True)
+    parts = [one.split() for one in done.out.splitlines() if one.split()[1:3] == ["plain", "none"]]
+    others = [one.split() for one in done.out.splitlines() if one.split()[1:3] == ["plain", "also"]]
+    assert len(parts) == len(others) > 1
+    assert {(one[0], one[3]) for one in parts} ^ {(one[0], one[3]) for one in others} == {
+        ("1", "offline"),
+        ("2", "offline"),
+    }
+
+
+def test_a_specification_that_holds_nothing_out_is_told_why_nothing_is_ranked(run, spec, folder):
+    (folder / "spec.yaml").write_text(SPEC.replace("holdout: 0.5", "holdout: 0"))
+    why = "no row is held out (holdout: 0), so no cell is ranked"
+    assert why in run("experiment", spec, "-o", "run", "--dry-run").out
+    done = run("experiment", spec, "-o", "run", "--json")
+    assert (done.status, done.json["blocks"]) == (0, [])
+    assert why in done.err
+    assert "Nothing is ranked: no row is held out" in (folder / "run/leaderboard.md").read_text()
+
+
+def test_a_cassette_has_the_name_of_one(run, spec, folder):
+    done = run("experiment", spec, "-o", "run", "--record", "answers.txt")
+    assert (done.status, (folder / "run").exists()) == (2, False)
+    assert "name a file in .jsonl or .jsonl.gz, not answers.txt" in done.err

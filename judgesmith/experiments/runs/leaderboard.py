@@ -32,6 +32,8 @@ class Line:
     q : dict
         Its Q on the rows held out, with interval, ``n`` rows and ``n_groups`` sources, as JSON
         has it.
+    n_systems : int
+        Systems that its scored rows are of; what Q at system level is a correlation over.
     unscored : float
         Share of the rows held out that have no score.
     calls, usd : float or None
@@ -46,6 +48,7 @@ class Line:
 
     cell: Cell
     q: Mapping[str, Any]
+    n_systems: int
     unscored: float
     calls: float | None
     usd: float | None
@@ -66,6 +69,7 @@ class Line:
             "optimizer": self.cell.optimizer,
             "model": self.cell.model,
             "q": dict(self.q),
+            "n_systems": self.n_systems,
             "unscored": self.unscored,
             "calls_per_item": self.calls,
             "usd_per_item": self.usd,
@@ -115,6 +119,8 @@ class Leaderboard:
         Sets and targets outermost, levels innermost; levels at which no Q is defined are left out.
     failed, unfinished : dict of str to str
         Cells without a result, by id, and why.
+    unranked : str
+        Why there is no ranking, where the specification says so; else empty.
     """
 
     name: str
@@ -122,6 +128,7 @@ class Leaderboard:
     blocks: tuple[Block, ...]
     failed: Mapping[str, str]
     unfinished: Mapping[str, str]
+    unranked: str = ""
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything ready for JSON."""
@@ -159,10 +166,11 @@ def leaderboard(spec: Spec, folder: RunFolder) -> Leaderboard:
     for (data, target, seed), members in groups.items():
         found = {cell.id: folder.result(cell) for cell in members}
         rows = {cell.id: folder.scores(cell) for cell in members}
+        tables = {name: table_of_rows(own) for name, own in rows.items()}
         for level in sorted(LEVELS):
-            lines = _ranked(members, found, level)
+            lines = _ranked(members, found, tables, level)
             if any(line.q["value"] is not None for line in lines):
-                lines = _compared(lines, rows, level=level, seed=seed)
+                lines = _compared(lines, rows, tables, level=level, seed=seed)
                 blocks.append(
                     Block(data=data, target=target, seed=seed, level=level, lines=tuple(lines))
                 )
@@ -172,11 +180,22 @@ def leaderboard(spec: Spec, folder: RunFolder) -> Leaderboard:
         blocks=tuple(blocks),
         failed=state.failed,
         unfinished=state.unfinished,
+        unranked=why_unranked(spec),
     )
 
 
+def why_unranked(spec: Spec) -> str:
+    """Return why no cell of a specification can be ranked; nothing where that is not known."""
+    if spec.holdout > 0:
+        return ""
+    return "no row is held out (holdout: 0), so no cell is ranked; say holdout: 0.3, for example."
+
+
 def _ranked(
-    cells: Sequence[Cell], results: Mapping[str, Mapping[str, Any] | None], level: Level
+    cells: Sequence[Cell],
+    results: Mapping[str, Mapping[str, Any] | None],
+    tables: Mapping[str, JudgedTable],
+    level: Level,
 ) -> list[Line]:
     lines = []
     for cell in cells:
@@ -188,6 +207,7 @@ def _ranked(
             Line(
                 cell=cell,
                 q=_UNDEFINED if heldout is None else heldout[level]["q"],
+                n_systems=_n_systems(tables[cell.id]),
                 unscored=missing / n if n else 0.0,
                 calls=result["per_item"]["calls"],
                 usd=result["per_item"]["usd"],
@@ -199,13 +219,13 @@ def _ranked(
 def _compared(
     lines: Sequence[Line],
     rows: Mapping[str, Sequence[Mapping[str, Any]]],
+    tables: Mapping[str, JudgedTable],
     *,
     level: Level,
     seed: int,
 ) -> list[Line]:
     """Return the lines with their differences to the first."""
     best = lines[0]
-    tables = {line.cell.id: table_of_rows(rows[line.cell.id]) for line in lines}
     places = {name: [row["item"] for row in own] for name, own in rows.items()}
     same = [line for line in lines[1:] if places[line.cell.id] == places[best.cell.id]]
     # A p-value has a least one, which grows with every comparison and must stay below .05.
@@ -237,6 +257,13 @@ def _difference(
         rng=np.random.default_rng([seed, 12]),
         n_resamples=draws,
     )
+
+
+def _n_systems(table: JudgedTable) -> int:
+    """Return how many systems have a scored row."""
+    assert table.systems is not None  # rows of a cell name theirs
+    scored = ~np.isnan(table.predicted) & ~np.isnan(table.human)
+    return len(np.unique(table.systems[scored]))
 
 
 _UNDEFINED: Mapping[str, Any] = {

@@ -21,32 +21,45 @@ HEADER = (
     "model",
     "Q",
     "n",
+    "sources",
+    "systems",
     "unscored",
     "calls",
     "$ per 1000",
     "Q minus the first",
+    "n of both",
     "p",
 )
 
 COLUMNS = (
     *("data", "target", "seed", "level", "rank", "cell", "judge", "optimizer", "model"),
-    *("q", "q_low", "q_high", "n", "n_sources", "unscored", "calls_per_item", "usd_per_item"),
-    *("difference", "difference_low", "difference_high", "p", "p_holm"),
+    *("q", "q_low", "q_high", "confidence", "n", "n_sources", "n_systems", "n_undefined"),
+    *("unscored", "calls_per_item", "usd_per_item"),
+    *("difference", "difference_low", "difference_high", "difference_n", "p", "p_holm"),
 )
+
+FEW_SYSTEMS = 10
+"""Correlations over fewer systems tell little: Pearson's of nine unrelated means is beyond .58 on
+either side one time in ten."""
 
 _READING = (
     "Q is the sum of Pearson's, Spearman's and Kendall's correlation with people on the rows held "
-    "out; brackets are 95% intervals over sources, n counts scored rows.",
-    "Differences are to the first, on the rows that both scored; p is adjusted by Holm's method "
-    "for all comparisons of a table. Being the first is in part luck, which favours it.",
+    "out; brackets are 95% intervals over sources; n, sources and systems count scored rows and "
+    "whose they are.",
+    "Differences are to the first, on the rows that both scored (n of both); p is adjusted by "
+    "Holm's method for all comparisons of a table. Being the first is in part luck, which favours "
+    "it.",
     "Calls and dollars are those behind a judgement, whether or not answers were on record; - is "
     "unknown.",
 )
 
 
 def titles(block: Block) -> str:
-    """Return what is ranked, in words."""
-    return f"{block.data}: {block.target}, {block.level} level, seed {block.seed}"
+    """Return what is ranked, in words; that of few systems with a word of warning."""
+    n_systems = max(line.n_systems for line in block.lines)
+    is_few = block.level == "system" and n_systems < FEW_SYSTEMS
+    few = f" (only {n_systems} systems: tells little)" if is_few else ""
+    return f"{block.data}: {block.target}, {block.level} level{few}, seed {block.seed}"
 
 
 def table_cells(block: Block) -> list[list[str]]:
@@ -70,12 +83,13 @@ def csv_text(board: Leaderboard) -> str:
             own = line.cell
             q, gain = line.q, line.difference
             told = None if gain is None else gain.to_dict()
-            difference = ("value", "low", "high", "p_value")
+            difference = ("value", "low", "high", "n", "p_value")
+            own_q = ("value", "low", "high", "confidence", "n", "n_groups")
             values = (
                 *where,
                 *(rank, own.id, own.judge, own.optimizer, own.model),
-                *(q[name] for name in ("value", "low", "high", "n", "n_groups")),
-                *(line.unscored, line.calls, line.usd),
+                *(q[name] for name in own_q),
+                *(line.n_systems, q["n_undefined"], line.unscored, line.calls, line.usd),
                 *(None if told is None else told[name] for name in difference),
                 line.p_holm,
             )
@@ -122,10 +136,13 @@ def _cells(line: Line) -> list[str]:
         own.model or "-",
         agreement_text(line.q),
         str(line.q["n"]),
+        str(line.q["n_groups"]),
+        str(line.n_systems),
         f"{line.unscored:.1%}",
         "-" if line.calls is None else f"{line.calls:.1f}",
         "-" if line.usd is None else f"{1000 * line.usd:.2f}",
         "" if line.difference is None else interval(line.difference, signed=True),
+        "" if line.difference is None else str(line.difference.n),
         "" if line.p_holm is None else f"{line.p_holm:.3f}",
     ]
 
@@ -142,6 +159,9 @@ def _markdown(board: Leaderboard) -> Iterator[str]:
     yield ""
     for sentence in _READING:
         yield f"- {sentence}"
+    if board.unranked:
+        yield ""
+        yield markdown_cell(f"Nothing is ranked: {board.unranked}")
     for block in board.blocks:
         yield ""
         yield f"## {markdown_cell(titles(block))}"

@@ -7,10 +7,12 @@ import pytest
 from judgesmith.experiments.runs.leaderboard import leaderboard
 from judgesmith.experiments.runs.leaderboard_text import (
     COLUMNS,
+    FEW_SYSTEMS,
     csv_text,
     latex,
     latex_cell,
     markdown,
+    titles,
 )
 
 
@@ -47,10 +49,30 @@ def test_all_forms_say_the_same(board, done):
     assert len(rows) == sum(len(block.lines) for block in board.blocks)
     flat = [line for block in found["blocks"] for line in block["cells"]]
     assert [float(row["q"]) for row in rows] == [line["q"]["value"] for line in flat]
+    for row, line in zip(rows, flat, strict=True):
+        q, gain = line["q"], line["difference"]
+        assert [row[one] for one in ("n_systems", "n_undefined", "n_sources", "confidence")] == [
+            str(one)
+            for one in (line["n_systems"], q["n_undefined"], q["n_groups"], q["confidence"])
+        ]
+        assert row["difference_n"] == ("" if gain is None else str(gain["n"]))
     for text in (markdown(board), latex(board)):
         for line in board.blocks[0].lines:
             assert f"{line.value:.3f}" in text
     assert (done.path / "leaderboard.md").read_text() == markdown(board)
+
+
+def test_a_ranking_over_few_systems_says_so(board):
+    from dataclasses import replace
+
+    dataset, _, system = board.blocks
+    n_systems = system.lines[0].n_systems
+    assert 1 < n_systems < FEW_SYSTEMS
+    few = f"system level (only {n_systems} systems: tells little), seed 0"
+    assert titles(system) == f"answers: overall, {few}"
+    assert titles(dataset) == "answers: overall, dataset level, seed 0"
+    many = replace(system, lines=(replace(system.lines[0], n_systems=FEW_SYSTEMS),))
+    assert titles(many) == "answers: overall, system level, seed 0"
 
 
 def test_what_is_missing_is_told(board):
