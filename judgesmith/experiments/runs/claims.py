@@ -49,6 +49,36 @@ def claimed(place: Path) -> Iterator[bool]:
         os.close(descriptor)
 
 
+def is_anyone_at_work(claims: Path) -> bool:
+    """Say whether somebody has a claim in a folder; what the dead left there is none.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> with claimed(folder / "one"):
+    ...     is_anyone_at_work(folder)
+    True
+    >>> is_anyone_at_work(folder)
+    False
+    """
+    return claims.is_dir() and any(map(_is_held, claims.iterdir()))
+
+
+def _is_held(place: Path) -> bool:
+    try:
+        descriptor = os.open(place, os.O_RDWR | os.O_CLOEXEC)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    finally:
+        os.close(descriptor)
+    return False
+
+
 def _taken(place: Path) -> int | None:
     """Return the descriptor that holds the lock; None where somebody else has it."""
     while True:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from judgesmith.drafts import draft_beside, put, write_synced
+from judgesmith.experiments.runs.claims import is_anyone_at_work
 from judgesmith.experiments.runs.kept import changed, kept_object, kept_result, kept_scores
 from judgesmith.experiments.scoring import json_line
 from judgesmith.experiments.specs import Cell, Spec, cells_of
@@ -81,10 +82,13 @@ class RunFolder:
     ----------
     path : Path
         The folder.
+    run : str or None
+        Fingerprint of the specification that it was opened for; None asks no questions.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, run: str | None = None) -> None:
         self.path = path
+        self.run = run
 
     @classmethod
     def opened(
@@ -106,7 +110,8 @@ class RunFolder:
         Raises
         ------
         FileExistsError
-            If the folder holds something else, or another run that may not be overwritten.
+            If the folder holds something else, or another run that may not be overwritten or that
+            somebody is at work on.
         """
         place = Path(path).resolve()
         run = spec.fingerprint
@@ -121,7 +126,7 @@ class RunFolder:
             "version": version("judgesmith"),
             "cells": [cell.to_dict() for cell in cells_of(spec)],
         }
-        folder = cls(place)
+        folder = cls(place, run=run)
         folder.write(RUN_FILE, json_text(content))
         folder.write(SPEC_FILE, text)
         (place / "cells").mkdir(exist_ok=True)
@@ -189,6 +194,7 @@ class RunFolder:
 
     def keep(self, cell: Cell, made: Made) -> None:
         """Put what a cell came to in its place, all of it at once."""
+        self.check_own()
         place = self.place_of(cell)
         with draft_beside(place, folder=True) as draft:
             if made.saved is not None:
@@ -200,11 +206,23 @@ class RunFolder:
 
     def fail(self, cell: Cell, reason: str, *, kind: str) -> None:
         """Keep why a cell came to nothing."""
+        self.check_own()
         place = self.place_of(cell)
         with draft_beside(place, folder=True) as draft:
             content = {"schema": SCHEMA, "cell": cell.to_dict(), "kind": kind, "reason": reason}
             write_synced(draft / FAILED, json_text(content))
             put(draft, place)
+
+    def check_own(self) -> None:
+        """Refuse to go on where the folder was given to another run meanwhile.
+
+        Raises
+        ------
+        FileExistsError
+            If it was.
+        """
+        if self.run is not None:
+            check_run(self.path, self.run)
 
     def log(self, event: Mapping[str, Any]) -> None:
         """Add what happened, and when, to ``log.jsonl``: a line that no other worker's tears."""
@@ -234,7 +252,8 @@ def check_run(folder: Path, run: str, *, overwrite: bool = False) -> dict[str, A
     Raises
     ------
     FileExistsError
-        If the folder holds something else, or another run that may not be overwritten.
+        If the folder holds something else, or another run that may not be overwritten or that
+        somebody is at work on.
     """
     if not folder.exists() or _is_blank(folder):
         return {}
@@ -248,6 +267,11 @@ def check_run(folder: Path, run: str, *, overwrite: bool = False) -> dict[str, A
         raise FileExistsError(
             f"{folder} holds the run of another specification ({found.get('run')}, this is {run}); "
             "name another folder, or replace it with --force."
+        )
+    if found.get("run") != run and is_anyone_at_work(folder / "claims"):
+        raise FileExistsError(
+            f"{folder} holds the run of another specification ({found.get('run')}, this is {run}), "
+            "and a process is at work on it; wait for its end, or name another folder."
         )
     return found
 

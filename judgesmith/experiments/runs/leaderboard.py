@@ -141,7 +141,8 @@ class Leaderboard:
         }
 
     def write(self, folder: RunFolder) -> None:
-        """Write it in all its forms."""
+        """Write it in all its forms, unless the folder was given to another run meanwhile."""
+        folder.check_own()
         from judgesmith.experiments.runs.leaderboard_text import csv_text, latex, markdown
 
         texts = (markdown(self), csv_text(self), json_text(self.to_dict()), latex(self))

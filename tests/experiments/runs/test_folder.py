@@ -3,8 +3,12 @@ import json
 import pytest
 
 from judgesmith.experiments.runs import RunFolder, check_run
+from judgesmith.experiments.runs.claims import claimed
+from judgesmith.experiments.runs.folder import Made
+from judgesmith.experiments.runs.leaderboard import leaderboard
 from judgesmith.experiments.specs import cells_of, spec_of
 
+_FOLDERS = ("cells", "claims")
 OTHER = "name: other\ndata: {answers: {path: sample}}\njudges: {plain: {judge: direct}}\nseeds: [7]"
 
 
@@ -28,6 +32,27 @@ def test_another_run_is_refused_unless_it_may_go(spec, tmp_path):
     RunFolder.opened(tmp_path / "run", other, overwrite=True)
     assert folder.failure(cell) is None
     assert folder.ledger.read_text() == "answers"
+
+
+def test_a_run_that_somebody_is_at_work_on_is_not_replaced(spec, tmp_path):
+    folder = RunFolder.opened(tmp_path / "run", spec)
+    cell = cells_of(spec)[0]
+    with (
+        claimed(folder.claim_of(cell)),
+        pytest.raises(FileExistsError, match="a process is at work on it; wait for its end"),
+    ):
+        RunFolder.opened(tmp_path / "run", spec_of(OTHER), overwrite=True)
+    folder.fail(cell, "no luck", kind="ValueError")
+    other = RunFolder.opened(tmp_path / "run", spec_of(OTHER), overwrite=True)
+    for late in (
+        lambda: folder.fail(cell, "late", kind="ValueError"),
+        lambda: folder.keep(cell, Made(result={}, scores=(), saved=None, usage={})),
+        lambda: leaderboard(spec, folder).write(folder),
+    ):
+        with pytest.raises(FileExistsError, match="holds the run of another specification"):
+            late()
+    assert {one.name for one in other.path.iterdir()} == {"run.json", "spec.yaml", *_FOLDERS}
+    assert not list((other.path / "cells").iterdir())
 
 
 def test_what_is_no_run_is_left_alone(spec, tmp_path):
