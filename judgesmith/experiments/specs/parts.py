@@ -183,6 +183,8 @@ class JudgeSpec(Part):
                 f"{what} said by {', '.join(own)}, and nothing is compiled; leave "
                 f"{', '.join(foreign)} out."
             )
+        if foreign == ["panel"]:
+            raise ValueError("a panel has two judges or more; got none.")
         belongs = "recorded" if foreign[0] in _OF_KINDS["recorded"] else "panel"
         raise ValueError(f"{foreign[0]} belongs to {belongs}; give {belongs}, or leave it out.")
 

@@ -60,11 +60,24 @@ def file_at(path: str, folder: str | Path = ".") -> Path:
     ------
     ValueError
         If there is no such file; the message names the nearest beside it.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> file_at(".", tempfile.mkdtemp())
+    Traceback (most recent call last):
+    ValueError: . is a folder; name a file in it.
     """
     place = place_of(path, folder)
     if place.is_file():
         return place
-    beside = sorted(one.name for one in place.parent.iterdir()) if place.parent.is_dir() else ()
+    if place.is_dir():
+        raise ValueError(f"{path} is a folder; name a file in it.")
+    beside = (
+        sorted(one.name for one in place.parent.iterdir() if one.is_file())
+        if place.parent.is_dir()
+        else ()
+    )
     if beside:
         raise ValueError(unknown_name("file", place.name, beside))
     raise ValueError(f"there is no file {path}; make it, or name another.")

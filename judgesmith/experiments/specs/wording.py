@@ -37,7 +37,9 @@ def faults_of(fault: ValidationError, fields: Sequence[str]) -> Iterator[tuple[P
     """
     for one in _once(fault):
         place = _place(one)
-        if one["type"] == "extra_forbidden":
+        if one["type"] == "extra_forbidden" and place[-1] in _KEYS:
+            yield place, "keys come from the environment (OPENAI_API_KEY, say); leave it out."
+        elif one["type"] == "extra_forbidden":
             yield place, unknown_name("field", place[-1], fields)
         elif one["type"] == "missing":
             yield place[:-1], f"{place[-1]} is missing; give it."
@@ -62,6 +64,8 @@ def _said(one: Mapping[str, Any]) -> str:
     return said if said.endswith((".", "?")) else f"{said}."
 
 
+_KEYS = ("api_key", "apikey", "key", "token", "secret")
+
 _BOUNDS = {
     "greater_than": "above",
     "greater_than_equal": "of at least",
@@ -77,7 +81,9 @@ def _once(fault: ValidationError) -> list[Mapping[str, Any]]:
     told: list[Mapping[str, Any]] = []
     for number, (one, place) in enumerate(zip(found, places, strict=True)):
         is_deeper = [other for other in places if other[: len(place)] == place != other]
-        if place not in places[:number] and not (one["type"] == "string_type" and is_deeper):
+        # Entries that are wrong are told of, and are why a list of them is too short.
+        follows = one["type"] in ("string_type", "too_short") and is_deeper
+        if place not in places[:number] and not follows:
             told.append(one)
     return told
 
