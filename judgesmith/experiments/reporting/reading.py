@@ -131,12 +131,19 @@ def read_run(folder: str | Path) -> ReportRun:
 
 
 def _cell(place: Path, names: CellNames) -> ReportCell:
-    rows = place / SCORES
+    scores = place / SCORES
+    result = _read(place / RESULT, CellResult)
+    rows = tuple(_parsed(line, ReportRow, scores) for line in _text(scores).splitlines())
+    if len(rows) != result.rows.heldout:
+        raise ValueError(
+            f"{scores}: it has {len(rows)} rows, and the result of its cell {result.rows.heldout}; "
+            f"{_AGAIN}."
+        )
     asks, trials, note = _judge(place / JUDGE)
     return ReportCell(
         names=names,
-        result=_read(place / RESULT, CellResult),
-        rows=tuple(_parsed(line, ReportRow, rows) for line in _text(rows).splitlines()),
+        result=result,
+        rows=rows,
         asks=asks,
         trials=trials,
         note=note,

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
+_LARGEST = sys.float_info.max
 _NUMBERS = ("score", "human")
 _WHOLE = ("item", "group")
 _NAMED = ("problem", "system_id")
@@ -113,5 +115,12 @@ def _row(line: str) -> dict[str, Any]:
     if not isinstance(row, dict) or not all(name in row for name in (*_NUMBERS, *_NAMED)):
         return {}
     is_whole = all(type(row.get(name)) is int for name in _WHOLE)
-    numbers = (row[name] is None or type(row[name]) in (int, float) for name in _NUMBERS)
+    numbers = (row[name] is None or _is_number(row[name]) for name in _NUMBERS)
     return row if is_whole and all(numbers) else {}
+
+
+def _is_number(value: object) -> bool:
+    """Say whether a value is a number that is finite, also as a float."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return False
+    return abs(value) <= _LARGEST

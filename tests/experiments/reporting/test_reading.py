@@ -50,6 +50,15 @@ def test_a_file_that_was_changed_is_named(copied, name, text):
     assert name.rpartition("/")[2] in str(caught.value)
 
 
+def test_rows_that_are_fewer_than_the_result_states_are_refused(copied):
+    place = copied / "cells" / PLAIN / "scores.jsonl"
+    place.write_text(place.read_text().partition("\n")[2])
+    with pytest.raises(
+        ValueError, match=r"scores.jsonl: it has \d+ rows, and .*; give the command"
+    ):
+        read_run(copied)
+
+
 def test_an_id_leads_nowhere_but_to_its_own_folder(copied):
     def change(content):
         content["cells"][0]["id"] = "../../elsewhere"

@@ -102,6 +102,8 @@ def test_a_result_that_was_changed_is_told_and_how_to_mend_it(spec, tmp_path, re
         ([_ROW] * 3, "it has 3 rows, and"),
         ([_ROW, _ROW | {"score": None}], "1 rows have no score, and 0 by the result"),
         ([_ROW, _ROW | {"score": "3"}], "line 2 is not as it was written"),
+        ([_ROW, _ROW | {"score": float("nan")}], "line 2 is not as it was written"),
+        ([_ROW, _ROW | {"human": 10**400}], "line 2 is not as it was written"),
         ([{"score": 3}, _ROW], "line 1 is not as it was written"),
         ([_ROW, "torn"], "line 2 is not as it was written"),
     ],
