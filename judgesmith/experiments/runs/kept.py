@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from judgesmith.experiments.agreeing import LEVELS
+
 _LARGEST = sys.float_info.max
 _NUMBERS = ("score", "human")
+_OF_Q = ("value", "low", "high", "confidence", "n", "n_groups", "n_undefined")
 _WHOLE = ("item", "group")
 _NAMED = ("problem", "system_id")
 
@@ -53,6 +57,8 @@ def kept_result(place: Path, *, schema: int) -> dict[str, Any]:
     for name in ("agreement", "per_item", "cell"):
         if not isinstance(found.get(name), dict):
             raise changed(place, f"{name!r} is missing from it")
+    if not {"calls", "usd"} <= set(found["per_item"]) or not _is_agreement(found["agreement"]):
+        raise changed(place, "its agreement or what a judgement takes is not whole")
     return found
 
 
@@ -104,6 +110,16 @@ same command makes the cell again from the answers on record.
         f"{place}: {what}; remove the folder {place.parent}, and the same command makes the cell "
         "again from the answers on record."
     )
+
+
+def _is_agreement(agreement: Mapping[str, Any]) -> bool:
+    """Say whether there is Q at every level, or nothing was held out that is rated."""
+    heldout = agreement.get("heldout", {})
+    if heldout is None:
+        return True
+    levels = [heldout.get(level) for level in LEVELS] if isinstance(heldout, dict) else [None]
+    found = [one.get("q") if isinstance(one, dict) else None for one in levels]
+    return all(isinstance(q, dict) and set(_OF_Q) <= set(q) for q in found)
 
 
 def _row(line: str) -> dict[str, Any]:

@@ -67,8 +67,8 @@ _RESULT = {
     "schema": 1,
     "cell": {},
     "rows": {"heldout": 2, "unscored": 0},
-    "agreement": {},
-    "per_item": {},
+    "agreement": {"heldout": None},
+    "per_item": {"calls": None, "usd": None},
 }
 
 
@@ -81,6 +81,9 @@ _RESULT = {
         ('{"schema": 99}', "it is no result of this version"),
         ('{"schema": 1}', "it does not say how many rows"),
         (json.dumps(_RESULT | {"per_item": None}), "'per_item' is missing"),
+        (json.dumps(_RESULT | {"per_item": {}}), "is not whole"),
+        (json.dumps(_RESULT | {"agreement": {}}), "is not whole"),
+        (json.dumps(_RESULT | {"agreement": {"heldout": {"dataset": {"q": 1}}}}), "is not whole"),
     ],
 )
 def test_a_result_that_was_changed_is_told_and_how_to_mend_it(spec, tmp_path, result, why):

@@ -1,6 +1,7 @@
 """The fingerprint of a specification, where its files are, and what entries take from others."""
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -111,3 +112,11 @@ def test_one_recorded_judge_needs_no_name(study):
     )
     assert set(read_sets(spec)) == {"answers"}
     assert list(spec.files) == ["rows.jsonl", "scores.jsonl"]
+
+
+@pytest.mark.data
+def test_the_example_of_the_page_names_what_there_is(data_folder, monkeypatch):
+    monkeypatch.setenv("JUDGESMITH_DATA", str(data_folder))
+    page = Path(__file__).parents[3] / "docs" / "experiments.md"
+    text = page.read_text(encoding="utf-8").partition("```yaml\n")[2].partition("```")[0]
+    assert set(read_sets(spec_of(text))) == {"topical"}
