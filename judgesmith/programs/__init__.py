@@ -2,8 +2,10 @@
 
 from judgesmith.programs.active_critic import ActiveCritic
 from judgesmith.programs.adapter import FencedAdapter
+from judgesmith.programs.annotator import AnnotatorJudge
 from judgesmith.programs.calibrated import Calibrated
 from judgesmith.programs.direct import Direct
+from judgesmith.programs.distilled import DistilledJudge
 from judgesmith.programs.exemplar import ExemplarJudge
 from judgesmith.programs.families import family_of, known_families, register_family
 from judgesmith.programs.family import Family
@@ -23,8 +25,10 @@ from judgesmith.programs.templates import Template
 
 __all__ = [
     "ActiveCritic",
+    "AnnotatorJudge",
     "Calibrated",
     "Direct",
+    "DistilledJudge",
     "ExemplarJudge",
     "Family",
     "FencedAdapter",
