@@ -60,7 +60,7 @@ def test_another_runs_test_is_replaced_by_force_alone(tmp_path):
     saved(folder, texts(5, TYPOS))
     check_discerned(folder, "r", force=False)
     check_discerned(folder, "other", force=True)
-    with pytest.raises(FileExistsError, match="from another run"):
+    with pytest.raises(FileExistsError, match="of another run"):
         check_discerned(folder, "other", force=False)
 
 
