@@ -44,6 +44,25 @@ class Problem:
         return asdict(self)
 
 
+def listed(problems: Sequence[object], named: tuple[str, str], what: str, shown: int) -> str:
+    """Return faults on a line each below their number, those beyond ``shown`` only counted.
+
+    Examples
+    --------
+    >>> print(listed(["a: 1", "b: 2", "c: 3"], ("fault", "faults"), "file", 2))
+    3 faults in the file:
+      a: 1
+      b: 2
+      … and 1 more
+    """
+    n = len(problems)
+    lines = [f"{n} {named[n != 1]} in the {what}:"]
+    lines += [f"  {one}" for one in problems[:shown]]
+    if n > shown:
+        lines.append(f"  … and {n - shown} more")
+    return "\n".join(lines)
+
+
 class DataError(ValueError):
     """Data that cannot be used, with every reason why.
 
@@ -66,12 +85,7 @@ class DataError(ValueError):
 
     def __init__(self, problems: Sequence[Problem]) -> None:
         self.problems = tuple(problems)
-        n = len(self.problems)
-        lines = [f"{n} {'problem' if n == 1 else 'problems'} in the data:"]
-        lines += [f"  {problem}" for problem in self.problems[:SHOWN]]
-        if n > SHOWN:
-            lines.append(f"  … and {n - SHOWN} more")
-        super().__init__("\n".join(lines))
+        super().__init__(listed(self.problems, ("problem", "problems"), "data", SHOWN))
 
     def __reduce__(self) -> tuple[type[DataError], tuple[tuple[Problem, ...]]]:
         """Keep the problems when the error crosses a process."""

@@ -6,6 +6,7 @@ import difflib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from judgesmith.experiments.problems import listed
 from judgesmith.signatures.plain_yaml import Place
 
 SHOWN = 30
@@ -57,12 +58,8 @@ class SpecError(ValueError):
 
     def __init__(self, problems: Sequence[Mistake]) -> None:
         self.problems = tuple(problems)
-        n = len(self.problems)
-        lines = [f"{n} {'mistake' if n == 1 else 'mistakes'} in the specification:"]
-        lines += [f"  {one}" for one in self.problems[:SHOWN]]
-        if n > SHOWN:
-            lines.append(f"  … and {n - SHOWN} more")
-        super().__init__("\n".join(lines))
+        named = ("mistake", "mistakes")
+        super().__init__(listed(self.problems, named, "specification", SHOWN))
 
     def __reduce__(self) -> tuple[type[SpecError], tuple[tuple[Mistake, ...]]]:
         """Keep the mistakes when the error crosses a process."""
