@@ -22,7 +22,7 @@ def table(
     """
     kinds = ["word" if place < words else "num" for place in range(len(header))]
     head = (
-        element("th", name, scope="col", class_=kind)
+        element("th", name, scope="col", class_=kind) if name else element("td", class_=kind)
         for name, kind in zip(header, kinds, strict=True)
     )
     rows = []
@@ -41,7 +41,7 @@ def table(
 def scrolling(whole: Markup, label: str) -> Markup:
     """Return what may be wider than the screen so that fingers and keys can move it."""
     return element(
-        "div", whole, class_="scroll", tabindex="0", role="region", aria_label=label[:LONGEST_NAME]
+        "div", whole, class_="scroll", tabindex="0", role="group", aria_label=label[:LONGEST_NAME]
     )
 
 

@@ -20,7 +20,7 @@ nav li { list-style: none; }
 table { border-collapse: collapse; font-size: .92rem; line-height: 1.4; min-width: 20rem; }
 caption { text-align: left; font-weight: 600; padding: .25rem 0; }
 th, td { padding: .3rem .6rem; text-align: left; vertical-align: top; }
-thead th { border-bottom: 2px solid var(--line); vertical-align: bottom; }
+thead th, thead td { border-bottom: 2px solid var(--line); vertical-align: bottom; }
 tbody tr { border-bottom: 1px solid var(--line); }
 td.num, th.num { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
 th[scope=row] { font-weight: 600; overflow-wrap: break-word; }

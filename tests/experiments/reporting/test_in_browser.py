@@ -1,59 +1,39 @@
 """The page as Chromium shows it from a disk: no fault, nothing obeyed, and everything of use."""
 
-import html
-import json
-import os
-import re
-import subprocess
 from pathlib import Path
 
 import pytest
+from browsing import IN_BROWSER, SCREENS, browser
 
-pytestmark = [
-    pytest.mark.chromium,
-    pytest.mark.skipif(
-        not os.environ.get("JUDGESMITH_CHROMIUM"), reason="set JUDGESMITH_CHROMIUM to a browser"
-    ),
-]
+pytestmark = IN_BROWSER
 DRIVER = Path(__file__).with_name("driver.html")
-DARK = "--blink-settings=preferredColorScheme=0"
-FAULT = re.compile(r"CONSOLE[^\n]*")
+__all__ = ["browser"]
 
 
-@pytest.fixture(scope="module")
-def browse(tmp_path_factory):
-    """Open an address, and return the page as it came to be and what the browser logged."""
-    profile = tmp_path_factory.mktemp("profile")
-
-    def browsing(address, *options):
-        call = [
-            os.environ["JUDGESMITH_CHROMIUM"],
-            *("--headless", "--no-sandbox", "--disable-gpu", "--allow-file-access-from-files"),
-            *("--enable-logging=stderr", "--v=0", "--virtual-time-budget=20000"),
-            *(f"--user-data-dir={profile}", *options, "--dump-dom", address),
-        ]
-        done = subprocess.run(call, capture_output=True, timeout=120, check=True)
-        return done.stdout.decode(), done.stderr.decode(errors="replace")
-
-    return browsing
-
-
-@pytest.fixture(scope="module", params=["wide", "phone", "dark"])
-def saw(request, browse, page):
+@pytest.fixture(scope="module", params=SCREENS)
+def saw(request, browser, page):
     """What was seen on a screen."""
-    width = 390 if request.param == "phone" else 1200
-    options = [DARK] if request.param == "dark" else []
-    dom, log = browse(f"{DRIVER.as_uri()}?width={width}&page={page.as_uri()}", *options)
-    assert FAULT.findall(log) == []
-    found = json.loads(html.unescape(re.search(r'<pre id="saw">(.*?)</pre>', dom, re.DOTALL)[1]))
-    assert "fault" not in found, found["fault"]
-    return found
+    return browser.seen(DRIVER, page.as_uri(), screen=request.param)
 
 
-def test_a_page_opens_from_a_disk_without_a_fault(browse, page):
-    dom, log = browse(page.as_uri())
-    assert FAULT.findall(log) == []
+def test_a_page_opens_from_a_disk_without_a_fault(browser, page):
+    dom, faults = browser.opened(page.as_uri())
+    assert faults == []
     assert "rows shown</p>" in dom
+
+
+@pytest.mark.parametrize("screen", SCREENS)
+def test_axe_has_nothing_against_the_page(browser, page, screen):
+    assert browser.violations(page.read_text("utf-8"), screen=screen) == []
+
+
+def test_axe_finds_what_is_wrong_with_a_page(browser):
+    found = browser.violations(
+        "<!DOCTYPE html><html><head><title>A page</title></head><body><main><h1>One</h1>"
+        "<p>Two <a href='#x'>three</a></p><ul><li>four</li></ul>"
+        "<form><input></form><img src=''></main></body></html>"
+    )
+    assert {one.partition(":")[0] for one in found} >= {"html-has-lang", "image-alt", "label"}
 
 
 def test_nothing_that_a_text_holds_is_obeyed(saw):
