@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import difflib
-import hashlib
 import json
 import math
 from collections.abc import Iterable, Iterator, Mapping
@@ -15,6 +14,7 @@ from judgesmith.experiments.formats import RawRows
 from judgesmith.experiments.problems import Problem, shown
 from judgesmith.experiments.ratings import expected_rating, rating_points
 from judgesmith.experiments.scales import GivenScales, StatedScales
+from judgesmith.signatures.rated import source_hash
 from judgesmith.signatures.scale import Scale
 
 RATED_FIELDS = ("human", "scale")
@@ -49,7 +49,9 @@ class TextReader:
         found["context"] = found["context"] or None
         found["references"] = self._reference_texts(number, row)
         found["system_id"] = self._id(number, row, "system_id")
-        found["source_id"] = self._id(number, row, "source_id") or _hashed(found)
+        found["source_id"] = self._id(number, row, "source_id") or source_hash(
+            found["source"], found["response"]
+        )
         found["extra"] = {name: value for name, value in row.items() if name not in self._read}
         return found
 
@@ -311,9 +313,3 @@ def _is_number(value: Any) -> TypeGuard[int | float]:
 
 def _is_missing(value: Any) -> bool:
     return value is None or (isinstance(value, float) and math.isnan(value))
-
-
-def _hashed(fields: Mapping[str, Any]) -> str:
-    """Return an id for a source without one; a row without a source stands for itself."""
-    text = fields["source"] or fields["response"]
-    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from judgesmith.experiments.scoring import json_line
+from judgesmith.programs.scored_row import json_line
 
 
 def stated_in(path: Path) -> dict[str, Any] | None:

@@ -62,7 +62,7 @@ def judge_sources(
     assert not isinstance(judge, Bindable)
     given = list(items)
     groups = sources_of(given)
-    work = _Sources(judge, Asker.of(judge, lm), given)
+    work = Sources(judge, Asker.of(judge, lm), given)
     work.readable = readable_of(lm)
     family = family_of(judge.protocol.judge)
     # The largest source decides, because what begins next is not known.
@@ -97,7 +97,7 @@ def sources_of(items: Sequence[RatedItem]) -> list[Group]:
     return [tuple(places) for places in found.values()]
 
 
-class _Sources(Work[Group, list[Judgement]]):
+class Sources(Work[Group, list[Judgement]]):
     """Sources, all items of each judged together."""
 
     def __init__(self, judge: Askable, asker: Asker, items: Sequence[RatedItem]) -> None:

@@ -197,6 +197,28 @@ class OneByOne(Work[RatedItem, Judgement]):
         return Judgement.unscored(problem)
 
 
+async def attempted(
+    work: Work[Unit, Result], unit: Unit
+) -> tuple[Result, BudgetSpent | ModelError | None]:
+    """Return what a unit comes to, and why the model was not, or could not be, asked about it.
+
+    Raises
+    ------
+    ModelError, LedgerError
+        If the fault is not of this unit alone, but of the set-up.
+    """
+    try:
+        return await work.done(unit), None
+    except BudgetSpent as spent:
+        return work.undone(unit, f"{NOT_ASKED}{spent}"), spent
+    except TransientModelError as fault:
+        return work.undone(unit, f"the model could not be reached: {fault}"), fault
+    except ModelError as fault:
+        if not speaks_of_one_item(fault):
+            raise
+        return work.undone(unit, f"the model refused the request: {fault}"), fault
+
+
 def work_each(
     work: Work[Unit, Result],
     units: Iterable[Unit],
@@ -302,24 +324,14 @@ class _Run(Generic[Unit, Result]):
         self.moved = None
 
     async def _done(self, unit: Unit) -> Result:
-        try:
-            result = await self.work.done(unit)
-        except BudgetSpent as spent:
-            return self.work.undone(unit, f"{NOT_ASKED}{spent}")
-        except TransientModelError as fault:
-            return self._without_answer(unit, "the model could not be reached", fault)
-        except ModelError as fault:
-            if not speaks_of_one_item(fault):
-                raise
-            return self._without_answer(unit, "the model refused the request", fault)
-        self.n_answered += 1
+        result, fault = await attempted(self.work, unit)
+        if fault is None:
+            self.n_answered += 1
+        elif isinstance(fault, ModelError):
+            self.n_refused += 1
+            if self.n_answered == 0 and self.n_refused >= _ENOUGH_REFUSED:
+                raise fault
         return result
-
-    def _without_answer(self, unit: Unit, what: str, fault: ModelError) -> Result:
-        self.n_refused += 1
-        if self.n_answered == 0 and self.n_refused >= _ENOUGH_REFUSED:
-            raise fault
-        return self.work.undone(unit, f"{what}: {fault}")
 
 
 class _Loop:

@@ -71,3 +71,15 @@ def text_key(source: str, context: str | None, response: str) -> str:
     """
     texts = json.dumps([source, context, response])
     return hashlib.blake2b(texts.encode(), digest_size=16).hexdigest()
+
+
+def source_hash(source: str, response: str) -> str:
+    """Return an id for a source without one; an item without a source stands for itself.
+
+    Examples
+    --------
+    >>> source_hash("a", "b") == source_hash("a", "c"), source_hash("", "b") == source_hash("b", "")
+    (True, True)
+    """
+    text = source or response
+    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()

@@ -3,9 +3,10 @@ import json
 import pytest
 
 from judgesmith.experiments import CompileSettings, compile_judge, read_items, scoring, stream_items
-from judgesmith.experiments.scoring import score_file, score_row
+from judgesmith.experiments.scoring import score_file
 from judgesmith.programs import judge_items
 from judgesmith.programs.models import model
+from judgesmith.programs.scored_row import score_row
 from judgesmith.signatures import ErrorSpan, Judgement, RatedItem
 
 

@@ -6,7 +6,6 @@ import pytest
 from optimizing import lm_of
 from panelling import CAREFUL, REPORT, judged
 
-from judgesmith.experiments.scoring import score_row
 from judgesmith.programs import (
     Direct,
     PanelJudge,
@@ -24,6 +23,7 @@ from judgesmith.programs.panel_verdict import PanelVerdict
 from judgesmith.programs.saved_kinds import saved_panels
 from judgesmith.programs.saved_record import GoldenItem, SavedJudgeError
 from judgesmith.programs.saved_supervisor import SavedSupervisor
+from judgesmith.programs.scored_row import score_row
 from judgesmith.programs.templates import Slot
 from judgesmith.signatures import RatedItem, Scale
 from judgesmith.signatures.panel_rules import PanelRules

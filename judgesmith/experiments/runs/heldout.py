@@ -13,12 +13,12 @@ from judgesmith.experiments.besides import besides
 from judgesmith.experiments.chosen_versions import original_places
 from judgesmith.experiments.dataset import DataSet
 from judgesmith.experiments.judged_rows import JudgedRows
-from judgesmith.experiments.scoring import score_row
 from judgesmith.experiments.targets import Targets
 from judgesmith.metrics.record import plain
 from judgesmith.optimizers import JudgedTable
 from judgesmith.optimizers.splitting import split_by_source
 from judgesmith.optimizers.table import judged_table
+from judgesmith.programs.scored_row import score_row
 from judgesmith.signatures import Judgement, Scale
 
 Places = NDArray[np.intp]
