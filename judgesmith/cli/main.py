@@ -23,6 +23,7 @@ COMMANDS = {
     "panel": "make one judge of several, weighed by how well they agree with people",
     "take": "save another judge of the front that one was taken from",
     "score": "judge new texts with a compiled judge",
+    "export": "write a judge in a form that other tools run",
     "prefer": "record which of two responses a judge prefers, in both orders",
     "evaluate": "measure agreement with people",
     "perturb": "make texts worse on purpose, to see whether a judge notices",

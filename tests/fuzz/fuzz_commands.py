@@ -135,6 +135,7 @@ def _arguments(draws: Draws) -> list[str]:
         "benchmark": ["data.jsonl", "--perspective", draws.of(("local", "global")), "-o", "out"],
         "distil": ["data.jsonl", "judge", "-o", "out"],
         "finetune": [draws.of(("out", "judge", "empty")), "--base", "out", "-o", "adapter"],
+        "export": ["judge", "--to", draws.of(("prompt", "python", "dspy")), "-o", "out"],
         "compare": ["judge", "scores.jsonl", "data.jsonl"],
         "show": ["judge"],
         "take": ["judge", "0", "-o", "out"],

@@ -1,0 +1,114 @@
+"""``judgesmith export``: a judge in a form that other tools run."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from judgesmith.cli.faults import blaming
+from judgesmith.cli.judge_models import models_of_all
+from judgesmith.cli.model_options import ModelChoice, model_options
+from judgesmith.cli.options import json_option
+from judgesmith.cli.places import OUTPUT, check_place
+from judgesmith.cli.printing import counted, print_json, say
+
+if TYPE_CHECKING:
+    from judgesmith.programs.exporting.exporting import Exported
+    from judgesmith.programs.saved_kinds import AnySaved
+
+
+@click.command("export")
+@click.argument("judge")
+@click.option(
+    "--to",
+    "form",
+    required=True,
+    metavar="FORM",
+    help="prompt; see docs/exporting.md.",
+)
+@click.option("-o", "--output", required=True, metavar="PLACE", help="File or folder to write.")
+@click.option(
+    "--verify",
+    is_flag=True,
+    help="Ask the model about the golden items, by the judge and by what was written.",
+)
+@model_options
+@click.option("--force", is_flag=True, help="Replace what an earlier export wrote.")
+@json_option
+def command(
+    judge: str,
+    form: str,
+    output: str,
+    verify: bool,
+    force: bool,
+    as_json: bool,
+    **choice: Any,
+) -> int:
+    """Write JUDGE in another form: prompts, or a program of another tool.
+
+    What was written judges the golden items as JUDGE does, or the exit status is 1. A judge of
+    the offline model is always verified; --verify asks other models, answers on record are not
+    asked again.
+    """
+    from judgesmith.programs.exporting.exporting import check_carried, check_free, export_judge
+    from judgesmith.programs.exporting.forms import form_of
+    from judgesmith.programs.saved_kinds import load_saved
+
+    place = check_place(output)
+    saved = load_saved(judge)
+    with blaming("--to"):
+        found = form_of(form)
+        check_carried(found, form, saved)
+    with blaming(OUTPUT):
+        check_free(place, found, overwrite=force)
+    del choice["concurrency"]  # golden items are few
+    asked = ModelChoice(**choice)
+    lms = None
+    if verify or asked.model_name is not None:
+        given = models_of_all([saved], asked, run_id=f"export {saved.fingerprint}")
+        alone = next(iter(given.values())) if asked.model_name is not None else None
+        lms = {name: alone or given[name] for name in saved.models}
+    with blaming(OUTPUT):
+        done = export_judge(saved, form, place, overwrite=force, lms=lms)
+    if as_json:
+        print_json(_plain(done, saved))
+    else:
+        _print(done, saved)
+    return 1 if done.verified is not None and done.verified.differences else 0
+
+
+def _plain(done: Exported, saved: AnySaved) -> dict[str, Any]:
+    found = done.verified
+    how = None
+    if found is not None:
+        differences = [
+            {"item": one.item, "field": one.field, "saved": one.saved, "exported": one.exported}
+            for one in found.differences
+        ]
+        how = {"items": found.n_items, "equal": found.n_equal, "differences": differences}
+    return {
+        "judge": saved.fingerprint,
+        "form": done.form,
+        "output": str(done.place),
+        "verified": how,
+    }
+
+
+def _print(done: Exported, saved: AnySaved) -> None:
+    say(f"judge {saved.fingerprint} as {done.form} in {done.place}")
+    found = done.verified
+    if found is None:
+        say(f"not verified: {_why_not(done, saved)}")
+        return
+    say(f"verified: {found.n_equal} of {counted(found.n_items, 'golden item')} judged the same")
+    for one in found.differences[:10]:
+        say(f"  item {one.item}, {one.field}: {one.saved!r} by the judge, {one.exported!r} by it")
+
+
+def _why_not(done: Exported, saved: AnySaved) -> str:
+    if done.form == "prompt":
+        return "prompts do not run by themselves."
+    if not saved.golden:
+        return "the judge was saved without texts, so it has no golden items."
+    return "give --verify to ask the model about the golden items."

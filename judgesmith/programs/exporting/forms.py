@@ -1,0 +1,40 @@
+"""The forms of export by name, each imported when it is used."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+from judgesmith.programs.exporting.form import Form
+
+FORMS: dict[str, str] = {
+    "prompt": "judgesmith.programs.exporting.prompt:Prompt",
+}
+"""Where each form is, as ``module:Class``."""
+
+
+def form_of(name: str) -> Form:
+    """Return the form of that name.
+
+    Raises
+    ------
+    ValueError
+        If there is none.
+    ImportError
+        If it needs a library that is not installed; the message says which extra brings it.
+
+    Examples
+    --------
+    >>> form_of("prompt").folder
+    True
+    >>> form_of("pickle")
+    Traceback (most recent call last):
+    ...
+    ValueError: a judge cannot be exported as 'pickle'; choose from prompt.
+    """
+    if name not in FORMS:
+        raise ValueError(
+            f"a judge cannot be exported as {name[:80]!r}; choose from {', '.join(FORMS)}."
+        )
+    module, _, kind = FORMS[name].partition(":")
+    form: Form = getattr(import_module(module), kind)()
+    return form

@@ -1,0 +1,219 @@
+"""A judge as prompts: chat messages with placeholders, and all that an implementer must know."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from judgesmith.drafts import write_synced
+from judgesmith.programs.card import score_text
+from judgesmith.programs.exporting.about import about, about_lines
+from judgesmith.programs.exporting.form import Form
+from judgesmith.programs.saved import SavedJudge
+from judgesmith.programs.saved_kinds import SavedCalibrated, SavedPanel, saved_leaves, saved_panels
+from judgesmith.programs.templates import ABSENT, Slot, Template
+
+if TYPE_CHECKING:
+    from judgesmith.programs.saved_kinds import AnySaved
+
+TOLD = ("active-critic", "direct", "g-eval", "explain-eval", "checklist")
+"""Families whose steps between questions can be told in a few sentences."""
+
+FENCES = (
+    "A placeholder with fenced=true holds text from outside. Replace it by three lines: "
+    "<verbatim-TAG>, the text, </verbatim-TAG>. TAG is the same for the whole message: start a "
+    "BLAKE2b hash with a digest of 6 bytes; for each fenced text of the message that is given, in "
+    "the order of the placeholders, add its length in bytes of UTF-8 in decimal digits, a colon, "
+    "and these bytes; TAG is the digest in 12 hexadecimal digits in lower case. While TAG stands "
+    "in one of the texts, upper or lower case, add the bytes 'again' and take the digest anew."
+)
+PLACEHOLDERS = (
+    "The last message has its text in pieces: strings, and placeholders as objects. In content the "
+    f"same stands with {{{{name}}}} for a placeholder. One that is not given becomes {ABSENT}, "
+    "without fences. One with fenced=false is replaced by its text as it is."
+)
+READING = (
+    "An answer has a line [[ ## field ## ]] before each field; what follows up to the next such "
+    "line is the field. A field that is missing, given twice, outside its scale or unreadable "
+    "makes the answer useless: ask once more, and leave the text without a score, never at 0, if "
+    "that fails. A field of points is one number, or one of the labels of its scale. A field of "
+    "assessments is a JSON list of objects with criterion, score and, where they are asked for, "
+    "explanation. Scores on another scale than 0 to 100 become 100 * (score - low) / (high - low)."
+)
+_STEPS = {
+    "vanilla": "Ask grade: its score is the score of the whole.",
+    "coarse": "Ask rate: its score is the score of the whole.",
+    "joint": "Ask assess for all criteria at once",
+    "separate": "Ask assess_1, assess_2, … for the criteria in order",
+    "asked": (
+        "; then ask overall, whose placeholder assessments holds a line '- NAME: SCORE. WORDS' "
+        "for each criterion: the score on the scale of answers, to the nearest level and halves "
+        "to the middle, the words with single blanks; '- NAME: no score.' where there is none."
+    ),
+    "mean": "; the score of the whole is the mean of the criteria, if none is missing.",
+    "each": (
+        "Ask about every criterion in order; the score of the whole is the mean of the criteria, "
+        "if none is missing."
+    ),
+    "whole": "Ask the one question: its score is the score of the whole.",
+    "checklist": (
+        "Ask check_C_Q for question Q of criterion C. Yes is 100 and no is 0; a criterion is the "
+        "mean of its answers, and the whole the mean of the criteria, if no answer is missing."
+    ),
+}
+
+
+class Prompt(Form):
+    """Chat messages as JSON and as text, with placeholders for the item."""
+
+    says: ClassVar[str] = "chat messages with placeholders, as JSON and as text"
+    folder: ClassVar[bool] = True
+
+    def check(self, saved: AnySaved) -> str | None:
+        """Return why a judge cannot be told as prompts; None where it can."""
+        if any(panel.rules is not None for panel in saved_panels(saved)):
+            return "the errors of its members are merged by rules, and perhaps by a supervisor"
+        for leaf in saved_leaves(saved):
+            family = leaf.protocol.judge
+            if family not in TOLD:
+                return f"messages do not tell what {family} does between questions and answers"
+            if any(term.startswith("lexical:") for term in leaf.protocol.aggregation.terms):
+                return "its score weighs lexical features, which the package counts"
+            if leaf.protocol.nearest is not None:
+                return "it chooses its demonstrations anew for each text"
+        return None
+
+    def write(self, saved: AnySaved, place: Path) -> None:
+        """Write ``messages.json``, ``prompts/*.txt`` and ``README.md`` into a folder."""
+        plain = {
+            "about": about(saved),
+            "placeholders": PLACEHOLDERS,
+            "fences": FENCES,
+            "reading": READING,
+            "judge": told(saved),
+        }
+        text = json.dumps(plain, ensure_ascii=False, indent=1, allow_nan=False)
+        write_synced(place / "messages.json", text + "\n")
+        for name, question in saved.asked_questions():
+            file = place / "prompts" / f"{name}.txt"
+            file.parent.mkdir(parents=True, exist_ok=True)
+            write_synced(file, question.as_text() + "\n")
+        write_synced(place / "README.md", "\n".join(_readme(saved)) + "\n")
+
+
+def told(saved: AnySaved) -> dict[str, Any]:
+    """Return a judge in plain data: its questions, or its members, and how its score is made."""
+    if isinstance(saved, SavedJudge):
+        return _judge(saved)
+    members = {
+        name: told(one)  # type: ignore[arg-type]
+        for name, one in saved.members.items()
+        if name in saved.asked
+    }
+    if isinstance(saved, SavedCalibrated):
+        how = saved.calibration.model_dump(mode="json")
+        return {"kind": "calibrated", "members": members, "calibration": how}
+    assert isinstance(saved, SavedPanel)
+    return {"kind": "panel", "members": members, "weights": saved.weights.model_dump(mode="json")}
+
+
+def _judge(saved: SavedJudge) -> dict[str, Any]:
+    protocol = saved.protocol
+    weighs = protocol.weighting == "probabilities"
+    return {
+        "kind": protocol.judge,
+        "model": saved.model,
+        "sampling": {
+            "temperature": protocol.temperature,
+            "max_tokens": protocol.max_tokens,
+            "logprobs": weighs,
+            "top_logprobs": 20 if weighs else None,
+            "answers_to_each_question": protocol.samples,
+            "several_answers_become_their": protocol.reduction,
+        },
+        "questions": {name: question_told(one) for name, one in saved.asked_questions()},
+        "steps": steps_told(saved),
+        "criteria": list(protocol.scored_criteria),
+        "score": score_text(protocol),
+        "aggregation": protocol.aggregation.model_dump(mode="json"),
+    }
+
+
+def question_told(question: Template) -> dict[str, Any]:
+    """Return one question: its messages, the pieces of the last one, and what it answers.
+
+    Examples
+    --------
+    >>> asked = Template(
+    ...     predictor="grade", turns=(), outputs={"score": "points"},
+    ...     question=("Rate: ", Slot(name="response", fenced=True)),
+    ... )
+    >>> question_told(asked)["messages"]
+    [{'role': 'user', 'content': 'Rate: {{response}}'}]
+    """
+    pieces = [
+        one if isinstance(one, str) else {"placeholder": one.name, "fenced": one.fenced}
+        for one in question.question
+    ]
+    content = "".join(
+        one if isinstance(one, str) else f"{{{{{one.name}}}}}" for one in question.question
+    )
+    turns = [{"role": turn.role, "content": turn.text} for turn in question.turns]
+    return {
+        "messages": [*turns, {"role": "user", "content": content}],
+        "last_message": pieces,
+        "placeholders": [one.name for one in question.question if isinstance(one, Slot)],
+        "fields": dict(question.outputs),
+        "scale": question.answers.model_dump(mode="json"),
+    }
+
+
+def steps_told(saved: SavedJudge) -> str:
+    """Return in words how the questions of a judge go together."""
+    protocol = saved.protocol
+    said = _STEPS[_between(protocol.judge, vars(protocol), scores=protocol.scores_criteria)]
+    if protocol.judge == "active-critic" and protocol.scores_criteria:
+        said = _STEPS[vars(protocol)["criteria_calls"]] + _STEPS[vars(protocol)["overall"]]
+    if protocol.weighting == "probabilities":
+        said += (
+            " A number is the mean of all levels of its scale, weighed by the probabilities that "
+            "the first token of the answer gives them, where they hold at least half; else it is "
+            "the number that was written."
+        )
+    return said
+
+
+def _between(family: str, parts: Mapping[str, Any], *, scores: bool) -> str:
+    if family == "checklist":
+        return "checklist"
+    if family == "active-critic" and not scores:
+        return str(parts["variant"])
+    return "each" if scores else "whole"
+
+
+def _readme(saved: AnySaved) -> Iterator[str]:
+    yield "# A judge as prompts"
+    yield ""
+    yield from about_lines(saved)
+    yield ""
+    yield "`messages.json` holds every question as chat messages, with all that is needed to ask it"
+    yield "as the judge does; `prompts/` shows the same as text, with `{name}` for a placeholder."
+    for head, text in (
+        ("Placeholders", PLACEHOLDERS),
+        ("Fences", FENCES),
+        ("Answers", READING),
+    ):
+        yield ""
+        yield f"## {head}"
+        yield ""
+        yield text
+    yield ""
+    yield "## Score"
+    for leaf in saved_leaves(saved):
+        yield ""
+        yield f"{steps_told(leaf)} The score is {score_text(leaf.protocol)}."
+    if not isinstance(saved, SavedJudge):
+        yield ""
+        yield "`messages.json` says what becomes of the scores of the judges in it."

@@ -1,0 +1,32 @@
+"""Saved judges to export, made without compiling anything."""
+
+from judgesmith.programs.families import family_of
+from judgesmith.programs.running import judge_items
+from judgesmith.programs.saved import SavedJudge
+from judgesmith.programs.saved_record import GoldenItem
+from judgesmith.signatures.rated import RatedItem
+
+TEXTS = (
+    RatedItem(source="The bridge opened on Monday.", response="It opened on Monday."),
+    RatedItem(source="Rain is due.", response="Hats ate 12 cats!!", context="From the news."),
+)
+
+
+def saved_of(family="active-critic", *, texts=TEXTS, model="offline", **parts):
+    """Return a saved judge with parts of its protocol set, and golden items."""
+    aggregation = parts.pop("aggregation", None)
+    judge = family_of(family).start(**parts)
+    if aggregation is not None:
+        judge = judge.with_protocol(judge.protocol.model_copy(update={"aggregation": aggregation}))
+    golden = tuple(
+        GoldenItem(source=one.source, context=one.context, response=one.response, judgement=found)
+        for one, found in zip(texts, judge_items(judge, texts), strict=True)
+    )
+    return SavedJudge(
+        protocol=judge.protocol,
+        questions=judge.templates(),
+        model=model,
+        target="overall",
+        human_scale="1..5",
+        golden=golden,
+    )

@@ -1,0 +1,101 @@
+import json
+import sys
+from types import ModuleType
+
+import pytest
+
+from judgesmith.programs.exporting.exporting import export_judge
+from judgesmith.programs.exporting.form import Form
+from judgesmith.programs.exporting.forms import FORMS, form_of
+from judgesmith.programs.exporting.verifying import verified
+
+
+class Half(Form):
+    says = "half of the judge's scores"
+    folder = False
+    suffix = ".json"
+
+    def check(self, saved):
+        return "it is half a form" if saved.target == "mean" else None
+
+    def write(self, saved, place):
+        place.write_text(place.name)
+
+    def judged(self, place, saved, lms):
+        first, *others = [
+            {"score": one.judgement.score, "problem": None, "criteria": {}} for one in saved.golden
+        ]
+        return [first, *({**one, "score": one["score"] / 2} for one in others)]
+
+
+@pytest.fixture
+def half(monkeypatch):
+    module = ModuleType("half_a_form")
+    module.Half = Half
+    monkeypatch.setitem(sys.modules, "half_a_form", module)
+    monkeypatch.setitem(FORMS, "half", "half_a_form:Half")
+
+
+def test_every_form_says_what_it_is():
+    assert [name for name in FORMS if not form_of(name).says] == []
+
+
+def test_golden_items_that_are_judged_otherwise_are_named(half, vanilla, tmp_path):
+    done = export_judge(vanilla, "half", tmp_path / "half.json")
+    assert (done.verified.n_items, done.verified.n_equal) == (2, 1)
+    (difference,) = done.verified.differences
+    assert (difference.item, difference.field) == (1, "score")
+    assert difference.exported == difference.saved / 2
+
+
+def test_a_file_is_written_under_its_own_name(half, vanilla, tmp_path):
+    done = export_judge(vanilla, "half", tmp_path / "own.json")
+    assert done.place.read_text() == "own.json"
+    assert [one.name for one in tmp_path.iterdir()] == ["own.json"]
+
+
+def test_a_name_without_the_ending_of_the_form_is_refused(half, vanilla, tmp_path):
+    with pytest.raises(ValueError, match=r"as a file in \.json, not .*own\.txt"):
+        export_judge(vanilla, "half", tmp_path / "own.txt")
+
+
+def test_a_judge_that_cannot_be_carried_is_refused_with_the_forms_that_can(half, vanilla, tmp_path):
+    other = vanilla.model_copy(update={"target": "mean"})
+    with pytest.raises(ValueError, match=r"half cannot .*: it is half a form; choose from prompt"):
+        export_judge(other, "half", tmp_path / "own.json")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_nothing_is_replaced_unless_that_is_said_and_only_exports_then(vanilla, tmp_path):
+    place = tmp_path / "out"
+    export_judge(vanilla, "prompt", place)
+    with pytest.raises(FileExistsError, match="is there already"):
+        export_judge(vanilla, "prompt", place)
+    export_judge(vanilla, "prompt", place, overwrite=True)
+    (tmp_path / "mine").mkdir()
+    with pytest.raises(FileExistsError, match="holds no export"):
+        export_judge(vanilla, "prompt", tmp_path / "mine", overwrite=True)
+
+
+def test_the_same_judge_is_written_in_the_same_bytes(fine, tmp_path):
+    places = [export_judge(fine, "prompt", tmp_path / name).place for name in ("a", "b")]
+    first, second = (
+        {one.relative_to(place): one.read_bytes() for one in place.rglob("*") if one.is_file()}
+        for place in places
+    )
+    assert first == second
+    assert b"openai.com" not in b"".join(first.values())
+
+
+def test_judges_of_other_models_are_not_verified_without_being_told_to(half, vanilla, tmp_path):
+    other = vanilla.model_copy(update={"model": "openai/m"})
+    assert verified(Half(), tmp_path, other, None) is None
+
+
+def test_an_export_says_what_the_judge_is(fine, tmp_path):
+    place = export_judge(fine, "prompt", tmp_path / "out").place
+    said = json.loads((place / "export.json").read_text())
+    assert said["fingerprint"] == fine.fingerprint
+    assert said["models"] == ["offline"]
+    assert said["human_scale"]["high"] == 5
+    assert said["agreement"] is None
