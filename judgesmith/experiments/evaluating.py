@@ -204,6 +204,25 @@ def evaluate_scores(
 
     As ``evaluate_judge``. Rows that do not say what their judge was compiled for are compared by
     their score, whatever the target. Scores on file count as more is better.
+
+    Parameters
+    ----------
+    scores : Scores
+        From ``read_scores``.
+    dataset : DataSet
+        The rated items that they are for.
+    targets : Targets
+        What people said, from ``targets_of``.
+    aggregate : {"mean", "median", "mode", "unanimous"}
+        How several ratings become one value on the criteria.
+    rng : Generator
+        Draws the intervals.
+
+    Returns
+    -------
+    Evaluation
+        Agreement over all rows, of which none counts as one the judge was made from, and by
+        criterion.
     """
     found = rows_of_scores(scores, dataset, targets)
     return _evaluation(found, dataset, targets, criteria_on="all", aggregate=aggregate, rng=rng)

@@ -29,6 +29,18 @@ def recorded_by_criterion(
 
     One that names no criterion is under the empty name. With ``criterion`` there is that one alone.
 
+    Parameters
+    ----------
+    path, dataset, judge
+        As for ``read_scores``.
+    criterion : str or None
+        The recorded criterion that is read alone, whatever it is called in the data.
+
+    Returns
+    -------
+    dict of str to Scores
+        By the name that the data have for the criterion.
+
     Raises
     ------
     DataError, FileNotFoundError

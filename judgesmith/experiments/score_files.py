@@ -99,6 +99,11 @@ def read_scores(
     target : str
         What the scores will be compared with.
 
+    Returns
+    -------
+    Scores
+        In the order of the items; an item without a row has no score, and counts as such.
+
     Raises
     ------
     DataError
@@ -135,6 +140,16 @@ def read_recorded(
 
     As ``read_scores``. A comparison has the system ``a|b``, and 1 for ``scores`` (or ``score``)
     where the first is better, 0 where the second is, 0.5 where neither is.
+
+    Parameters
+    ----------
+    path, dataset, judge, criterion, target
+        As for ``read_scores``.
+
+    Returns
+    -------
+    Scores or PairedAnswers
+        Comparisons where the rows hold them.
 
     Raises
     ------

@@ -115,6 +115,14 @@ class CompileSettings(BaseModel):
     ------
     ValueError
         If a value is out of its range, or parts of the settings exclude each other.
+
+    Examples
+    --------
+    >>> settings = CompileSettings(target="coherence", optimizer="protocol", holdout=0.25)
+    >>> settings.target, settings.objective, settings.protocol.judge
+    (('coherence',), 'q', 'active-critic')
+    >>> CompileSettings(judge="pairs").objective
+    'q@sample'
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")

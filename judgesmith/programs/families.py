@@ -27,6 +27,12 @@ _FAMILIES: dict[str, Family] = {one.name: one for one in SHIPPED}
 def register_family(family: Family) -> None:
     """Make a family of judges known by its name.
 
+    Parameters
+    ----------
+    family : Family
+        Known from now on in this process, to ``family_of``, ``compile`` and saved judges; the
+        same one may be registered again.
+
     Raises
     ------
     ValueError
@@ -38,7 +44,18 @@ def register_family(family: Family) -> None:
 
 
 def known_families() -> tuple[Family, ...]:
-    """Return all families, in the order in which they were registered."""
+    """Return all families, in the order in which they were registered.
+
+    Returns
+    -------
+    tuple of Family
+        Those that ship, and those that were registered or found in installed packages so far.
+
+    Examples
+    --------
+    >>> [family.name for family in known_families()][:3]
+    ['active-critic', 'direct', 'exemplar']
+    """
     return tuple(_FAMILIES.values())
 
 
@@ -68,6 +85,16 @@ def _register_installed() -> None:
 
 def family_of(name: str) -> Family:
     """Return the family of that name, those of installed packages included.
+
+    Parameters
+    ----------
+    name : str
+        As ``--judge`` takes it.
+
+    Returns
+    -------
+    Family
+        How judges of the kind are started, asked, searched and saved.
 
     Raises
     ------

@@ -77,6 +77,11 @@ def judge_items(
     progress : callable or None
         Told the number of items finished since it was last told.
 
+    Returns
+    -------
+    list of Judgement
+        One per item; those without a score say why in ``problem``.
+
     Raises
     ------
     ModelError
@@ -116,6 +121,32 @@ def judge_each(
 
     A judge that compares the responses to a source needs them together: then all ``items`` are
     read first, and what is judged at the same time are sources; see ``judge_sources``.
+
+    Parameters
+    ----------
+    judge, items, lm, concurrency, progress
+        As for ``judge_items``; ``items`` may never end.
+
+    Yields
+    ------
+    tuple of RatedItem and Judgement
+        In the order of ``items``.
+
+    Raises
+    ------
+    ValueError
+        If ``concurrency`` is below 1.
+    ModelError, LedgerError, Stopped
+        As for ``judge_items``, while it is iterated.
+
+    Examples
+    --------
+    >>> from judgesmith.programs import ActiveCritic
+    >>> items = (RatedItem(source="The ferry leaves at nine.", response=r) for r in ("Nine.", ""))
+    >>> for item, judgement in judge_each(ActiveCritic(), items):
+    ...     print(repr(item.response), judgement.score is None)
+    'Nine.' False
+    '' False
     """
     if concurrency < 1:
         raise ValueError(f"concurrency must be 1 or more; got {concurrency}.")

@@ -202,6 +202,16 @@ class SavedJudge(SavedRecord):
 def load_judge(folder: str | Path) -> AnyJudge:
     """Return the judge in ``folder`` as a DSPy module, verified: also a panel or a calibrated one.
 
+    Parameters
+    ----------
+    folder : str or Path
+        What ``compile``, ``panel`` or ``take`` wrote, or ``SavedJudge.save``.
+
+    Returns
+    -------
+    Judge or JudgeOfJudges
+        It asks DSPy's current model, or the offline model where there is none.
+
     Raises
     ------
     SavedJudgeError

@@ -300,6 +300,16 @@ def saved_panels(judge: SavedRecord) -> Iterator[SavedPanel]:
 def load_saved(folder: str | Path) -> AnySaved:
     """Return the saved judge in ``folder``, of whatever kind, verified.
 
+    Parameters
+    ----------
+    folder : str or Path
+        What ``compile``, ``panel`` or ``take`` wrote, or ``save`` of a saved judge.
+
+    Returns
+    -------
+    SavedJudge, SavedPanel or SavedCalibrated
+        The judge as plain data; ``program()`` makes a module of it.
+
     Raises
     ------
     SavedJudgeError

@@ -40,6 +40,16 @@ def fence_tag(texts: Iterable[str | None]) -> str:
 
     Nor do they stand there in capitals, for readers to whom those are the same.
 
+    Parameters
+    ----------
+    texts : iterable of str or None
+        What the fences will stand around; None is passed over.
+
+    Returns
+    -------
+    str
+        Twelve hex digits: the same texts in the same order always have the same.
+
     Examples
     --------
     >>> tag = fence_tag(["a source", None, "a response"])
@@ -79,6 +89,18 @@ def imitates_layout(text: str) -> bool:
 
 def fenced(text: str, tag: str) -> str:
     """Return ``text`` between an opening and a closing line that carry ``tag``.
+
+    Parameters
+    ----------
+    text : str
+        Anything; it is not changed.
+    tag : str
+        From ``fence_tag`` of all texts of the question, so that none of them holds it.
+
+    Returns
+    -------
+    str
+        Three lines or more.
 
     Examples
     --------

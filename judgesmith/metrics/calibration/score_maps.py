@@ -132,6 +132,7 @@ class IsotonicMap(_Map):
 
 
 ScoreMap = AffineMap | IsotonicMap
+"""A monotone way from a judge's scores to the scale of people."""
 
 
 def _finite_or_nan(predicted: ArrayLike) -> FloatArray:
