@@ -42,6 +42,7 @@ from judgesmith.experiments.fronts import (
     endpoints_of,
     saved_front,
 )
+from judgesmith.experiments.golden_items import golden_items
 from judgesmith.experiments.good_and_bad import good_and_bad
 from judgesmith.experiments.objective_report import (
     ObjectiveReport,
@@ -229,6 +230,7 @@ def compile_judge(
     uncompiled = heldout = gain = compared = None
     by_criterion: dict[str, CriterionReports] = {}
     shown: list[tuple[RatedItem, float, Judgement]] = []
+    golden: tuple[GoldenItem, ...] = ()
     held_judgements: list[Judgement] = []
     if parts.heldout is not None:
         before = work.judged(bare, parts.heldout, "held-out rows, uncompiled", lm=lm)
@@ -243,6 +245,7 @@ def compile_judge(
         )
         before, after = before[: len(parts.heldout)], after[: len(parts.heldout)]
         held_judgements, shown = after, good_and_bad(parts.heldout, after)
+        golden = golden_items(parts.heldout.items, after) if settings.texts else ()
         for name, judgements in (("uncompiled", before), ("heldout", after)):
             by_criterion[name] = criterion_reports(
                 dataset,
@@ -328,12 +331,7 @@ def compile_judge(
             "select": _keys(parts.selection),
             **_seen_besides(parts, rubric=taught, earlier=known),
         },
-        golden=tuple(
-            GoldenItem(
-                source=item.source, context=item.context, response=item.response, judgement=found
-            )
-            for item, _, found in (shown if settings.texts else [])
-        ),
+        golden=golden,
         history=tuple(work.history),
         settings={
             **settings.model_dump(mode="json", exclude={"protocol"}),

@@ -18,7 +18,7 @@ from judgesmith.experiments.agreeing import (
     plain,
 )
 from judgesmith.experiments.dataset import DataSet
-from judgesmith.experiments.good_and_bad import good_and_bad
+from judgesmith.experiments.golden_items import golden_items
 from judgesmith.experiments.panel_notes import panel_notes
 from judgesmith.experiments.panel_rows import PanelSettings, panel_parts
 from judgesmith.experiments.subset_analysis import SubsetAnalysis, subset_analysis
@@ -270,12 +270,10 @@ def _golden(
     concurrency: int,
 ) -> tuple[GoldenItem, ...]:
     """Return a few texts with what the panel says of them, words and all."""
-    items = [item for item, _, _ in good_and_bad(rows, judgements)]
+    items = [one.item for one in golden_items(rows.items, judgements)]
     said = judge_items(panel, items, lm=lm, concurrency=concurrency)
     return tuple(
-        GoldenItem(
-            source=item.source, context=item.context, response=item.response, judgement=found
-        )
+        GoldenItem.of(item, found)
         for item, found in zip(items, said, strict=True)
         if found.score is not None
     )

@@ -29,6 +29,7 @@ from judgesmith.programs.plain_data import Plain
 from judgesmith.programs.templates import Template
 from judgesmith.signatures.judgement import Judgement
 from judgesmith.signatures.plain_faults import plain_faults
+from judgesmith.signatures.rated import RatedItem
 from judgesmith.signatures.scale import Scale
 
 if TYPE_CHECKING:
@@ -83,7 +84,37 @@ class GoldenItem(BaseModel):
     source: str
     context: str | None = None
     response: str
+    references: tuple[str, ...] = ()
     judgement: AnyJudgement
+
+    @property
+    def item(self) -> RatedItem:
+        """The text by itself, as judges take it."""
+        return RatedItem(
+            source=self.source,
+            context=self.context,
+            response=self.response,
+            references=self.references,
+        )
+
+    @classmethod
+    def of(cls, item: RatedItem, judgement: Judgement) -> Self:
+        """Return an item with its judgement."""
+        return cls(
+            source=item.source,
+            context=item.context,
+            response=item.response,
+            references=item.references,
+            judgement=judgement,
+        )
+
+    @model_serializer(mode="wrap")
+    def _without_what_it_lacks(self, plain: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Leave out references where there are none, as judges of before had none."""
+        found: dict[str, Any] = plain(self)
+        if not found.get("references", True):
+            del found["references"]
+        return found
 
 
 class SavedRecord(BaseModel):

@@ -64,6 +64,14 @@ class TestRoundTrip:
         assert again.seen_keys == {"ab", "cd", "ef"}
         assert SavedJudge.load(folder / "judge.json") == judge
 
+    def test_golden_items_keep_their_references_and_write_none_where_there_are_none(self, make):
+        item = RatedItem(source="s", response="r", references=("t",))
+        golden = GoldenItem.of(item, Judgement(score=70))
+        assert golden.item == item
+        (again,) = SavedJudge.model_validate(make(golden=(golden,)).model_dump()).golden
+        assert again == golden
+        assert "references" not in make().golden[0].model_dump()
+
     @pytest.mark.no_cover
     def test_it_asks_the_same_questions_byte_for_byte(self, make, judge_of, tmp_path, hostile):
         judge = judge_of(shown=hostile)

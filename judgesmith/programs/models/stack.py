@@ -2,12 +2,14 @@
 
 import random
 import uuid
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
 
 from judgesmith.programs.models.accounts import Accounts
 from judgesmith.programs.models.budget import Budget, Spent, Usage
 from judgesmith.programs.models.engines import Engine, PureEngine
-from judgesmith.programs.models.errors import unscoring
+from judgesmith.programs.models.errors import BudgetSpent, ModelError, unscoring
 from judgesmith.programs.models.identity import request_identity
 from judgesmith.programs.models.ledger import Ledger
 from judgesmith.programs.models.ledger_writes import Record
@@ -17,8 +19,11 @@ from judgesmith.programs.models.request import ModelAnswer, ModelRequest
 from judgesmith.programs.models.retry import Retry
 from judgesmith.programs.models.sending import Sender
 from judgesmith.programs.models.stopping import STOPPING
+from judgesmith.programs.models.taping import Tape
 from judgesmith.programs.models.unrecorded import Unrecorded
 from judgesmith.programs.models.waiting import BLOCKING, SUSPENDING, Waiting, driven
+
+_ROUND = 10**9  # sample numbers of one round end before those of the next begin
 
 
 class Stack:
@@ -46,6 +51,8 @@ class Stack:
         same budget. None starts a run of its own.
     seed : int
         Seeds the jitter of retries.
+    tape : Tape or None
+        Notes what became of every request, and plays those that failed when it was recorded.
 
     Attributes
     ----------
@@ -83,8 +90,10 @@ class Stack:
         price: Price | None = None,
         run_id: str | None = None,
         seed: int = 0,
+        tape: Tape | None = None,
     ) -> None:
         self.engine = engine
+        self.tape = tape
         self.ledger = ledger
         self.budget = budget or Budget()
         self.limits = limits
@@ -115,6 +124,7 @@ class Stack:
             )
         self._adaptations: dict[str, None] = {}
         self.refused_logprobs = ""
+        self._first_sample = 0
 
     def __deepcopy__(self, memo: object) -> "Stack":
         # Copies of a program share the accounts, or a budget could be had twice.
@@ -178,17 +188,40 @@ class Stack:
 
     def lookup(self, request: ModelRequest) -> ModelAnswer | None:
         """Return the answer on record, or None; nothing is sent or counted."""
-        return self._store.lookup(self.identity(request))
+        return self.lookup_many([request])[0]
 
     def lookup_many(self, requests: Sequence[ModelRequest]) -> list[ModelAnswer | None]:
         """Return what ``lookup`` would return for each request, in far fewer steps."""
         identities = [self.identity(request) for request in requests]
         found = self._store.lookup_many(identities)
+        if self.tape is not None:
+            self.tape.heard(*found)
         return [found.get(identity) for identity in identities]
 
     def identity(self, request: ModelRequest) -> bytes:
         """Return the 16 bytes under which the answer is kept."""
-        return request_identity(request, self.engine.endpoint)
+        return request_identity(self._of_round(request), self.engine.endpoint)
+
+    @contextmanager
+    def in_round(self, number: int) -> Iterator[None]:
+        """Ask everything anew in a ``with`` block, as other samples than in any other round.
+
+        Parameters
+        ----------
+        number : int
+            1 or more; 0 is the round of whoever asks for none. The same number again finds its
+            answers on record.
+        """
+        before, self._first_sample = self._first_sample, number * _ROUND
+        try:
+            yield
+        finally:
+            self._first_sample = before
+
+    def _of_round(self, request: ModelRequest) -> ModelRequest:
+        if not self._first_sample:
+            return request
+        return replace(request, sample=request.sample + self._first_sample)
 
     # -- accounts --------------------------------------------------------------------------
 
@@ -216,17 +249,31 @@ class Stack:
             raise unscoring(request.model, "there is no such call for models of this kind")
         if identity is None:
             identity = self.identity(request)
+        request = self._of_round(request)
         answer = self._store.lookup(identity)
         if answer is not None:
             self._meter.hit()
-        elif self._sender is not None:
-            answer = await self._sender.answer(identity, request, waiting)
+        elif self.tape is not None and (fault := self.tape.fault(identity)) is not None:
+            raise fault
         else:
-            assert self._pure is not None
-            answer = await self._work_out(self._pure, identity, request, waiting)
+            answer = await self._had(identity, request, waiting)
+        if self.tape is not None:
+            self.tape.heard(identity)
         if answer.adaptations:
             self._adaptations.update(dict.fromkeys(answer.adaptations))
         return answer
+
+    async def _had(self, identity: bytes, request: ModelRequest, waiting: Waiting) -> ModelAnswer:
+        """Have an answer that is not on record, and note it where none can be had."""
+        try:
+            if self._sender is not None:
+                return await self._sender.answer(identity, request, waiting)
+            assert self._pure is not None
+            return await self._work_out(self._pure, identity, request, waiting)
+        except (ModelError, BudgetSpent) as fault:
+            if self.tape is not None:
+                self.tape.failed(identity, fault, model=request.model, endpoint=self.endpoint)
+            raise
 
     async def _work_out(
         self, engine: PureEngine, identity: bytes, request: ModelRequest, waiting: Waiting

@@ -54,6 +54,17 @@ WAYS = pytest.mark.parametrize("way", [together, one_by_one, in_threads])
 # -- the ledger ----------------------------------------------------------------------------
 
 
+def test_another_round_asks_anew_and_the_same_one_finds_its_answers(stack, ask, server):
+    one, request = stack(), ask("item")
+    one.complete_sync(request)
+    for n_asked, number in ((2, 1), (3, 2), (3, 1)):
+        with one.in_round(number):
+            assert together(one, [request, request])[0].text == together(one, [request])[0].text
+        assert server.counts()["requests"] == n_asked
+    one.complete_sync(request)
+    assert server.counts()["requests"] == 3
+
+
 @WAYS
 def test_no_committed_answer_is_asked_for_again(stack, ask, server, way):
     requests = [ask(f"item {n}") for n in range(20)]

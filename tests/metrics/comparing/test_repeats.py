@@ -1,0 +1,74 @@
+"""Changes between scores given twice: against formulas worked out by hand, and in simulations."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy.stats import ttest_1samp
+
+from judgesmith.metrics.comparing.repeats import (
+    chance_of_alike,
+    chance_of_missing,
+    repeat_noise,
+    score_moves,
+    score_shift,
+)
+
+NAN = math.nan
+
+
+def test_a_shift_has_the_interval_of_students_test():
+    rng = np.random.default_rng(0)
+    before, now = rng.normal(50, 10, 12), rng.normal(53, 10, (12, 3))
+    found = score_shift(before, now, confidence=0.9)
+    known = ttest_1samp(now.mean(axis=1) - before, 0).confidence_interval(0.9)
+    assert (found.low, found.high) == pytest.approx((known.low, known.high))
+
+
+def test_items_without_both_scores_are_left_out_and_counted():
+    before, now = [NAN, 1, 2, 3], [[1, 1], [NAN, NAN], [3, NAN], [4, 4]]
+    found = score_shift(before, now, confidence=0.95)
+    assert (found.value, found.n_groups, found.n_undefined) == (1.0, 2, 2)
+    moved = score_moves(before, now, confidence=0.95)
+    assert (moved.value, moved.n_groups, moved.n_undefined) == (1.0, 1, 3)
+    assert math.isnan(moved.low)
+    assert math.isnan(score_shift([NAN], [[1.0]], confidence=0.95).value)
+
+
+def test_noise_alone_is_on_average_no_move():
+    rng = np.random.default_rng(1)
+    squares = []
+    for _ in range(300):
+        real = rng.uniform(20, 80, 20)
+        before, now = real + rng.normal(0, 10, 20), real[:, None] + rng.normal(0, 10, (20, 3))
+        d, s2 = now.mean(axis=1) - before, now.var(axis=1, ddof=1)
+        squares.append(np.mean(d**2 - s2 * 4 / 3))
+        found = score_moves(before, now, confidence=0.95)
+        assert found.value == pytest.approx(math.sqrt(max(squares[-1], 0)))
+    assert np.mean(squares) == pytest.approx(0, abs=5)  # of 133 without what is taken off
+
+
+def test_noise_is_the_pooled_standard_deviation():
+    assert repeat_noise([[1, 3, NAN], [5, 5, 5], [7, NAN, NAN]]) == pytest.approx(math.sqrt(2 / 3))
+    assert math.isnan(repeat_noise([[1], [2]]))
+
+
+def test_the_same_number_everywhere_is_no_chance_where_scores_differed():
+    now = [[3, 3, NAN], [3, 3, 3], [NAN, NAN, NAN]]
+    assert chance_of_alike([1, 3, 5], now) == pytest.approx(1 / 3)
+    assert chance_of_alike([3, 3, 3], now) == 1.0
+    assert chance_of_alike([1.0], [[NAN]]) == 1.0
+
+
+def test_all_missing_is_no_chance():
+    assert chance_of_missing(20, 20, 0.05) < 1e-20
+    assert chance_of_missing(0, 20, 0.05) == 1.0
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "confidence"),
+    [([1, 2], [[1]], 0.95), ([1], [1], 0.95), ([[1]], [[1]], 0.95), ([1, 2], [[1], [2]], 1.0)],
+)
+def test_what_does_not_pair_up_is_refused(before, now, confidence):
+    with pytest.raises(ValueError, match=r"before is one score|confidence"):
+        score_shift(before, now, confidence=confidence)
