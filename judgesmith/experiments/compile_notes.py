@@ -234,11 +234,17 @@ def versions_notes(parts: Parts, *, rated: bool) -> list[str]:
 
 
 def known_note(parts: Parts) -> list[str]:
-    """Return that rows which an earlier judge has seen are not held out."""
-    if not parts.n_known:
-        return []
+    """Return that rows which an earlier judge has seen, or that were chosen, are not held out."""
     left = "none are left" if parts.heldout is None else f"{len(parts.heldout)} are left"
-    return [
-        f"{parts.n_known} rows that would have been held out share a source with rows that the "
-        f"earlier judge was made from, and were learned from instead; {left}."
-    ]
+    found = []
+    if parts.n_known:
+        found.append(
+            f"{parts.n_known} rows that would have been held out share a source with rows that "
+            f"the earlier judge was made from, and were learned from instead; {left}."
+        )
+    if parts.n_chosen:
+        found.append(
+            f"{parts.n_chosen} rows that would have been held out share a source with rows that "
+            f"suggest chose, which are no random sample, and were learned from instead; {left}."
+        )
+    return found

@@ -21,6 +21,7 @@ from judgesmith.experiments.chosen_versions import (
 from judgesmith.experiments.dataset import DataSet
 from judgesmith.experiments.rankable import check_rankable
 from judgesmith.experiments.settings import CompileSettings
+from judgesmith.experiments.suggesting.marks import was_chosen
 from judgesmith.metrics.perturbations.wilcoxon import FEWEST_NONZERO
 from judgesmith.optimizers import Agreement, rated_example
 from judgesmith.optimizers.grammar import parse_objectives
@@ -55,6 +56,8 @@ class Parts:
     n_known : int
         Rows that would have been held out by chance, if an earlier judge had not seen them or
         others of their sources.
+    n_chosen : int
+        Likewise, if ``suggest`` had not chosen them or others of their sources.
     n_versions : int
         Rows of the data that are changed versions of others.
     versions : ChosenVersions or None
@@ -67,6 +70,7 @@ class Parts:
     heldout: Rows | None
     heldout_places: IntArray
     n_known: int = 0
+    n_chosen: int = 0
     n_versions: int = 0
     versions: ChosenVersions | None = None
 
@@ -157,6 +161,9 @@ def parts_of(
     split, n_known = _without_known(
         split, np.asarray([dataset[i].key in known for i in rated.tolist()]), groups, rows=by_rows
     )
+    split, n_chosen = _without_known(
+        split, np.asarray([was_chosen(dataset[i]) for i in rated.tolist()]), groups, rows=by_rows
+    )
     inner = pool_and_selection(
         groups[split.tuning],
         values[split.tuning],
@@ -182,6 +189,7 @@ def parts_of(
         heldout=rows(split.heldout, reported, unseen=True),
         heldout_places=rated[split.heldout],
         n_known=n_known,
+        n_chosen=n_chosen,
         n_versions=len(dataset) - len(originals),
         versions=changed,
     )

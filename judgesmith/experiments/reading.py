@@ -23,6 +23,9 @@ from judgesmith.experiments.formats import RawRows, open_rows
 from judgesmith.experiments.problems import DataError, Problem, shown
 from judgesmith.experiments.rows import RATED_FIELDS, RatingReader, TextReader
 from judgesmith.experiments.scales import ScaleGiven, given_scales
+from judgesmith.experiments.suggesting.filled_sheet import Strays, restored
+from judgesmith.experiments.suggesting.marks import chosen_note
+from judgesmith.experiments.suggesting.rating_form import RatingForm
 from judgesmith.signatures.rated import RatedItem
 
 if TYPE_CHECKING:
@@ -87,6 +90,27 @@ def read_items(
     >>> print(*data.notes)
     assumed columns: source is 'article', response is 'summary', overall is 'rating'.
     """
+    return read_part(source, columns=columns, scale=scale)
+
+
+def read_part(
+    source: str | Path | pd.DataFrame,
+    *,
+    columns: ColumnsGiven = None,
+    scale: ScaleGiven = None,
+    with_cut: bool = False,
+) -> DataSet:
+    """Return rows as :func:`read_items` does, also where their whole texts are in another file.
+
+    A sheet that ``suggest`` wrote says by itself what its columns hold, and on which scales.
+
+    Parameters
+    ----------
+    source, columns, scale
+        As for :func:`read_items`.
+    with_cut : bool
+        Whether texts that a sheet had no room for may come back cut.
+    """
     given, scales = column_map(columns), given_scales(scale)
     raw = open_rows(source)
     rows = list(raw.rows)
@@ -95,6 +119,10 @@ def read_items(
         raise DataError(raw.problems or [nothing])
     names = list(dict.fromkeys(name for _, row in rows for name in row))
     canonical = "human" in names and "human" not in given.columns and not given.criteria
+    form = None if canonical or given.criteria else RatingForm.of(names)
+    if form is not None:
+        given = ColumnMap(fields=given.fields, criteria=form.columns)
+        scales = scales.beside(form.scales)
     found, notes = recognised(names, given, where=raw.name, canonical=canonical)
     texts = TextReader(found, raw, ignored=RATED_FIELDS)
     ratings = RatingReader(found, scales, raw)
@@ -104,10 +132,20 @@ def read_items(
     items = []
     for number, fields, answers in drafts:
         human, stated = ratings.points(number, answers)
-        items.append(RatedItem(**fields, human=human, scale=stated))
+        item = RatedItem(**fields, human=human, scale=stated)
+        items.append(item if form is None else restored(item))
     raw.found += [(0, problem) for problem in ratings.scale_problems]
     numbers = [number for number, _ in rows]
     notes += _across_rows(raw, list(zip(numbers, items, strict=True)))
+    strays = Strays.among(items) if form is not None else Strays()
+    for place in () if with_cut else strays.cut:
+        raw.problem(
+            numbers[place],
+            at="key",
+            expected="whole texts (name the file that they were chosen from, too)",
+            came="texts that the sheet had no room for",
+        )
+    notes += [] if with_cut else [*strays.notes(), *chosen_note(items)]
     if raw.problems:
         raise DataError(raw.problems)
     return DataSet(

@@ -36,6 +36,10 @@ class GivenScales:
         """Return the scale that holds for a criterion, or None where nobody said."""
         return self.by_criterion.get(criterion) or stated or self.default
 
+    def beside(self, known: Mapping[str, Scale]) -> GivenScales:
+        """Return the same with the scales of more criteria, where the user gave none by name."""
+        return GivenScales(default=self.default, by_criterion={**known, **self.by_criterion})
+
 
 def given_scales(given: ScaleGiven) -> GivenScales:
     """Return what the user said about scales, in whatever form, as one record.

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from judgesmith.experiments.dataset import DataSet
+from judgesmith.experiments.suggesting.marks import was_chosen
 from judgesmith.experiments.targets import Targets
 from judgesmith.optimizers import rated_example
 from judgesmith.optimizers.rated_examples import rows_of
@@ -53,7 +54,8 @@ def set_aside(
     dataset, targets
         Rated items, and what people said of them.
     share : float
-        Of the sources with rated rows, how many are kept for later.
+        Of the sources with rated rows, how many are kept for later. Sources with rows that
+        ``suggest`` chose are none of those: a calibration takes a random sample.
     seed : int
         Of the drawing.
 
@@ -63,6 +65,8 @@ def set_aside(
         If there is but one source.
     """
     rated = targets.rated
+    chosen = np.asarray([was_chosen(item) for item in dataset], dtype=bool)
+    rated = rated[~np.isin(dataset.groups[rated], dataset.groups[chosen])]
     split = split_by_source(
         dataset.groups[rated],
         targets.values[rated],

@@ -1,0 +1,1 @@
+"""Which rows people should rate next, and how what they say comes back."""

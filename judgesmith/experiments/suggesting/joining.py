@@ -1,0 +1,213 @@
+"""Rated rows from several files as one set: those of earlier, and sheets that came back.
+
+A sheet's ratings go to the row that they were given for, if another file has it. Copies of one
+sheet, filled in by several people, become several ratings of the same rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from judgesmith.experiments.dataset import DataSet
+from judgesmith.experiments.problems import DataError, Problem, shown
+from judgesmith.experiments.reading import ColumnsGiven, read_items, read_part
+from judgesmith.experiments.scales import ScaleGiven
+from judgesmith.experiments.suggesting.filled_sheet import Strays, stated_key
+from judgesmith.experiments.suggesting.marks import SUGGESTED_BY, chosen_note
+from judgesmith.signatures import RatedItem, Scale
+
+_Row = tuple[str, str, str]
+"""Source, system and texts of a row."""
+
+
+def read_together(
+    sources: Sequence[str | Path], *, columns: ColumnsGiven = None, scale: ScaleGiven = None
+) -> DataSet:
+    """Return the rows of one file or of several as one set, each item once.
+
+    Parameters
+    ----------
+    sources : sequence of str or Path
+        Files as ``read_items`` reads them, sheets of suggested rows among them.
+    columns, scale
+        As for ``read_items``. A sheet says what its columns hold, and is read without them.
+
+    Raises
+    ------
+    DataError
+        If a file cannot be read, two say different scales of a criterion, or an item is rated in
+        two files that are no copies of one sheet.
+    FileNotFoundError
+        If there is no such file.
+    """
+    if len(sources) == 1:
+        return read_items(sources[0], columns=columns, scale=scale)
+    joined = _Joined()
+    sheets = []
+    for source in sources:
+        part = read_part(source, with_cut=True) if _is_sheet(source) else None
+        if part is not None:
+            sheets.append((str(source), part))
+        else:
+            joined.add(str(source), read_items(source, columns=columns, scale=scale))
+    for name, part in sheets:
+        joined.add_sheet(name, part)
+    return joined.dataset()
+
+
+@dataclass
+class _Joined:
+    """What was read so far.
+
+    Attributes
+    ----------
+    items : dict of row to RatedItem
+        In the order of the files.
+    rated_in : dict of row to str
+        The file that an item's ratings come from; ``""`` where these are sheets.
+    """
+
+    items: dict[Any, RatedItem] = field(default_factory=dict)
+    rated_in: dict[Any, str] = field(default_factory=dict)
+    scales: dict[str, tuple[str, Scale]] = field(default_factory=dict)
+    names: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    n_twice: int = 0
+    n_returned: int = 0
+
+    def add(self, name: str, part: DataSet) -> None:
+        """Add the rows of a file that is no sheet."""
+        self._begin(name, part)
+        self.notes += part.notes
+        for number, item in enumerate(part.items):
+            rated = any(item.human.values())
+            row: Any = _row_of(item)
+            known = self.items.get(row)
+            if known is None or self.rated_in.get(row) == name:
+                # One file may repeat a row without a system; reading it said so.
+                row = row if known is None else (*row, name, number)
+            elif rated and row in self.rated_in:
+                raise _twice(name, item, self.rated_in[row])
+            else:
+                self.n_twice += 1
+                if not rated:
+                    continue
+            self.items[row] = item
+            if rated:
+                self.rated_in[row] = name
+
+    def add_sheet(self, name: str, part: DataSet) -> None:
+        """Add the ratings in a sheet to the rows that they were given for, or as rows."""
+        self._begin(name, part)
+        self.notes += [note for note in part.notes if note not in self.notes]
+        by_texts: dict[str, list[Any]] = {}
+        for row, item in self.items.items():
+            by_texts.setdefault(item.key, []).append(row)
+        lost = []
+        for item in part.items:
+            rows = by_texts.get(stated_key(item) or item.key, [])
+            same = [one for one in rows if one[:2] == _row_of(item)[:2]]
+            if not rows:
+                lost.append(item)
+                self.items[_row_of(item)] = item
+                if any(item.human.values()):
+                    self.rated_in[_row_of(item)] = ""
+                continue
+            if not any(item.human.values()):
+                continue
+            its = (same or rows)[0]
+            if self.rated_in.get(its):
+                raise _twice(name, item, self.rated_in[its])
+            self.n_returned += its not in self.rated_in
+            self.rated_in[its] = ""
+            self.items[its] = _with_ratings(self.items[its], item)
+        strays = Strays.among(lost)
+        if strays.cut:
+            raise DataError(
+                [
+                    Problem(
+                        where=name,
+                        field="key",
+                        expected="whole texts (name the file that they were chosen from, too)",
+                        came=f"{len(strays.cut)} that the sheet had no room for",
+                    )
+                ]
+            )
+        self.notes += strays.notes()
+
+    def dataset(self) -> DataSet:
+        """Return all rows as one set."""
+        items = tuple(self.items.values())
+        notes = list(self.notes)
+        if self.n_twice:
+            was = "row is" if self.n_twice == 1 else "rows are"
+            notes.append(f"{self.n_twice} {was} in several files, and taken once.")
+        if self.n_returned:
+            was = "rating" if self.n_returned == 1 else "ratings"
+            notes.append(f"sheets hold the {was} of {self.n_returned} rows of the other files.")
+        notes += chosen_note(items)
+        return DataSet(name="+".join(self.names), items=items, notes=tuple(notes))
+
+    def _begin(self, name: str, part: DataSet) -> None:
+        self.names.append(part.name)
+        for criterion, scale in part.scales.items():
+            other, known = self.scales.setdefault(criterion, (name, scale))
+            if (known.low, known.high, known.labels) != (scale.low, scale.high, scale.labels):
+                raise DataError(
+                    [
+                        Problem(
+                            where=name,
+                            field=criterion,
+                            expected=f"the scale {known} that {other} has (say --scale "
+                            f"{criterion}=LOW..HIGH, or rate on one scale)",
+                            came=str(scale),
+                        )
+                    ]
+                )
+
+
+def _row_of(item: RatedItem) -> _Row:
+    return item.source_id, item.system_id, item.key
+
+
+def _with_ratings(known: RatedItem, item: RatedItem) -> RatedItem:
+    """Return an item with the ratings of a row of a sheet besides those that it has."""
+    human = {**known.human}
+    for name, ratings in item.human.items():
+        human[name] = (*human.get(name, ()), *ratings)
+    mark = {SUGGESTED_BY: item.extra[SUGGESTED_BY]}
+    return known.model_copy(
+        update={
+            "human": human,
+            "scale": {**known.scale, **item.scale},
+            "extra": {**known.extra, **mark},
+        }
+    )
+
+
+def _is_sheet(source: str | Path) -> bool:
+    """Say whether a file is a sheet of suggested rows, by its first row."""
+    from judgesmith.experiments.formats import open_rows
+    from judgesmith.experiments.suggesting.rating_form import RatingForm
+
+    if str(source) == "-":
+        return False
+    first = next(open_rows(source).rows, None)
+    return first is not None and RatingForm.of(list(first[1])) is not None
+
+
+def _twice(name: str, item: RatedItem, other: str) -> DataError:
+    whose = ", ".join(shown(one) for one in (item.source_id, item.system_id) if one)
+    return DataError(
+        [
+            Problem(
+                where=name,
+                field="source_id, system_id",
+                expected="items that are rated in one file only, or in copies of one sheet",
+                came=f"ratings of {whose}, which {other or 'a sheet'} has, too",
+            )
+        ]
+    )
