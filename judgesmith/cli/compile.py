@@ -23,7 +23,7 @@ from judgesmith.cli.compiled import (
     print_saved,
     summary,
 )
-from judgesmith.cli.data_options import aggregate_option, data_options, load_data, targets_option
+from judgesmith.cli.data_options import aggregate_option, data_options, load_all, targets_option
 from judgesmith.cli.faults import blaming
 from judgesmith.cli.judge_options import judge_options
 from judgesmith.cli.learning_options import (
@@ -40,7 +40,7 @@ from judgesmith.cli.role_options import role_option
 
 
 @click.command("compile")
-@click.argument("data")
+@click.argument("data", nargs=-1, required=True, metavar="DATA…")
 @click.option("-o", "--output", required=True, metavar="JUDGE", help="Folder for the judge.")
 @data_options
 @targets_option
@@ -107,7 +107,7 @@ from judgesmith.cli.role_options import role_option
 @model_options
 @judge_output_options
 def command(
-    data: str,
+    data: tuple[str, ...],
     output: str,
     columns: str | None,
     scales: tuple[str, ...],
@@ -126,7 +126,8 @@ def command(
 
     The same command again continues where an interrupted one was: no answer on record is
     asked for again. When the budget ends early, the best judge so far is saved, marked as
-    incomplete. DATA is described under 'judgesmith check --help'.
+    incomplete. DATA is described under 'judgesmith check --help'; of several files all rows are
+    read, such as rows rated earlier and sheets that 'judgesmith suggest' wrote and people filled.
     """
     from judgesmith.experiments.compile_notes import NothingScoredError
 
@@ -136,8 +137,8 @@ def command(
     settings = settings_of(before, first=choice.model_name or "offline", **rest)
     calibration = CalibrationChoice(calibrate=calibrate, confidence=confidence, within=within)
     calibration.refuse_for(settings)
-    dataset = load_data(data, columns, scales)
-    run = prepared_run(dataset, settings, choice, calibration, before, data=data)
+    dataset = load_all(data, columns, scales)
+    run = prepared_run(dataset, settings, choice, calibration, before, data=data[0])
     settings = run.settings
     if dry_run:
         searched = run.settings.optimizer == "protocol"
@@ -153,8 +154,8 @@ def command(
     if settings.optimizer not in ("random", "none"):
         estimate = run.estimate()
         with blaming("--storage", given=storage is not None):
-            files = run.search_files(choice.ledger, storage)
-    with blaming(data):
+            files = run.search_files(choice, storage)
+    with blaming(data[0]):
         try:
             found = run.compile(files, concurrency=concurrency, quiet=as_json)
         except NothingScoredError as fault:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from judgesmith.cli.compile_refusals import refuse_search_with_ratings
@@ -92,14 +91,21 @@ class CompileRun:
         )
         return self.calibration.added(estimated, self.aside, self.settings)
 
-    def search_files(self, ledger: str, storage: str | None) -> SearchFiles:
+    def search_files(self, choice: ModelChoice, storage: str | None) -> SearchFiles:
         """Return where a search is kept: beside the ledger, or in the database that is named."""
         from judgesmith.experiments.searching import SearchFiles
         from judgesmith.optimizers.studies import check_storage
 
-        folder = Path(ledger).expanduser().parent / "searches"
+        if choice.taping is not None and given_options("storage"):
+            raise OptionError(
+                "a search that is recorded or replayed is made from its first trial on, and one in "
+                "a database may be begun; leave --storage out.",
+                option="--storage",
+            )
+        folder = choice.searches
         # From the environment it may be given to a search that has no use for it.
-        used = storage if self.settings.optimizer == "protocol" else None
+        shared = self.settings.optimizer == "protocol" and choice.taping is None
+        used = storage if shared else None
         if used is not None:
             check_storage(used)
         journal, log = (folder / f"{self.fingerprint}.{kind}" for kind in ("journal", "jsonl"))

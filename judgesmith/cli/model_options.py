@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from judgesmith.cli.cassettes import Taping, taped
 from judgesmith.cli.faults import OptionError, blaming
 from judgesmith.cli.numbers import Number, WholeNumber
 from judgesmith.cli.options import Command, together
@@ -22,9 +23,12 @@ if TYPE_CHECKING:
 
 
 def model_options(command: Command) -> Command:
-    """Add the options that say which model is asked, and how much of it."""
+    """Add the options that say which model is asked, and how much of it.
+
+    The command is given ``taping``, too: what records or replays the run, or None.
+    """
     return together(
-        command,
+        taped(command),
         click.option(
             "--model",
             "model_name",
@@ -75,11 +79,23 @@ class ModelChoice:
     rpm: float | None
     tpm: float | None
     ledger: str
+    taping: Taping | None = None
 
     @classmethod
     def taken_from(cls, options: dict[str, Any]) -> ModelChoice:
         """Return what ``options`` say of models, and take it out of them."""
         return cls(**{name: options.pop(name) for name in cls.__dataclass_fields__})
+
+    @property
+    def searches(self) -> Path:
+        """The folder that searches are kept in, so that they can go on; beside the ledger.
+
+        What is recorded or played is searched from the first trial on.
+        """
+        beside = (
+            Path(self.ledger).expanduser().parent if self.taping is None else self.taping.folder
+        )
+        return beside / "searches"
 
     def lm(self, *, default: str = "offline", run_id: str | None = None) -> dspy.LM:
         """Return the model, with its ledger, budget and limits."""
@@ -210,6 +226,8 @@ class ModelChoice:
             rpm=self.rpm,
             tpm=self.tpm,
             run_id=run_id,
+            replay=self.taping is not None and self.taping.replay,
+            tape=None if self.taping is None else self.taping.tape,
         )
 
 

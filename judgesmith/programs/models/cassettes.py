@@ -1,4 +1,4 @@
-"""Cassettes: every answer behind a run in one file, which plays in place of the models."""
+"""Cassettes: all that a run was told in one file, which plays in place of the models."""
 
 import gzip
 import io
@@ -8,7 +8,7 @@ import time
 import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import IO, Any
 
@@ -18,6 +18,7 @@ from judgesmith.programs.models.ledger import Ledger
 from judgesmith.programs.models.ledger_schema import explained
 from judgesmith.programs.models.ledger_writes import ANSWER_COLUMNS, Pen, packed, unpacked
 from judgesmith.programs.models.request import ModelAnswer, TokenLogprob
+from judgesmith.programs.models.taping import Failure, Tape
 
 FORMAT = "judgesmith cassette 1"
 _PORTION = 1000
@@ -26,16 +27,34 @@ _Row = tuple[bytes, str, str, ModelAnswer]
 """Identity, model, endpoint, answer."""
 
 
-def record_cassette(ledger: Ledger, output: Path) -> int:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Played:
+    """What a cassette holds.
+
+    Attributes
+    ----------
+    answers : int
+        How many it put on record.
+    tape : Tape
+        For stacks that are to be told of the same failures.
+    """
+
+    answers: int
+    tape: Tape
+
+
+def record_cassette(ledger: Ledger, output: Path, *, tape: Tape | None = None) -> int:
     """Write every answer of a ledger to a file, and return how many there are.
 
     Parameters
     ----------
     ledger : Ledger
-        What a run has asked.
+        What a run has asked, or several.
     output : Path
         JSON Lines, packed where the name ends in ``.gz``. It appears whole or not at all, only its
         owner can read it, and it holds nothing of the hour: equal answers make equal bytes.
+    tape : Tape or None
+        What the stacks of the run noted: its answers alone are written, and which requests failed.
 
     Raises
     ------
@@ -44,25 +63,45 @@ def record_cassette(ledger: Ledger, output: Path) -> int:
     """
     if not ledger.path.is_file():
         raise LedgerError(f"there is no ledger at {ledger.path}; nothing was asked that it holds.")
-    rows = ledger.query(
-        "SELECT a.identity, m.model, m.endpoint, "  # noqa: S608
-        + ", ".join(f"a.{name}" for name in ANSWER_COLUMNS.split(", "))
-        + " FROM answers a JOIN models m ON m.id = a.model ORDER BY a.identity"
-    )
+    if tape is None:
+        rows = _rows_of(ledger, "")
+        failures: dict[bytes, Failure] = {}
+    else:
+        rows = list(_chosen(ledger, sorted(tape.answered)))
+        failures = tape.failures
+    head = {"format": FORMAT, "answers": len(rows)}
     with draft_beside(output) as draft:
         draft.chmod(0o600)  # as private as the ledger itself
         with _written(draft, packed_up=output.suffix == ".gz") as file:
-            file.write(_line({"format": FORMAT, "answers": len(rows)}))
+            file.write(_line(head | ({"failures": len(failures)} if failures else {})))
             for identity, model, endpoint, *row in rows:
                 with explained(ledger.path):
                     answer = unpacked(identity, tuple(row))
                 file.write(_line(_plain((identity, model, endpoint, answer))))
+            for identity, failure in sorted(failures.items()):
+                file.write(_line({"identity": identity.hex(), **asdict(failure)}))
         put(draft, output)
     return len(rows)
 
 
-def play_cassette(cassette: Path, ledger: Ledger) -> int:
-    """Put every answer of a cassette on record, and return how many there are.
+def _chosen(ledger: Ledger, identities: Sequence[bytes]) -> Iterator[tuple[Any, ...]]:
+    for start in range(0, len(identities), _PORTION):
+        portion = identities[start : start + _PORTION]
+        marks = ", ".join("?" * len(portion))
+        yield from _rows_of(ledger, f"WHERE a.identity IN ({marks})", portion)
+
+
+def _rows_of(ledger: Ledger, condition: str, values: Sequence[bytes] = ()) -> list[tuple[Any, ...]]:
+    return ledger.query(
+        "SELECT a.identity, m.model, m.endpoint, "  # noqa: S608
+        + ", ".join(f"a.{name}" for name in ANSWER_COLUMNS.split(", "))
+        + f" FROM answers a JOIN models m ON m.id = a.model {condition} ORDER BY a.identity",
+        values,
+    )
+
+
+def play_cassette(cassette: Path, ledger: Ledger) -> Played:
+    """Put every answer of a cassette on record, and return how many there are, and the failures.
 
     Answers that are on record already stay as they are.
 
@@ -73,13 +112,13 @@ def play_cassette(cassette: Path, ledger: Ledger) -> int:
     OSError
         If it cannot be read.
     """
-    rows = _answers_in(cassette)
+    rows, failures = _told_in(cassette)
     for start in range(0, len(rows), _PORTION):
         portion = rows[start : start + _PORTION]
         numbers = [ledger.model(model, endpoint) for _, model, endpoint, _ in portion]
         kept = [(row[0], number, row[3]) for row, number in zip(portion, numbers, strict=True)]
         ledger.perform(_Play(answers=kept))
-    return len(rows)
+    return Played(answers=len(rows), tape=Tape(failures))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,14 +160,16 @@ def _plain(row: _Row) -> dict[str, Any]:
     return told
 
 
-def _answers_in(cassette: Path) -> list[_Row]:
+def _told_in(cassette: Path) -> tuple[list[_Row], dict[bytes, Failure]]:
     try:
         with _read(cassette) as file:
             head = json.loads(file.readline())
             if head["format"] != FORMAT:
                 raise ValueError(head["format"])
-            rows = [_row(json.loads(line)) for line in file]
-            if len(rows) != head["answers"]:
+            told = [json.loads(line) for line in file]
+            rows = [_row(one) for one in told[: head["answers"]]]
+            failures = dict(_failure(one) for one in told[head["answers"] :])
+            if (len(rows), len(failures)) != (head["answers"], head.get("failures", 0)):
                 raise ValueError(f"{len(rows)} answers")
     except (ValueError, TypeError, KeyError, EOFError, RecursionError, zlib.error) as fault:
         raise ValueError(
@@ -138,7 +179,15 @@ def _answers_in(cassette: Path) -> list[_Row]:
         raise ValueError(
             f"{cassette}: not packed, but its name says so; name it .jsonl."
         ) from fault
-    return rows
+    return rows, failures
+
+
+def _failure(told: dict[str, Any]) -> tuple[bytes, Failure]:
+    identity = bytes.fromhex(told.pop("identity"))
+    spent = tuple(float(one) for one in told.pop("spent"))
+    status = _count(told.pop("status"))
+    words = {name: str(value) for name, value in told.items()}
+    return identity, Failure(spent=spent, status=status, **words)
 
 
 def _row(told: dict[str, Any]) -> _Row:

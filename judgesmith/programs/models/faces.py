@@ -12,6 +12,7 @@ from judgesmith.programs.models.prices import Price, price_of
 from judgesmith.programs.models.request import Settings
 from judgesmith.programs.models.retry import Retry
 from judgesmith.programs.models.stack import Stack
+from judgesmith.programs.models.taping import Tape
 
 if TYPE_CHECKING:
     import dspy
@@ -34,6 +35,7 @@ def model(
     run_id: str | None = None,
     retry: Retry | None = None,
     replay: bool = False,
+    tape: Tape | None = None,
     timeout: float = 600.0,
     temperature: float | None = 0.0,
     max_output_tokens: int | None = None,
@@ -62,6 +64,8 @@ def model(
         When to send again after a passing fault.
     replay : bool
         Whether nothing is sent: what is not on record is an error that names the request.
+    tape : Tape or None
+        Notes what became of every request, and plays those that failed when it was recorded.
     timeout : float
         Seconds without a byte after which an attempt counts as failed.
     temperature : float or None
@@ -107,6 +111,7 @@ def model(
         retry=retry,
         price=price or _listed_price(name, engine.endpoint),
         run_id=run_id,
+        tape=tape,
     )
     recipe = {
         "name": name,

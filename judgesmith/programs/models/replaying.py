@@ -10,6 +10,10 @@ from judgesmith.programs.models.request import ModelAnswer, ModelRequest
 _SHOWN = 100
 
 
+class NotOnRecord(ModelError):  # noqa: N818 - the name says what happened, like BudgetSpent
+    """Nobody is asked, and what was asked for is not on record."""
+
+
 def replaying(engine: Engine | PureEngine) -> Engine | PureEngine:
     """Return an engine that stands where another does and sends nothing.
 
@@ -24,7 +28,7 @@ def replaying(engine: Engine | PureEngine) -> Engine | PureEngine:
     >>> silent.answer(ModelRequest(model="offline", prefix=Prefix(), user="2 + 2?"))
     Traceback (most recent call last):
     ...
-    judgesmith.programs.models.errors.ModelError: no answer is on record to the request \
+    judgesmith.programs.models.replaying.NotOnRecord: no answer is on record to the request \
 6ba3c8a65b3d33fafb67610b0ab94eb6 to offline (sample 0), which ends '2 + 2?'; record it, or ask \
 the model.
     """
@@ -69,7 +73,7 @@ class _Silent:
 def _refuse(request: ModelRequest, endpoint: str) -> NoReturn:
     identity = request_identity(request, endpoint).hex()
     end = " ".join(request.user.split())[-_SHOWN:]
-    raise ModelError(
+    raise NotOnRecord(
         f"no answer is on record to the request {identity} to {request.model} (sample "
         f"{request.sample}), which ends {end!r}; record it, or ask the model."
     )

@@ -66,7 +66,7 @@ def test_a_cassette_plays_every_answer_and_sends_nothing(name, ledger, tmp_path)
     assert record_cassette(ledger, cassette) == len(ANSWERS)
     assert stat.S_IMODE(cassette.stat().st_mode) == 0o600
     other = Ledger(tmp_path / "other.sqlite")
-    assert play_cassette(cassette, other) == len(ANSWERS)
+    assert play_cassette(cassette, other).answers == len(ANSWERS)
     engine = Told()
     stack = Stack(replaying(engine), ledger=other)
     for n, told in enumerate(ANSWERS):

@@ -1,0 +1,190 @@
+"""``--record`` and ``--replay``: a run of a command as a cassette, and a cassette as a run."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import wraps
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+import click
+
+from judgesmith.cli.faults import OptionError, blaming
+from judgesmith.cli.options import Command, together
+from judgesmith.cli.places import file_place
+from judgesmith.cli.printing import counted, say_notes
+
+if TYPE_CHECKING:
+    from judgesmith.programs.models.taping import Tape
+
+RECORD, REPLAY = "--record", "--replay"
+_ENDS = (".jsonl", ".jsonl.gz")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Taping:
+    """A run that is recorded, or played.
+
+    Attributes
+    ----------
+    tape : Tape
+        Notes what the models of the run are told, or plays their failures.
+    replay : bool
+        Whether no model is asked.
+    folder : Path
+        For what only this run needs, which is gone with it.
+    """
+
+    tape: Tape
+    replay: bool
+    folder: Path
+
+
+def cassette_options(command: Command) -> Command:
+    """Add ``--record`` and ``--replay``."""
+    return together(
+        command,
+        click.option(
+            RECORD, metavar="CASSETTE", help="Write every answer of the run to a .jsonl[.gz]."
+        ),
+        click.option(
+            REPLAY, metavar="CASSETTE", help="Take answers from there, and ask no model for more."
+        ),
+    )
+
+
+def taped(command: Command) -> Command:
+    """Return a command that has both options, and is given ``taping`` and a ``ledger`` for them.
+
+    ``taping`` is None where neither option is said. Answers that are played stand in a ledger of
+    their own, so that what is on record elsewhere cannot stand in for what is missing.
+    """
+
+    @wraps(command)
+    def run(*, record: str | None, replay: str | None, **given: Any) -> Any:
+        if record is not None:
+            force = bool(given["force"]) if "force" in given else None
+            read = (given.get("judge"), given.get("data"))
+            place = record_place(record, replay, *read, force=force)
+            _refuse_to_go_on(given.get("output"), force=force)
+            with tempfile.TemporaryDirectory(prefix="judgesmith-") as folder:
+                taping = _recording(Path(folder))
+                done = command(taping=taping, **given)
+            _write(taping, Path(given["ledger"]), place, as_json=bool(given.get("as_json")))
+            return done
+        if replay is not None:
+            with _played(check_cassette(replay)) as (taping, ledger):
+                return command(taping=taping, **given | {"ledger": str(ledger)})
+        return command(taping=None, **given)
+
+    return cassette_options(cast("Command", run))
+
+
+def _refuse_to_go_on(output: object, *, force: bool | None) -> None:
+    """Refuse to record what is done in part, because what was done is not asked again."""
+    if isinstance(output, str) and Path(output).exists() and not force:
+        raise OptionError(
+            f"{output} is there already, and what is done is not asked again, so its answers would "
+            f"be missing; {_otherwise('place', force=force)}",
+            option=RECORD,
+        )
+
+
+def _recording(folder: Path) -> Taping:
+    from judgesmith.programs.models.taping import Tape
+
+    return Taping(tape=Tape(), replay=False, folder=folder)
+
+
+def _write(taping: Taping, ledger: Path, place: Path, *, as_json: bool) -> None:
+    from judgesmith.programs.models import Ledger
+    from judgesmith.programs.models.cassettes import record_cassette
+
+    if not taping.tape.answered:
+        say_notes([f"no answer was given, so {place} is not written."], as_json=as_json)
+        return
+    n_answers = record_cassette(Ledger(ledger), place, tape=taping.tape)
+    failed = len(taping.tape.failures)
+    also = f" and {counted(failed, 'failed request')}" if failed else ""
+    say_notes([f"{counted(n_answers, 'answer')}{also} are in {place}"], as_json=as_json)
+
+
+@contextmanager
+def _played(cassette: Path) -> Iterator[tuple[Taping, Path]]:
+    """Yield what plays a cassette, and the ledger that its answers stand in."""
+    from judgesmith.programs.models import Ledger
+    from judgesmith.programs.models.cassettes import play_cassette
+    from judgesmith.programs.models.replaying import NotOnRecord
+
+    with tempfile.TemporaryDirectory(prefix="judgesmith-") as folder:
+        ledger = Ledger(Path(folder) / "ledger.sqlite")
+        try:
+            with blaming(REPLAY):
+                tape = play_cassette(cassette, ledger).tape
+            yield Taping(tape=tape, replay=True, folder=Path(folder)), ledger.path
+        except NotOnRecord as fault:
+            raise OptionError(str(fault), option=REPLAY) from fault
+        finally:
+            ledger.close()
+
+
+def record_place(record: str, replay: str | None, *read: str | None, force: bool | None) -> Path:
+    """Return where a cassette is written: over another of this name only where that is forced.
+
+    Parameters
+    ----------
+    record : str
+        As it was said.
+    replay : str or None
+        The cassette that is played instead, if there is one.
+    *read : str or None
+        Files that the command reads.
+    force : bool or None
+        Whether a cassette that is there may be replaced; None where the command has no such option.
+
+    Raises
+    ------
+    OptionError
+        If one is played, nothing can be written there, or it is no name of a cassette.
+    """
+    if replay is not None:
+        raise OptionError(
+            "a run is recorded or replayed; its cassette would be a copy of what it is played "
+            f"from. Leave {RECORD} or {REPLAY} out.",
+            option=RECORD,
+        )
+    try:
+        place = file_place(record, *read, like="run.jsonl.gz")
+    except OptionError as fault:
+        raise OptionError(str(fault), option=RECORD) from None
+    if not place.name.endswith(_ENDS):
+        raise OptionError(
+            f"a cassette is JSON Lines; name a file in .jsonl or .jsonl.gz, not {record}.",
+            option=RECORD,
+        )
+    if place.exists() and not force:
+        raise OptionError(
+            f"{record} is there already; {_otherwise('file', force=force)}", option=RECORD
+        )
+    return place
+
+
+def _otherwise(what: str, *, force: bool | None) -> str:
+    return f"name another {what}{'.' if force is None else ', or replace it with --force.'}"
+
+
+def check_cassette(replay: str) -> Path:
+    """Return the file that is played.
+
+    Raises
+    ------
+    OptionError
+        If there is none.
+    """
+    place = Path(replay)
+    if not place.is_file():
+        raise OptionError(f"there is no cassette {replay}; name a file.", option=REPLAY)
+    return place
