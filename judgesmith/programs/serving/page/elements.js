@@ -1,5 +1,7 @@
 // Elements and numbers. A text becomes a text node, so that whatever it holds is shown and not obeyed.
 
+export const at = (id) => document.getElementById(id);
+
 export function element(name, about = {}, ...children) {
   const made = document.createElement(name);
   for (const [key, value] of Object.entries(about)) {
@@ -22,7 +24,7 @@ export const shown = (number) => points.format(number);
 
 // How many: "1 error", "2 errors".
 export function counted(n, one, several = `${one}s`) {
-  return `${whole.format(n)} ${n === 1 ? one : several}`;
+  return `${whole.format(n)} ${n === 1 ? one : several}`.trim();
 }
 
 // Names and other short texts of anybody's, cut where they are long.

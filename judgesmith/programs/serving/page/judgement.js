@@ -121,6 +121,9 @@ function errorsPart({ row, request }, mark) {
   ];
 }
 
+const inShort = (one) =>
+  beginning(`${one.number}. ${severityText(one.severity)}: ${one.explanation || "no explanation"}`, 300);
+
 function* marked(piece, mark) {
   for (const one of piece.closes) yield element("span", { class: `n ${one.grade}` }, `${one.number}]`);
   for (const one of piece.opens) {
@@ -130,14 +133,15 @@ function* marked(piece, mark) {
         class: `n ${one.grade}`,
         id: `${mark}m${one.number}`,
         href: `#${mark}e${one.number}`,
-        title: beginning(`${severityText(one.severity)}: ${one.explanation ?? ""}`, 300),
+        title: inShort(one),
         "aria-label": `error ${one.number}, ${one.grade}, begins`,
       },
       `[${one.number}`,
     );
   }
   const worst = GRADES.find((grade) => piece.over.some((one) => one.grade === grade));
-  if (worst) yield element("mark", { class: worst }, piece.text);
+  const title = piece.over.map(inShort).join("\n");
+  if (worst) yield element("mark", { class: worst, title }, piece.text);
   else if (piece.text) yield document.createTextNode(piece.text);
 }
 

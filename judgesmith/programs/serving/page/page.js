@@ -2,30 +2,20 @@
 
 import { ask, hasToken, keepToken, Refused } from "./asking.js";
 import { asCurl, asJson, copied } from "./copying.js";
-import { beginning, counted, element, named, shown } from "./elements.js";
+import { at, beginning, element, named, shown } from "./elements.js";
 import { judgementPart, summary } from "./judgement.js";
 import { card } from "./judges.js";
+import { addReference, addResponse, EXAMPLE, fill, invalid, itemsOf, listen, textsGiven, unread } from "./texts.js";
 
 const MOST = 50; // judgements of a visit that are kept
-const EXAMPLE = {
-  source:
-    "The bridge over the Aare opened in May 1998. It carries two lanes of traffic and a path for cyclists, " +
-    "and was paid for by the town.",
-  context: "",
-  response:
-    "The the bridge in Paris opened in May 1989. It carries two lanes of traffic, and a path for cyclists.",
-};
-const FIELDS = ["source", "context", "response"];
 
-const at = (id) => document.getElementById(id);
-const state = { judges: [], limit: 0, visit: [], shown: null, kept: null, count: 0, waiting: null, references: 0 };
+const state = { judges: [], visit: [], shown: [], kept: null, count: 0, waiting: null };
 const chosen = () => state.judges[at("judge").selectedIndex];
-const addressOf = (judge) => `v1/judges/${encodeURIComponent(judge.name)}/judge`;
 
 function tell(words) {
   at("told").textContent = "";
   // A live region speaks when its text changes, also to the same words.
-  requestAnimationFrame(() => { at("told").textContent = words; });
+  setTimeout(() => { at("told").textContent = words; }, 50);
 }
 
 function refuse(words) {
@@ -40,11 +30,10 @@ async function begin() {
   try {
     const found = await ask("v1/judges");
     state.judges = found.judges;
-    state.limit = found.limits?.max_chars ?? 0;
+    listen(found.limits?.max_chars ?? 0);
   } catch (fault) {
     return failed(fault);
   }
-  at("token-part").hidden = true;
   at("again").hidden = true;
   at("judge").replaceChildren(...state.judges.map((one) => element("option", {}, beginning(one.name, 200))));
   at("judge-part").hidden = at("judging").hidden = false;
@@ -52,81 +41,28 @@ async function begin() {
 }
 
 function choose() {
-  const judge = chosen();
-  at("card").replaceChildren(...card(judge));
-  const reads = judge.reads ?? [...FIELDS, "references"];
-  for (const name of [...FIELDS, "references"]) {
-    const unread = !reads.includes(name) && name !== "response";
-    at(`${name}-unread`).textContent = unread ? "This judge does not look at it." : "";
-  }
-}
-
-// Texts
-
-function count(name) {
-  const n = Array.from(at(name).value).length;
-  const over = state.limit && n > state.limit;
-  const most = state.limit && n > state.limit / 2 ? ` of at most ${counted(state.limit, "")}` : "";
-  at(`${name}-count`).textContent = n ? `${counted(n, "character")}${most}` : "";
-  at(`${name}-count`).classList.toggle("over", Boolean(over));
-}
-
-function fill(request) {
-  for (const name of FIELDS) {
-    at(name).value = request[name] ?? "";
-    count(name);
-  }
-  at("references").replaceChildren();
-  state.references = 0;
-  for (const text of request.references ?? []) addReference(text);
-  at("more").open = Boolean(request.context || request.references?.length);
-  invalid("");
-}
-
-function addReference(text = "") {
-  const number = ++state.references;
-  const name = `Reference ${number}`;
-  const area = element("textarea", { id: `reference-${number}`, rows: 2, dir: "auto", spellcheck: "false", autocomplete: "off" });
-  area.value = text;
-  const part = element("div", { class: "field" }, element("label", { for: area.id }, name), area);
-  const remove = () => {
-    part.remove();
-    at("add").focus();
-  };
-  part.append(element("button", { type: "button", class: "quiet", click: remove }, `Remove ${name.toLowerCase()}`));
-  at("references").append(part);
-  return area;
-}
-
-function request() {
-  const texts = Array.from(at("references").querySelectorAll("textarea"), (one) => one.value);
-  const given = { source: at("source").value, response: at("response").value };
-  if (at("context").value) given.context = at("context").value;
-  const references = texts.filter((one) => one.trim());
-  if (references.length) given.references = references;
-  return given;
-}
-
-function invalid(words) {
-  at("response-fault").textContent = words;
-  at("response").toggleAttribute("aria-invalid", Boolean(words));
-  if (words) at("response").setAttribute("aria-invalid", "true");
+  at("card").replaceChildren(...card(chosen()));
+  unread(chosen());
 }
 
 // Judging
 
 async function judge() {
   if (state.waiting) return;
-  const asked = request(), by = chosen();
+  const by = chosen(), texts = textsGiven(by);
   refuse("");
-  invalid(asked.response.trim() ? "" : "Write a response to be judged.");
-  if (!asked.response.trim()) return at("response").focus();
+  invalid(texts.responses.some((one) => one.trim()) ? "" : "Write a response to be judged.");
+  if (at("response-fault").textContent) return at("response").focus();
+  const items = itemsOf(texts);
+  const place = `v1/judges/${encodeURIComponent(by.name)}/${by.compares ? "batch" : "judge"}`;
+  const body = by.compares ? { items } : items[0];
   state.waiting = new AbortController();
   waiting(true);
   tell("Judging.");
   try {
-    const row = await ask(addressOf(by), asked, state.waiting.signal);
-    add({ judge: by, request: asked, row });
+    const said = await ask(place, body, state.waiting.signal);
+    const rows = by.compares ? said.results : [said];
+    add(rows.map((row, n) => ({ judge: by, texts, request: items[n], place, body, row })));
   } catch (fault) {
     failed(fault);
   } finally {
@@ -136,55 +72,68 @@ async function judge() {
 }
 
 function waiting(is) {
+  const onStop = document.activeElement === at("stop");
   at("go").setAttribute("aria-disabled", String(is));
   at("go").firstChild.textContent = is ? "Judging… " : "Judge ";
   at("results").setAttribute("aria-busy", String(is));
-  const focused = document.activeElement === at("stop");
   at("stop").hidden = !is;
-  if (!is && focused) at("go").focus();
+  if (!is && onStop) at("go").focus();
 }
 
 function failed(fault) {
   if (!(fault instanceof Refused)) throw fault;
   tell("");
-  if (fault.status === 401 || fault.status === 403) {
+  if (fault.status === 401) {
     at("token-part").hidden = false;
     at("token-fault").textContent = fault.message;
-    at("token").focus();
-    return;
+    return at("token").focus();
   }
   refuse(fault.message);
   at("again").hidden = state.judges.length > 0;
 }
 
-function add(judged) {
-  const one = { ...judged, number: ++state.count };
-  state.visit.push(one);
-  while (state.visit.length > MOST) {
-    const oldest = state.visit.find((each) => each !== state.kept);
-    state.visit.splice(state.visit.indexOf(oldest), 1);
-  }
-  show(one);
-  tell(summary(one));
+async function useToken() {
+  const wrong = keepToken(at("token").value);
+  at("token-fault").textContent = wrong;
+  if (wrong) return at("token").focus();
+  at("token").value = "";
+  at("token-part").hidden = true;
+  if (state.judges.length) return judge();
+  await begin();
+  if (at("token-part").hidden) at("source").focus();
 }
 
 // Judgements
 
-function show(one, { focus = true } = {}) {
-  state.shown = one;
-  const { kept } = state;
-  const beside = kept && kept !== one;
-  const same = beside && kept.judge === one.judge && kept.row.score !== null && one.row.score !== null;
-  const parts = [judgementPart(one, same ? kept : null)];
-  parts[0].append(actions(one));
-  if (beside) {
-    parts.unshift(judgementPart(kept, null));
-    parts[0].append(actions(kept));
+function add(judged) {
+  const several = judged.map((one) => ({ ...one, number: ++state.count }));
+  state.visit.push(...several);
+  while (state.visit.length > MOST) {
+    state.visit.splice(state.visit.findIndex((one) => one !== state.kept), 1);
   }
+  show(several);
+  tell(several.map(summary).join(" "));
+}
+
+function show(several, { focus = true } = {}) {
+  state.shown = several;
+  const { kept } = state;
+  const beside = kept && !several.includes(kept) ? [kept] : [];
+  const parts = [...beside, ...several].map((one) => {
+    const part = judgementPart(one, comparable(one) ? kept : null);
+    part.append(actions(one));
+    return part;
+  });
   at("none").hidden = true;
   at("results").replaceChildren(...parts);
-  listed();
-  if (focus) at(`j${one.number}`).focus();
+  list();
+  if (focus) at(`j${several[0].number}`).focus();
+}
+
+function comparable(one) {
+  const { kept } = state;
+  const scores = kept && kept.row.score !== null && one.row.score !== null;
+  return scores && kept !== one && kept.judge === one.judge && !one.judge.compares;
 }
 
 function actions(one) {
@@ -192,23 +141,23 @@ function actions(one) {
   const keep = () => {
     state.kept = isKept ? null : one;
     show(state.shown, { focus: false });
-    at(`keep-${one.number}`)?.focus();
+    (at(`keep-${one.number}`) ?? at(`j${state.shown[0].number}`)).focus();
     tell(isKept ? "No longer kept." : `Judgement ${one.number} stays; the next one appears beside it.`);
   };
   const edit = () => {
     at("judge").selectedIndex = state.judges.indexOf(one.judge);
     choose();
-    fill(one.request);
+    fill(one.texts);
     at("response").focus();
   };
-  const place = new URL(addressOf(one.judge), document.baseURI).href;
+  const address = new URL(one.place, document.baseURI).href;
   const button = (words, click, about = {}) => element("button", { type: "button", click, ...about }, words);
   const bar = element(
     "div",
     { class: "actions", role: "group", "aria-label": `With judgement ${one.number}` },
     button("Keep for comparing", keep, { id: `keep-${one.number}`, "aria-pressed": String(isKept) }),
     button("Edit its texts", edit),
-    button("Copy as curl", () => take(bar, "curl command", asCurl(place, one.request, hasToken()))),
+    button("Copy as curl", () => take(bar, "curl command", asCurl(address, one.body, hasToken()))),
     button("Copy as JSON", () => take(bar, "JSON", asJson(one.request, one.row))),
   );
   return bar;
@@ -224,60 +173,45 @@ async function take(bar, what, text) {
   area.select();
 }
 
-function listed() {
-  const others = state.visit.filter((one) => one !== state.shown && one !== state.kept);
+function list() {
+  const others = state.visit.filter((one) => !state.shown.includes(one) && one !== state.kept);
   at("earlier").hidden = !others.length;
-  at("visit").replaceChildren(
-    ...others.reverse().map((one) =>
-      element(
-        "li",
-        {},
-        element(
-          "button",
-          { type: "button", class: "quiet", click: () => show(one) },
-          `${one.number}. `,
-          named(one.judge.name, 60),
-          one.row.score === null ? ", no score: " : `, ${shown(one.row.score)}: `,
-          named(one.request.response, 80),
-        ),
-      ),
-    ),
-  );
+  at("visit").replaceChildren(...others.reverse().map((one) => {
+    const score = one.row.score === null ? ", no score: " : `, ${shown(one.row.score)}: `;
+    const words = [`${one.number}. `, named(one.judge.name, 60), score, named(one.request.response, 80)];
+    return element("li", {}, element("button", { type: "button", class: "quiet", click: () => show([one]) }, words));
+  }));
 }
 
 // Keys and buttons
 
-at("judge").addEventListener("change", choose);
-at("judging").addEventListener("submit", (event) => {
+const on = (id, event, handle) => at(id).addEventListener(event, handle);
+
+on("judge", "change", choose);
+on("judging", "submit", (event) => {
   event.preventDefault();
   judge();
 });
-at("judging").addEventListener("keydown", (event) => {
+on("judging", "keydown", (event) => {
   if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey) || event.repeat) return;
   event.preventDefault();
   judge();
 });
-for (const name of FIELDS) at(name).addEventListener("input", () => count(name));
-at("response").addEventListener("input", () => invalid(""));
-at("stop").addEventListener("click", () => state.waiting?.abort());
-at("add").addEventListener("click", () => addReference().focus());
-at("example").addEventListener("click", () => {
+on("stop", "click", () => state.waiting?.abort());
+on("add", "click", () => addReference().focus());
+on("add-response", "click", () => addResponse().focus());
+on("example", "click", () => {
   fill(EXAMPLE);
   at("response").focus();
 });
-at("clear").addEventListener("click", () => {
+on("clear", "click", () => {
   fill({});
   at("source").focus();
 });
-at("again").addEventListener("click", begin);
-at("token-part").addEventListener("submit", async (event) => {
+on("again", "click", begin);
+on("token-part", "submit", (event) => {
   event.preventDefault();
-  const wrong = keepToken(at("token").value);
-  at("token-fault").textContent = wrong;
-  if (wrong) return at("token").focus();
-  at("token").value = "";
-  await (state.judges.length ? (at("token-part").hidden = true, judge()) : begin());
-  if (at("token-part").hidden && !state.judges.length === false) at("response").focus();
+  useToken();
 });
 
 let opened = [];
