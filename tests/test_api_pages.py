@@ -73,21 +73,6 @@ def test_every_function_says_what_it_takes_returns_and_is_for(make, reference, p
     assert lacking == []
 
 
-def test_links_between_the_pages_lead_to_a_heading(pages):
-    def anchors(text):
-        heads = re.findall(r"^#+ (.+)$", text, re.MULTILINE)
-        return {re.sub(r"[^\w -]", "", head.lower()).replace(" ", "-") for head in heads}
-
-    known = {name: anchors(text) for name, text in pages.items()}
-    broken = [
-        (name, target)
-        for name, text in pages.items()
-        for target in re.findall(r"\]\(([^)\s]+)\)", text)
-        if target.partition("#")[2] not in known.get(target.partition("#")[0] or name, set()) | {""}
-    ]
-    assert broken == []
-
-
 def test_a_docstring_becomes_tables_lists_and_blocks_of_code(make):
     class Thing:
         """Return a `thing`, as *none* has it.

@@ -1,0 +1,171 @@
+"""Every command on a page is one that there is: what no session runs, the command line parses."""
+
+import re
+import shlex
+from pathlib import Path
+
+import click
+import pytest
+
+from judgesmith.cli.main import COMMANDS
+from judgesmith.cli.main import judgesmith as cli
+
+pytestmark = pytest.mark.no_cover
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGES = [
+    ROOT / "README.md",
+    ROOT / "CHANGELOG.md",
+    ROOT / "examples" / "README.md",
+    *sorted((ROOT / "docs").rglob("*.md")),
+]
+BLOCK = re.compile(r"^ *```.*?\n(.*?)^ *```", flags=re.MULTILINE | re.DOTALL)
+SPAN = re.compile(r"(?<!`)`([^`]+)`(?!`)")
+# Variables, such as of the environment, may stand before a command; jobs and pipes after it.
+LINE = re.compile(r"^ *(?:\$ )?(?:\w+=\S+ )*(judgesmith [a-z].*?)(?: +[|>&#].*| &)?$", re.MULTILINE)
+SCRIPT = re.compile(r"python3? ((?:benchmarks|examples|docs)/[\w/]+\.py)([^`\n|>&#]*)")
+OF_OTHERS = ("--enable-lora", "--lora-modules")  # vLLM's
+PLACEHOLDER = re.compile(r"[^a-z]*[A-Z][^a-z]*|.*(…|\.\.\.).*")
+
+
+def block_commands(text):
+    """Return the commands in blocks of code, each on one line."""
+    return [
+        line for block in BLOCK.findall(text) for line in LINE.findall(re.sub(r"\\\n", "", block))
+    ]
+
+
+def span_commands(text):
+    """Return the commands between backticks in prose, also those that leave ``judgesmith`` out."""
+    prose = BLOCK.sub("", text)
+    spans = [" ".join(span.split()) for span in SPAN.findall(prose)]
+    whole = [span for span in spans if re.match(r"judgesmith [a-z]", span)]
+    short = [span for span in spans if re.match(rf"({'|'.join(COMMANDS)}) (-|[A-Z]+\b)", span)]
+    return [*whole, *(f"judgesmith {span}" for span in short)]
+
+
+def command_of(words):
+    """Return the click command that words begin with, and the words after its name."""
+    found, rest = cli, list(words)
+    while isinstance(found, click.Group) and rest:
+        name = rest.pop(0)
+        known = found.get_command(click.Context(found), name)
+        if known is None:
+            raise click.UsageError(f"there is no command {name!r}")
+        found = known
+    return found, rest
+
+
+def with_values(words, command):
+    """Return words with a value for each option that is named without one, as prose does."""
+    needing = {
+        option
+        for param in command.params
+        if isinstance(param, click.Option) and not (param.is_flag or param.count)
+        for option in param.opts
+    }
+    found = []
+    for word, after in zip(words, [*words, "--"][1:], strict=True):
+        found += [word, "VALUE"] if word in needing and after.startswith("--") else [word]
+    return found
+
+
+def refusal(line, *, whole):
+    """Return what the command line says against a line, or None.
+
+    ``whole`` asks for everything that is required, too: prose may leave it out.
+    """
+    try:
+        command, rest = command_of(shlex.split(line)[1:])
+        if isinstance(command, click.Group):
+            return None if not whole else "a command is missing"
+        rest = rest if whole else with_values(rest, command)
+        context = click.Context(command)
+        given, extra, _ = command.make_parser(context).parse_args(rest)
+    except click.UsageError as fault:
+        return fault.format_message()
+    if extra:
+        return f"unexpected {extra}"
+    for one in command.params:
+        value = given.get(one.name)
+        if whole and one.required and value in (None, ()):
+            return f"{one.name} is missing"
+        values = value if isinstance(value, list | tuple) else [value]
+        shown = [each for each in values if isinstance(each, str)]
+        if isinstance(one.type, click.Choice):
+            shown = [part for each in shown for part in each.split("|")]
+        for each in shown:
+            if isinstance(one, click.Option):
+                try:
+                    _ = PLACEHOLDER.fullmatch(each) or one.type.convert(each, one, context)
+                except click.UsageError as fault:
+                    return fault.format_message()
+    return None
+
+
+def refusals(page):
+    text = page.read_text(encoding="utf-8")
+    lines = [(line, True) for line in block_commands(text)]
+    lines += [(line, False) for line in span_commands(text)]
+    return [(line, said) for line, whole in lines if (said := refusal(line, whole=whole))]
+
+
+@pytest.mark.parametrize(
+    "page", [pytest.param(page, id=str(page.relative_to(ROOT))) for page in PAGES]
+)
+def test_every_command_on_a_page_is_one_that_the_command_line_takes(page):
+    assert refusals(page) == []
+
+
+def test_every_option_that_is_named_alone_is_one_of_some_command_or_script():
+    known = {"--help", "--version", *OF_OTHERS}
+    for name in COMMANDS:
+        command = cli.get_command(click.Context(cli), name)
+        below = command.commands.values() if isinstance(command, click.Group) else [command]
+        known |= {option for one in below for param in one.params for option in param.opts}
+        known |= {
+            option for one in below for param in one.params for option in param.secondary_opts
+        }
+    scripts = "".join(path.read_text(encoding="utf-8") for path in ROOT.rglob("benchmarks/**/*.py"))
+    unknown = [
+        (page.name, option)
+        for page in PAGES
+        for span in SPAN.findall(BLOCK.sub("", page.read_text(encoding="utf-8")))
+        for option in re.findall(r"(?:^|(?<=[ \[]))--[a-z][\w-]*", span)
+        if option not in known and f'"{option}"' not in scripts
+    ]
+    assert unknown == []
+
+
+def test_every_script_on_a_page_is_there_and_knows_its_options():
+    wrong = []
+    for page in PAGES:
+        for script, rest in SCRIPT.findall(page.read_text(encoding="utf-8")):
+            text = (ROOT / script).read_text(encoding="utf-8") if (ROOT / script).is_file() else ""
+            options = re.findall(r"(?<= )--[a-z][\w-]*", rest)
+            wrong += [(page.name, script)] * (not text)
+            wrong += [(page.name, script, one) for one in options if f'"{one}"' not in text]
+    assert wrong == []
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("judgesmith compil sample", "there is no command 'compil'"),
+        ("judgesmith score judge in.jsonl -o out.jsonl --colour", "No such option"),
+        ("judgesmith score judge in.jsonl", "output is missing"),
+        ("judgesmith score judge in.jsonl more.jsonl -o out.jsonl", "unexpected ['more.jsonl']"),
+        ("judgesmith compile sample -o judge --optimizer magic", "'magic' is not one of"),
+        ("judgesmith compile sample -o judge --rounds many", "many"),
+        ("judgesmith sheet", "a command is missing"),
+    ],
+)
+def test_a_command_that_there_is_not_is_noticed(line, said):
+    assert said in (refusal(line, whole=True) or "")
+
+
+def test_commands_are_found_in_blocks_and_in_prose():
+    text = "Run `judgesmith show\nJUDGE`, or `score JUDGE IN -o OUT`; `score` too.\n\n```sh\n"
+    text += "A=1 judgesmith check a.csv \\\n--scale 1..5  # first\njudgesmith show j > k &\n```\n"
+    assert block_commands(text) == ["judgesmith check a.csv --scale 1..5", "judgesmith show j"]
+    assert span_commands(text) == ["judgesmith show JUDGE", "judgesmith score JUDGE IN -o OUT"]
