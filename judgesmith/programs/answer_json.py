@@ -9,22 +9,14 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Collection, Iterator, Mapping
-from typing import Any, get_args, get_origin
+from typing import Any
 
-from pydantic import BaseModel, RootModel
-
+from judgesmith.programs.answer_mending import mended
+from judgesmith.programs.answer_types import record_type
 from judgesmith.signatures.rubric import folded
-
-_MARKS = "\"'`“”[]{}:,\\#/*"
-_MENDABLE = 10_000_000  # marks times characters: an answer on 20 criteria has some 5,000,000
 
 _OPENING = re.compile(r"""[\[{]\s*["'“‘{\[]""")
 _LIKE_JSON = re.compile(r"""\{|\[\s*["'“‘{\[]""")
-_BARE_SCORE = re.compile(
-    r"""((?:["'“”]score["'“”]|[{,]\s*score)\s*:\s*)([^\s"'“”\[{,}\]][^"'“”\[{,}\]\n]*)""",
-    re.IGNORECASE,
-)
-_PLAIN = re.compile(r"(?:-?\d+(?:\.\d*)?|null|true|false)\s*(?:(?://|\#).*)?")
 _BULLET = re.compile(r"\s*(?:[-*•–+]|\(?\d{1,3}[.)])\s+(\S.*)")
 
 
@@ -54,22 +46,7 @@ def read_json(text: str, annotation: Any) -> Any:
         raise ValueError("the JSON breaks off inside a number.")
     if annotation == list[str] and not any(mark in core for mark in "\"'“‘"):
         raise ValueError("expected a JSON list of texts; there are no quotation marks.")
-    # Mending can take time in the square of what it is given.
-    n_marks = len(core) // 100 + sum(core.count(mark) for mark in _MARKS)
-    if n_marks * len(core) > _MENDABLE:
-        raise ValueError(f"no JSON, and too long to be mended: {len(core)} characters.")
-    import json_repair
-
-    try:
-        # Strict: two values, or a key that is given twice, are refused rather than chosen from.
-        return json_repair.loads(_BARE_SCORE.sub(_quoted, core), skip_json_loads=True, strict=True)
-    except ValueError as fault:
-        raise ValueError(f"expected one JSON value: {fault}") from None
-    except RecursionError:
-        raise ValueError("the JSON is nested too deeply to be read.") from None
-    except Exception as fault:
-        # What mends JSON was not made for every text; one that breaks it is none it can mend.
-        raise ValueError("no JSON, and none that can be mended.") from fault
+    return mended(core)
 
 
 def shaped(value: Any, annotation: Any, name: str) -> Any:
@@ -101,22 +78,6 @@ def shaped(value: Any, annotation: Any, name: str) -> Any:
         names = kind.model_fields
         return [spelled(one, names) if isinstance(one, dict) else one for one in value]
     return value
-
-
-def record_type(annotation: Any) -> type[BaseModel] | None:
-    """Return the type of the records in a list of them, or None where there are none.
-
-    Examples
-    --------
-    >>> record_type(list[str]) is None
-    True
-    """
-    if isinstance(annotation, type) and issubclass(annotation, RootModel):
-        annotation = annotation.model_fields["root"].annotation
-    if get_origin(annotation) is not list:
-        return None
-    (kind,) = get_args(annotation)
-    return kind if isinstance(kind, type) and issubclass(kind, BaseModel) else None
 
 
 def spelled(record: Mapping[str, Any], names: Collection[str]) -> dict[str, Any]:
@@ -163,12 +124,6 @@ def _end_of_first(text: str, start: int) -> int | None:
         return None
 
 
-def _quoted(bare: re.Match[str]) -> str:
-    """Return a score that stands there in words in quotes, as mending would keep its beginning."""
-    words = bare[2].strip()
-    return bare[0] if _PLAIN.fullmatch(words) else f'{bare[1]}"{words}" '
-
-
 def _bullets(text: str) -> list[str]:
     """Return the items of a list in markdown, perhaps under a line that ends with a colon."""
     lines = [line for line in text.strip().splitlines() if line.strip()]
@@ -178,7 +133,7 @@ def _bullets(text: str) -> list[str]:
     return [one[1].strip() for one in found if one] if all(found) else []
 
 
-def _listed(value: Mapping[str, Any], kind: type[BaseModel]) -> Any:
+def _listed(value: Mapping[str, Any], kind: Any) -> Any:
     """Return one record, or records by name, as a list of records."""
     fields = list(kind.model_fields)
     if {_key(one) for one in value} >= set(fields):

@@ -6,14 +6,12 @@ the same answer always means the same.
 
 from __future__ import annotations
 
-import functools
 import re
 from collections.abc import Collection, Mapping
 from typing import Any, Literal, get_origin
 
-from pydantic import BaseModel, TypeAdapter, ValidationError
-
-from judgesmith.programs.answer_json import read_json, record_type, shaped, spelled
+from judgesmith.programs.answer_json import read_json, shaped, spelled
+from judgesmith.programs.answer_types import typed
 from judgesmith.signatures.points import read_level, read_points, whole
 from judgesmith.signatures.scale import PERCENT, Scale
 
@@ -22,21 +20,6 @@ _END = re.compile(r"\n[ \t\r*_`#]*+\[\[ *## *completed *## *\]\](.*)", re.DOTALL
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
 _FENCED = re.compile(r"```\w*\s*\n(.*)\n\s*```", re.DOTALL)
 _SURROGATE = re.compile("[\ud800-\udfff]")
-
-
-class UnreadRecord(BaseModel):
-    """One record of several that could not be read, which takes nothing from the others.
-
-    Attributes
-    ----------
-    criterion : str
-        What it is about.
-    problem : str
-        Why it could not be read.
-    """
-
-    criterion: str
-    problem: str
 
 
 def read_answer(
@@ -151,7 +134,7 @@ def read_field(text: str, annotation: Any, name: str = "", *, scale: Scale = PER
     plain = read_json(text, annotation)
     if "\\ud" in text or "\\uD" in text:
         plain = _whole_characters(plain)
-    return _typed(shaped(plain, annotation, name), annotation)
+    return typed(shaped(plain, annotation, name), annotation)
 
 
 def is_cut_off(text: str) -> bool:
@@ -224,7 +207,7 @@ def _converted(value: Any, annotation: Any, name: str, scale: Scale) -> Any:
         return _whole_characters(value)
     if _is_score(annotation):
         return _level(value, annotation, scale)
-    return _typed(shaped(_whole_characters(value), annotation, name), annotation)
+    return typed(shaped(_whole_characters(value), annotation, name), annotation)
 
 
 def _is_score(annotation: Any) -> bool:
@@ -238,39 +221,6 @@ def _level(answer: Any, annotation: Any, scale: Scale) -> Any:
     return whole(read_points(answer, scale))
 
 
-def _typed(plain: Any, annotation: Any) -> Any:
-    """Return a plain value as ``annotation``; of several records, unread ones say why."""
-    try:
-        return _validated(plain, annotation)
-    except ValueError:
-        kind = record_type(annotation)
-        if kind is None or not isinstance(plain, list) or get_origin(annotation) is None:
-            raise
-    title = next(iter(kind.model_fields))
-    found: list[Any] = []
-    first: ValueError | None = None
-    for place, one in enumerate(plain):
-        try:
-            found.append(_validated(one, kind))
-        except ValueError as fault:
-            if not isinstance(one, dict) or not isinstance(one.get(title), str):
-                raise ValueError(f"{place}.{fault}") from None
-            first = first or ValueError(f"{place}.{fault}")
-            found.append(UnreadRecord(criterion=one[title], problem=str(fault)))
-    if first is not None and all(isinstance(one, UnreadRecord) for one in found):
-        raise first
-    return found
-
-
-def _validated(plain: Any, annotation: Any) -> Any:
-    try:
-        return _type_adapter(annotation).validate_python(plain)
-    except ValidationError as fault:
-        first = fault.errors(include_url=False, include_input=False)[0]
-        where = ".".join(map(str, first["loc"])) or "the value"
-        raise ValueError(f"{where}: {first['msg'].removeprefix('Value error, ')}") from None
-
-
 def _whole_characters(value: Any) -> Any:
     """Return a model's words without lone surrogates, which no later question could hold."""
     if isinstance(value, dict):
@@ -280,8 +230,3 @@ def _whole_characters(value: Any) -> Any:
     if isinstance(value, str) and _SURROGATE.search(value):
         return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     return value
-
-
-@functools.lru_cache(maxsize=64)
-def _type_adapter(annotation: Any) -> TypeAdapter[Any]:
-    return TypeAdapter(annotation)

@@ -9,7 +9,7 @@ from collections.abc import Generator, Mapping, Sequence
 from statistics import fmean
 from typing import Any
 
-from judgesmith.programs.answers import UnreadRecord
+from judgesmith.programs.answer_types import UnreadRecord
 from judgesmith.programs.critic_questions import assessing_names, assessments_text
 from judgesmith.programs.judging import Ask, Reply, Steps
 from judgesmith.programs.sampled_steps import Asking, Once, said, sampled_steps, score_on

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judgesmith.programs.answer_json import read_json, record_type, shaped, spelled
+from judgesmith.programs.answer_json import read_json, shaped, spelled
+from judgesmith.programs.answer_types import record_type
 from judgesmith.programs.answers import read_field
 from judgesmith.signatures.inferring import ProposedCriteria, ProposedCriterion
 from judgesmith.signatures.judgement import Assessment, AssessmentScoreOnly

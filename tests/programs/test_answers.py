@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from judgesmith.programs.answer_types import UnreadRecord
 from judgesmith.programs.answers import (
-    UnreadRecord,
     is_cut_off,
     read_answer,
     read_field,
