@@ -1,0 +1,189 @@
+"""The client of MLflow: made without telemetry and without keys in what it says."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+from judgesmith.programs.card import printable
+from judgesmith.programs.extras import library
+from judgesmith.programs.models.redaction import public_address, redacted
+from judgesmith.programs.models.stopping import Stopped
+
+ADDRESS = "MLFLOW_TRACKING_URI"
+"""Where MLflow has its address from, and so have we."""
+
+_QUIET = {
+    "MLFLOW_DISABLE_TELEMETRY": "true",
+    "MLFLOW_ENABLE_ARTIFACTS_PROGRESS_BAR": "false",
+    "MLFLOW_SUPPRESS_PRINTING_URL_TO_STDOUT": "true",
+}
+_RETRIES, _TIMEOUT = "MLFLOW_HTTP_REQUEST_MAX_RETRIES", "MLFLOW_HTTP_REQUEST_TIMEOUT"
+# MLflow's own seven retries of two minutes each would hold up an experiment for an hour.
+_PATIENCE = {_RETRIES: "2", _TIMEOUT: "30"}
+_LONGEST = 300
+_DATABASES = ("sqlite", "postgresql", "mysql", "mssql")
+
+
+class TrackingError(OSError):
+    """A tracking server that cannot be used, and why. What is tracked is unharmed."""
+
+
+def mlflow_client(address: str) -> Any:
+    """Return an ``MlflowClient`` for an address; nothing is asked of the server yet.
+
+    User and password in an address on the web are handed to MLflow by its own variables of the
+    environment, so that they stand in no message.
+
+    Parameters
+    ----------
+    address : str
+        As MLflow takes it: ``http://host:5000``, ``sqlite:///mlflow.db``, ``databricks``.
+
+    Raises
+    ------
+    ValueError
+        If it is no such address.
+    ImportError
+        If MLflow is not installed.
+    TrackingError
+        If MLflow cannot use it.
+
+    Examples
+    --------
+    >>> mlflow_client("localhost:5000")
+    Traceback (most recent call last):
+    ...
+    ValueError: 'localhost:5000' is no address of MLflow; give one as in http://localhost:5000, \
+sqlite:///mlflow.db or databricks.
+    """
+    check_address(address)
+    os.environ.update(_QUIET)  # read when MLflow is imported, so before that
+    for name, value in _PATIENCE.items():
+        os.environ.setdefault(name, value)
+    library("mlflow", extra="mlflow")
+    with told_plainly(address):
+        return library("mlflow.tracking", extra="mlflow").MlflowClient(_without_user(address))
+
+
+def reach(address: str) -> None:
+    """Ask the server at an address anything, once.
+
+    Raises
+    ------
+    ValueError, ImportError
+        As ``mlflow_client`` does.
+    TrackingError
+        If it does not answer, or refuses.
+    """
+    client = mlflow_client(address)
+    with told_plainly(address), asked_once():
+        client.search_experiments(max_results=1)
+
+
+def check_address(address: str) -> None:
+    """Refuse what MLflow takes for an address of nothing that it knows.
+
+    Raises
+    ------
+    ValueError
+        If it is no address.
+    """
+    scheme, separator, rest = address.partition("://")
+    known = scheme in ("http", "https", "file", "databricks") or scheme.startswith(_DATABASES)
+    try:
+        on_the_web = not scheme.startswith("http") or bool(urlsplit(address).hostname)
+        _ = urlsplit(address).port if scheme.startswith("http") else None
+    except ValueError:
+        on_the_web = False
+    if (separator and known and rest and on_the_web) or address == "databricks":
+        return
+    shown = printable(redacted(address))[:100]
+    meant = shown if not separator and ":" in shown and on_the_web else "localhost:5000"
+    raise ValueError(
+        f"{shown!r} is no address of MLflow; give one as in http://{meant}, sqlite:///mlflow.db "
+        "or databricks."
+    )
+
+
+def shown_address(address: str) -> str:
+    """Return an address as it may be printed: without user, password and query.
+
+    Examples
+    --------
+    >>> shown_address("http://me:secret@tracking:5000/?token=1")
+    'http://tracking:5000'
+    >>> shown_address("sqlite:///runs.db")
+    'sqlite:///runs.db'
+    """
+    if urlsplit(address).hostname:
+        return printable(public_address(address))
+    return printable(redacted(address.partition("?")[0]))
+
+
+@contextmanager
+def told_plainly(address: str) -> Iterator[None]:
+    """Turn whatever MLflow and its stores raise into one sentence without keys.
+
+    Raises
+    ------
+    TrackingError
+        In place of it.
+    """
+    try:
+        yield
+    except (TrackingError, Stopped):
+        raise
+    except Exception as fault:  # stores raise errors of a dozen libraries
+        raise TrackingError(
+            f"MLflow at {shown_address(address)} cannot be used: {_reason(fault)}"
+        ) from None
+
+
+@contextmanager
+def asked_once() -> Iterator[None]:
+    """Let MLflow ask once only: for what is not to be made twice, or known at once."""
+    before = {name: os.environ.get(name) for name in (_RETRIES, _TIMEOUT)}
+    os.environ.update({_RETRIES: "0", _TIMEOUT: "10"})
+    try:
+        yield
+    finally:
+        _put_back(before)
+
+
+def _put_back(before: Mapping[str, str | None]) -> None:
+    for name, value in before.items():
+        if value is None:
+            os.environ.pop(name, None)
+        else:
+            os.environ[name] = value
+
+
+def _without_user(address: str) -> str:
+    parts = urlsplit(address)
+    if not parts.scheme.startswith("http"):
+        return address
+    if parts.username:
+        os.environ["MLFLOW_TRACKING_USERNAME"] = unquote(parts.username)
+    if parts.password:
+        os.environ["MLFLOW_TRACKING_PASSWORD"] = unquote(parts.password)
+    return public_address(address)
+
+
+def _reason(fault: BaseException) -> str:
+    """Return what is wrong in the words of what went wrong first, on one line."""
+    seen: list[BaseException] = []
+    one: BaseException | None = fault
+    while one is not None and one not in seen:
+        seen.append(one)
+        one = one.__cause__ or one.__context__
+    if any("timeout" in type(one).__name__.lower() for one in seen):
+        return "it did not answer in time."
+    for one in reversed(seen):
+        if isinstance(one, OSError) and one.strerror and one.filename is None:
+            return f"{one.strerror[0].lower()}{one.strerror[1:]}."
+    text = redacted(" ".join(str(fault).split())) or type(fault).__name__
+    return printable(text if len(text) <= _LONGEST else f"{text[:_LONGEST]}...")
