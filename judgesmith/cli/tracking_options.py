@@ -98,8 +98,19 @@ def begun_tracker(
     return tracker
 
 
-def say_tracked(tracker: MlflowTracker, *, as_json: bool) -> None:
-    """Say where a run is tracked, or why the server is behind and what to do about it."""
+@contextmanager
+def broken_off(tracker: MlflowTracker | None) -> Iterator[None]:
+    """Tell the server if the block is left by an error or an interruption."""
+    try:
+        yield
+    except BaseException:
+        if tracker is not None:
+            tracker.stop()
+        raise
+
+
+def say_tracked(tracker: MlflowTracker, *, as_json: bool) -> bool:
+    """Say where a run is tracked, or why the server is behind; return whether it is not."""
     if tracker.problem:
         say_notes(
             [
@@ -113,6 +124,7 @@ def say_tracked(tracker: MlflowTracker, *, as_json: bool) -> None:
             f"{counted(tracker.n_sent, 'cell')} in the MLflow experiment {tracker.experiment} at "
             f"{tracker.address}, run {tracker.run_id}"
         )
+    return not tracker.problem
 
 
 @contextmanager

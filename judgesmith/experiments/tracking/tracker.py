@@ -17,7 +17,6 @@ from typing import Any
 from judgesmith.experiments.runs import Progressed, RunFolder, progressed
 from judgesmith.experiments.runs.claims import claimed
 from judgesmith.experiments.runs.folder import BOARD_FILES, JUDGE, RESULT, SPEC_FILE
-from judgesmith.experiments.runs.running import State
 from judgesmith.experiments.specs import Cell, Spec, cells_of
 from judgesmith.experiments.tracking import telling
 from judgesmith.experiments.tracking.client import (
@@ -95,11 +94,11 @@ class MlflowTracker:
             if not progressed(self.folder, self._cells).complete:
                 self._set_status("RUNNING")
 
-    def told(self, cell: Cell, state: State, reason: str) -> None:
+    def told(self) -> None:
         """Tell of what is finished by now; a server that fails is left alone until ``close``."""
         if self.problem:
             return
-        # Whoever has the claim tells of this cell as well, now or in the end.
+        # Whoever has the claim tells of the same cells, now or in the end.
         with claimed(self._claim) as mine:
             if mine:
                 try:
