@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from judgesmith.cli.faults import blaming
+from judgesmith.cli.faults import OptionError, blaming
 from judgesmith.cli.options import Command, together
 
 if TYPE_CHECKING:
@@ -73,17 +73,30 @@ def load_data(data: str, columns: str | None, scales: tuple[str, ...]) -> DataSe
     DataError, OSError, ValueError
         If they cannot be read.
     """
-    from judgesmith.experiments import read_items
+    return load_all((data,), columns, scales)
+
+
+def load_all(data: tuple[str, ...], columns: str | None, scales: tuple[str, ...]) -> DataSet:
+    """Return the rated items of one file or of several, sheets that came back among them.
+
+    Raises
+    ------
+    DataError, OSError, ValueError
+        If they cannot be read, or do not go together.
+    """
     from judgesmith.experiments.columns import column_map
     from judgesmith.experiments.scales import given_scales
+    from judgesmith.experiments.suggesting.joining import read_together
 
     with blaming("--map"):
         column_map(columns)
     with blaming("--scale"):
         scale = scales_of(scales)
         given_scales(scale)
-    with blaming(data):
-        return read_items(data, columns=columns, scale=scale)
+    if data.count("-") > 1:
+        raise OptionError("standard input is one file; name the others.", option="-")
+    with blaming(data[0]):
+        return read_together(data, columns=columns, scale=scale)
 
 
 def scales_of(given: tuple[str, ...]) -> str | dict[str, str] | None:
