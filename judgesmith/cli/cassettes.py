@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import wraps
@@ -67,8 +67,7 @@ def taped(command: Command) -> Command:
     def run(*, record: str | None, replay: str | None, **given: Any) -> Any:
         if record is not None:
             force = bool(given["force"]) if "force" in given else None
-            read = (given.get("judge"), given.get("data"))
-            place = record_place(record, replay, *read, force=force)
+            place = record_place(record, replay, *_read_by(given), force=force)
             _refuse_to_go_on(given.get("output"), force=force)
             with tempfile.TemporaryDirectory(prefix="judgesmith-") as folder:
                 taping = _recording(Path(folder))
@@ -81,6 +80,13 @@ def taped(command: Command) -> Command:
         return command(taping=None, **given)
 
     return cassette_options(cast("Command", run))
+
+
+def _read_by(given: Mapping[str, Any]) -> list[str]:
+    """Return the files that a command is given to read, of which there may be several."""
+    told = (given.get("judge"), given.get("data"))
+    files = [one for each in told for one in (each if isinstance(each, tuple) else (each,))]
+    return [one for one in files if isinstance(one, str)]
 
 
 def _refuse_to_go_on(output: object, *, force: bool | None) -> None:
@@ -106,7 +112,7 @@ def _write(taping: Taping, ledger: Path, place: Path, *, as_json: bool) -> None:
     if not taping.tape.answered:
         say_notes([f"no answer was given, so {place} is not written."], as_json=as_json)
         return
-    n_answers = record_cassette(Ledger(ledger), place, tape=taping.tape)
+    n_answers = record_cassette(Ledger(ledger), place, tape=taping.tape, whole=False)
     failed = len(taping.tape.failures)
     also = f" and {counted(failed, 'failed request')}" if failed else ""
     say_notes([f"{counted(n_answers, 'answer')}{also} are in {place}"], as_json=as_json)

@@ -7,13 +7,22 @@ from typing import TYPE_CHECKING
 
 import click
 
+from judgesmith.cli.cassettes import cassette_options, check_cassette, record_place
 from judgesmith.cli.faults import OptionError, blaming
 from judgesmith.cli.numbers import WholeNumber
 from judgesmith.cli.options import dry_run_option, json_option
-from judgesmith.cli.places import OUTPUT, check_place, file_place
+from judgesmith.cli.places import OUTPUT, check_place
 from judgesmith.cli.printing import counted, print_json, say, say_notes, shortened, usage_text
 from judgesmith.cli.progress import stage_progress
 from judgesmith.cli.tables import print_table
+from judgesmith.cli.tracking_options import (
+    begun_tracker,
+    broken_off,
+    reach_server,
+    say_tracked,
+    tracking_address,
+    tracking_options,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -34,12 +43,8 @@ if TYPE_CHECKING:
     show_default=True,
     help="Processes that share the run; the same command given elsewhere helps as well.",
 )
-@click.option(
-    "--record", metavar="CASSETTE", help="Write every answer of the run to a .jsonl or .jsonl.gz."
-)
-@click.option(
-    "--replay", metavar="CASSETTE", help="Take answers from there, and ask no model for more."
-)
+@cassette_options
+@tracking_options
 @dry_run_option
 @click.option("--force", is_flag=True, help="Replace the run of another specification.")
 @json_option
@@ -49,6 +54,8 @@ def command(
     workers: int,
     record: str | None,
     replay: str | None,
+    track: str | None,
+    tracking_uri: str | None,
     dry_run: bool,
     force: bool,
     as_json: bool,
@@ -66,6 +73,7 @@ def command(
     from judgesmith.programs.costs import usage_of
     from judgesmith.programs.models import Ledger
     from judgesmith.programs.models.cassettes import play_cassette, record_cassette
+    from judgesmith.programs.models.taping import Tape
 
     if not Path(spec).is_file():
         raise OptionError(
@@ -73,9 +81,10 @@ def command(
         )
     declared = read_spec(spec)
     place = check_place(output)
-    kept = record and _record_place(record, spec, replay, force=force)
-    if replay is not None and not Path(replay).is_file():
-        raise OptionError(f"there is no cassette {replay}; name a file.", option="--replay")
+    kept = record and record_place(record, replay, spec, force=force)
+    if replay is not None:
+        check_cassette(replay)
+    address = tracking_address(track, tracking_uri)
     with blaming(OUTPUT):
         check_run(place, declared.fingerprint, overwrite=force)
     sets = read_sets(declared)
@@ -85,57 +94,52 @@ def command(
         _print_estimate(declared, sets, as_json=as_json)
         return None
     ledger = place.resolve() / "ledger.sqlite"
-    models = RunModels(declared, ledger, replay=replay is not None)
+    tape = Tape() if kept else None
+    models = RunModels(declared, ledger, replay=replay is not None, tape=tape)
     cells = cells_of(declared)
     _check_keys(models, cells, spec)
+    reach_server(address, uri=tracking_uri)
     with blaming(OUTPUT):
         text = Path(spec).read_text(encoding="utf-8-sig")
         folder = RunFolder.opened(place, declared, text=text, overwrite=force)
     if replay is not None:
         with blaming("--replay"):
-            play_cassette(Path(replay), Ledger(ledger))
+            models.tape = play_cassette(Path(replay), Ledger(ledger)).tape
+    tracker = begun_tracker(declared, folder, address, uri=tracking_uri)
     again = ["experiment", spec, "-o", output, "--json"]
     again += [] if replay is None else ["--replay", replay]
 
-    def told(cell: Cell, state: str, reason: str) -> None:
+    def tell(cell: Cell, state: str, reason: str) -> None:
         if not as_json:
             say(f"{cell.id}: {state}{': ' if reason else ''}{reason}")
+        if tracker is not None:
+            tracker.told()
 
-    with helped_by(workers - 1, again), stage_progress(quiet=as_json) as progress:
-        found = run_cells(declared, folder, models=models, sets=sets, progress=progress, told=told)
+    with (
+        broken_off(tracker),
+        helped_by(workers - 1, again),
+        stage_progress(quiet=as_json) as progress,
+    ):
+        found = run_cells(declared, folder, models=models, sets=sets, progress=progress, told=tell)
     board = leaderboard(declared, folder)
     board.write(folder)
+    if tracker is not None:
+        tracker.close(found)
     if kept:
-        record_cassette(Ledger(ledger), kept)
+        record_cassette(Ledger(ledger), kept, tape=tape)
     usage = usage_of(*models.made)
     if as_json:
         spent = {"calls": usage.calls, "cost_usd": usage.cost_usd} if usage else {}
-        print_json({"folder": str(place), "complete": found.complete, **board.to_dict(), **spent})
+        told = {} if tracker is None else {"tracking": tracker.to_dict()}
+        whole = {"complete": found.complete, **board.to_dict(), **spent, **told}
+        print_json({"folder": str(place), **whole})
     else:
         _print_board(board)
         if usage is not None and models.made:
             say(f"\nthis process: {usage_text(usage)}")
     _say_rest(found, place, models, as_json=as_json)
-    return None if found.complete else 1
-
-
-def _record_place(record: str, *read: str | None, force: bool) -> Path:
-    """Return where a cassette is written: over another of this name only where that is forced."""
-    try:
-        place = file_place(record, *read, like="run.jsonl.gz")
-    except OptionError as fault:
-        raise OptionError(str(fault), option="--record") from None
-    if not place.name.endswith((".jsonl", ".jsonl.gz")):
-        raise OptionError(
-            f"a cassette is JSON Lines; name a file in .jsonl or .jsonl.gz, not {record}.",
-            option="--record",
-        )
-    if place.exists() and not force:
-        raise OptionError(
-            f"{record} is there already; name another file, or replace it with --force.",
-            option="--record",
-        )
-    return place
+    is_told = tracker is None or say_tracked(tracker, as_json=as_json)
+    return None if found.complete and is_told else 1
 
 
 def _check_keys(models: RunModels, cells: Sequence[Cell], spec: str) -> None:

@@ -114,6 +114,24 @@ def test_a_cassette_makes_the_same_run_without_a_model(run, spec, folder, monkey
     assert "no answer is on record to the request" in reason
 
 
+def test_a_request_that_failed_fails_again_where_a_run_is_replayed(run, spec, folder, server):
+    rows = [json.loads(line) for line in (folder / "data.jsonl").read_text().splitlines()]
+    server.script({"contains": rows[-1]["response"][:40], "status": 400, "body": "no such thing"})
+    model = f"models: {{near: {{model: openai/m, api_base: {server.url}}}}}\n"
+    text = SPEC.replace(", coarse: {variant: coarse}", "") + model
+    (folder / "spec.yaml").write_text(text, encoding="utf-8")
+    assert run("experiment", spec, "-o", "run", "--record", "run.jsonl").status == 0
+    server.reset()
+    assert run("experiment", spec, "-o", "again", "--replay", "run.jsonl").status == 0
+    assert server.counts()["requests"] == 0
+    own, again = (
+        (folder / name / "cells/answers.overall.plain.none.near.0/scores.jsonl").read_text()
+        for name in ("run", "again")
+    )
+    assert "HTTP 400" in own
+    assert again == own
+
+
 def test_a_damaged_cell_is_named_with_the_way_out_and_made_again(run, spec, folder):
     assert run("experiment", spec, "-o", "run").status == 0
     board = (folder / "run" / "leaderboard.json").read_bytes()

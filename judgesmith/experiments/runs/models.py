@@ -12,6 +12,8 @@ from judgesmith.experiments.specs import Cell, Spec
 if TYPE_CHECKING:
     import dspy
 
+    from judgesmith.programs.models.taping import Tape
+
 
 class RunModels:
     """Makes the models of a specification when they are first needed.
@@ -24,6 +26,8 @@ class RunModels:
         Where answers and the budget are kept; None keeps neither.
     replay : bool
         Whether no model is asked: what is not on record is an error that names the request.
+    tape : Tape or None
+        Notes what became of every request, and plays those that failed when it was recorded.
 
     Examples
     --------
@@ -38,10 +42,13 @@ class RunModels:
     True
     """
 
-    def __init__(self, spec: Spec, ledger: Path | None, *, replay: bool = False) -> None:
+    def __init__(
+        self, spec: Spec, ledger: Path | None, *, replay: bool = False, tape: Tape | None = None
+    ) -> None:
         self.spec = spec
         self.ledger = ledger
         self.replay = replay
+        self.tape = tape
         self.run = f"experiment {spec.fingerprint}"
         self._made: dict[str, dspy.LM] = {}
         self._entries = {spec.model_name(name): name for name in reversed(spec.models)}
@@ -129,6 +136,7 @@ class RunModels:
             max_minutes=budget.minutes,
             run_id=self.run,
             replay=self.replay,
+            tape=self.tape,
         )
 
 

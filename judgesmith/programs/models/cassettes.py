@@ -43,7 +43,9 @@ class Played:
     tape: Tape
 
 
-def record_cassette(ledger: Ledger, output: Path, *, tape: Tape | None = None) -> int:
+def record_cassette(
+    ledger: Ledger, output: Path, *, tape: Tape | None = None, whole: bool = True
+) -> int:
     """Write every answer of a ledger to a file, and return how many there are.
 
     Parameters
@@ -54,7 +56,9 @@ def record_cassette(ledger: Ledger, output: Path, *, tape: Tape | None = None) -
         JSON Lines, packed where the name ends in ``.gz``. It appears whole or not at all, only its
         owner can read it, and it holds nothing of the hour: equal answers make equal bytes.
     tape : Tape or None
-        What the stacks of the run noted: its answers alone are written, and which requests failed.
+        What the stacks of a run noted: the requests that failed are written, too.
+    whole : bool
+        Whether answers of other runs are written, or those alone that the tape notes.
 
     Raises
     ------
@@ -63,12 +67,10 @@ def record_cassette(ledger: Ledger, output: Path, *, tape: Tape | None = None) -
     """
     if not ledger.path.is_file():
         raise LedgerError(f"there is no ledger at {ledger.path}; nothing was asked that it holds.")
-    if tape is None:
-        rows = _rows_of(ledger, "")
-        failures: dict[bytes, Failure] = {}
-    else:
-        rows = list(_chosen(ledger, sorted(tape.answered)))
-        failures = tape.failures
+    tape = tape or Tape()
+    rows = _rows_of(ledger, "") if whole else list(_chosen(ledger, sorted(tape.answered)))
+    answered = {identity for identity, *_ in rows}
+    failures = {one: tape.failures[one] for one in tape.failures if one not in answered}
     head = {"format": FORMAT, "answers": len(rows)}
     with draft_beside(output) as draft:
         draft.chmod(0o600)  # as private as the ledger itself
