@@ -32,6 +32,7 @@ COMMANDS = {
     "benchmark": "make texts of known quality from rated ones, to test judges on",
     "distil": "write what a judge says as data that a small model learns from",
     "finetune": "train a small model on what distil has written",
+    "suggest": "choose rows whose rating would help a judge most, as a sheet for raters",
     "compare": "say which of two judges agrees better with people",
     "exemplars": "write the texts that an exemplar judge compares with to a file",
     "sheet": "ask people about a judge's explanations, and read what they say",

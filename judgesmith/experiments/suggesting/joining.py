@@ -42,9 +42,14 @@ def read_together(
         two files that are no copies of one sheet.
     FileNotFoundError
         If there is no such file.
+    ValueError
+        If a file is named twice.
     """
     if len(sources) == 1:
         return read_items(sources[0], columns=columns, scale=scale)
+    for place, source in enumerate(sources):
+        if source in sources[:place]:
+            raise ValueError(f"{source} is given twice; name each file once.")
     joined = _Joined()
     sheets = []
     for source in sources:
@@ -82,13 +87,14 @@ class _Joined:
         """Add the rows of a file that is no sheet."""
         self._begin(name, part)
         self.notes += part.notes
+        own: set[_Row] = set()
         for number, item in enumerate(part.items):
             rated = any(item.human.values())
             row: Any = _row_of(item)
-            known = self.items.get(row)
-            if known is None or self.rated_in.get(row) == name:
+            if row not in self.items or row in own:
                 # One file may repeat a row without a system; reading it said so.
-                row = row if known is None else (*row, name, number)
+                own.add(_row_of(item))
+                row = (*row, name, number) if row in self.items else row
             elif rated and row in self.rated_in:
                 raise _twice(name, item, self.rated_in[row])
             else:
@@ -146,8 +152,8 @@ class _Joined:
             was = "row is" if self.n_twice == 1 else "rows are"
             notes.append(f"{self.n_twice} {was} in several files, and taken once.")
         if self.n_returned:
-            was = "rating" if self.n_returned == 1 else "ratings"
-            notes.append(f"sheets hold the {was} of {self.n_returned} rows of the other files.")
+            rows = "1 row" if self.n_returned == 1 else f"{self.n_returned} rows"
+            notes.append(f"sheets hold the ratings of {rows} of the other files.")
         notes += chosen_note(items)
         return DataSet(name="+".join(self.names), items=items, notes=tuple(notes))
 
@@ -207,7 +213,7 @@ def _twice(name: str, item: RatedItem, other: str) -> DataError:
                 where=name,
                 field="source_id, system_id",
                 expected="items that are rated in one file only, or in copies of one sheet",
-                came=f"ratings of {whose}, which {other or 'a sheet'} has, too",
+                came=f"ratings of {whose or 'a row without ids'}, which {other} has, too",
             )
         ]
     )

@@ -14,8 +14,8 @@ import numpy as np
 from judgesmith.experiments.suggesting.candidates import Candidates, FloatArray
 from judgesmith.experiments.suggesting.marks import RANDOM
 
-DEFAULT = "coverage"
-"""What ``benchmarks/suggesting.py`` found best, where it found a difference."""
+DEFAULT = "disagreement"
+"""What ``benchmarks/suggesting.py`` found best on the sets that were not reported on."""
 
 Strategy = Callable[[Candidates, int, np.random.Generator], list[int]]
 """Returns all candidates in order, given how many will be rated."""
@@ -52,8 +52,8 @@ def by_both(candidates: Candidates, n: int, rng: np.random.Generator) -> list[in
 
 
 STRATEGIES: Mapping[str, Strategy] = {
-    "coverage": by_coverage,
     "disagreement": by_disagreement,
+    "coverage": by_coverage,
     "both": by_both,
     RANDOM: at_random,
 }
