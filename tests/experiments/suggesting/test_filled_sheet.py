@@ -1,0 +1,124 @@
+import csv
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from judgesmith.experiments import DataError, read_items
+from judgesmith.experiments.spreadsheet_cells import LONGEST_CELL
+from judgesmith.experiments.suggesting.joining import read_together
+from judgesmith.experiments.suggesting.rating_sheet import write_rating_sheet
+from judgesmith.signatures import RatedItem, Scale
+
+LIKERT = Scale.parse("1..5")
+texts = st.one_of(st.text(max_size=30), st.sampled_from(["=1+1", "'=a", "-", "a;@b\n=c", "\ufeff"]))
+
+
+def filled(place, *ratings, column=0):
+    with place.open(encoding="utf-8-sig", newline="") as file:
+        header, *rows = csv.reader(file)
+    asked = [number for number, name in enumerate(header) if ": a number from" in name][column]
+    for row, rating in zip(rows, ratings, strict=False):
+        row[asked] = rating
+    with place.open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file).writerows([header, *rows])
+    return place
+
+
+def sheet(tmp_path, *items, name="sheet.csv", by="coverage", **scales):
+    place = tmp_path / name
+    place.unlink(missing_ok=True)
+    write_rating_sheet([(one, by) for one in items], scales or {"overall": LIKERT}, place)
+    return place
+
+
+@settings(max_examples=60)
+@given(source=texts, context=st.one_of(st.none(), texts), response=texts)
+def test_printable_texts_come_back_as_they_were(tmp_path_factory, source, context, response):
+    item = RatedItem(source_id="s", source=source, context=context, response=response)
+    plain = all(c.isprintable() or c == "\n" for c in source + (context or "") + response)
+    place = sheet(tmp_path_factory.mktemp("sheet"), item)
+    (found,) = read_items(filled(place, "3"))
+    assert found.human == {"overall": (3.0,)}
+    if plain:
+        assert (found.source, found.context, found.response) == (source, context, response)
+        assert found.key == item.key
+
+
+def test_a_partly_filled_sheet_is_data_without_a_map(tmp_path):
+    items = [RatedItem(source_id=one, source=one, response=f"re {one}") for one in "abc"]
+    data = read_items(filled(sheet(tmp_path, *items, overall=LIKERT), "4", ""))
+    assert [item.human["overall"] for item in data] == [(4.0,), (), ()]
+    assert data.scales == {"overall": LIKERT}
+    assert "2 ratings are blank and left out." in data.notes
+    assert any("1 of 1 rated rows was chosen by suggest" in note for note in data.notes)
+
+
+def test_a_wrong_rating_is_refused_with_file_line_and_field(tmp_path):
+    item = RatedItem(source_id="a", source="s", response="r")
+    with pytest.raises(DataError, match=r"sheet\.csv:2: overall: a number from .*got '6'"):
+        read_items(filled(sheet(tmp_path, item), "6"))
+
+
+def test_rows_drawn_at_random_are_as_other_rows(tmp_path):
+    item = RatedItem(source_id="a", source="s", response="r")
+    assert read_items(filled(sheet(tmp_path, item, by="random"), "4")).notes == ()
+
+
+def test_edited_texts_count_as_they_stand_and_are_counted(tmp_path):
+    place = filled(sheet(tmp_path, RatedItem(source_id="a", source="s", response="long")), "2")
+    place.write_text(place.read_text().replace("long", "short"))
+    data = read_items(place)
+    assert data[0].response == "short"
+    assert any(note.startswith("1 row has other texts than were suggested") for note in data.notes)
+
+
+def test_texts_that_a_sheet_had_no_room_for_are_taken_from_the_file_they_came_from(tmp_path):
+    item = RatedItem(source_id="a", source="s", response="x" * (LONGEST_CELL + 9))
+    place = filled(sheet(tmp_path, item), "2")
+    with pytest.raises(DataError, match="whole texts"):
+        read_items(place)
+    pool = tmp_path / "pool.jsonl"
+    pool.write_text(f'{{"source_id": "a", "source": "s", "response": "{item.response}"}}\n')
+    for order in ([pool, place], [place, pool]):
+        (found,) = read_together(order)
+        assert (found.key, found.human) == (item.key, {"overall": (2.0,)})
+
+
+def test_copies_of_a_sheet_are_several_raters(tmp_path):
+    items = [RatedItem(source_id=one, source=one, response=f"re {one}") for one in "ab"]
+    ana = filled(sheet(tmp_path, *items, name="ana.csv"), "1", "")
+    bo = filled(sheet(tmp_path, *items, name="bo.csv"), "2", "5")
+    assert [one.human["overall"] for one in read_together([ana, bo])] == [(1.0, 2.0), (5.0,)]
+
+
+def test_rows_that_are_rated_in_two_files_are_refused(tmp_path):
+    row = '{"source_id": "a", "source": "s", "response": "r", "human": {"overall": [4]}, '
+    row += '"scale": {"overall": [1, 5]}}\n'
+    for name in ("one.jsonl", "two.jsonl"):
+        (tmp_path / name).write_text(row)
+    place = filled(sheet(tmp_path, RatedItem(source_id="a", source="s", response="r")), "2")
+    for other in (tmp_path / "two.jsonl", place):
+        with pytest.raises(DataError, match="rated in one file only"):
+            read_together([tmp_path / "one.jsonl", other])
+    with pytest.raises(ValueError, match="given twice"):
+        read_together([place, place])
+
+
+def test_other_scales_of_one_criterion_are_refused(tmp_path):
+    item = RatedItem(source_id="a", source="s", response="r")
+    first = filled(sheet(tmp_path, item, name="a.csv"), "2")
+    second = filled(sheet(tmp_path, item, name="b.csv", overall=Scale.parse("0..1")), "1")
+    with pytest.raises(DataError, match=r"b\.csv: overall: expected the scale 1\.\.5"):
+        read_together([first, second])
+
+
+def test_a_row_that_several_files_hold_is_taken_once_with_its_ratings(tmp_path):
+    plain = '{"source_id": "a", "source": "s", "response": "r"'
+    rated = plain + ', "human": {"overall": [4]}, "scale": {"overall": [1, 5]}}\n'
+    (tmp_path / "pool.jsonl").write_text(f'{plain}}}\n{plain.replace("r", "q", 1)[:-2]}t"}}\n')
+    (tmp_path / "rated.jsonl").write_text(rated)
+    for names in (("pool", "rated"), ("rated", "pool")):
+        data = read_together([tmp_path / f"{name}.jsonl" for name in names])
+        assert sorted(len(item.human.get("overall", ())) for item in data) == [0, 1]
+        assert "1 row is in several files, and taken once." in data.notes
