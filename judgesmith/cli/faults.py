@@ -12,7 +12,7 @@ import click
 
 _ADVICE = re.compile(
     r"(?:ask|check|choose|compile|convert|did|drop|free|give|keep|leave|make|move|name|put|rate"
-    r"|remove|restore|say|set|take|use|wait|write)\b",
+    r"|record|remove|restore|say|set|take|use|wait|write)\b",
     re.IGNORECASE,
 )
 """What opens the part of a message that says what to do."""
