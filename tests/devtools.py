@@ -85,8 +85,7 @@ class Chromium:
         session = self.ask("Target.attachToTarget", targetId=target["targetId"], flatten=True)
         page = Page(self, session["sessionId"])
         page.screen(width, height, dark=dark)
-        page.ask("Page.navigate", url=address)
-        page.wait(f"location.href.startsWith({json.dumps(address)})", loaded=True)
+        page.go(address)
         return page
 
     def close(self):
@@ -133,6 +132,11 @@ class Page:
             self.faults.append(f"{said['entry']['source']}: {said['entry']['text']}")
         elif event == "Network.requestWillBeSent":
             self.asked.append(said["request"]["url"])
+
+    def go(self, address):
+        """Open another address, or the same one anew, and wait until it has loaded."""
+        self.ask("Page.navigate", url=address)
+        self.wait(f"location.href.startsWith({json.dumps(address)})", loaded=True)
 
     def screen(self, width, height=900, *, dark=False, paper=False):
         """Show the page on another screen, or as on paper."""

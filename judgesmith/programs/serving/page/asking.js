@@ -61,15 +61,15 @@ function refusal(reply, said) {
     .map((one) => one.slice(0, LONGEST));
   switch (reply.status) {
     case 401:
-    case 403:
       return token ? "The server does not know this token." : "This server asks for a token.";
     case 429:
       return `The server is busy: no more texts fit in its queue. ${again(reply)} The texts are still here.`;
     case 503:
+      if (own.length && said.where !== "server") return `The server could not judge: ${own.join(" — ")}`;
       return "The server is stopping and takes no more texts. They are still here; judge again when it is back.";
     default:
       return own.length
-        ? `The server refused: ${own.join(" — ")}`
+        ? `The server ${reply.status < 500 ? "refused" : "could not judge"}: ${own.join(" — ")}`
         : `The server answered with status ${reply.status}, and without a reason.`;
   }
 }
