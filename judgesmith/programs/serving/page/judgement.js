@@ -104,7 +104,7 @@ function errorsPart({ row, request }, mark) {
   const errors = every.slice(0, MOST);
   const heading = element("h4", {}, "Errors in the response");
   if (!errors.length) {
-    return row.score === null ? null : [heading, element("p", { class: "soft" }, "It named none.")];
+    return row.score === null ? null : [heading, element("p", { class: "soft" }, "No error was named; not every judge looks for them.")];
   }
   const letters = Array.from(request.response);
   const grades = GRADES.map((grade) => [grade, errors.filter((one) => one.grade === grade).length]);
@@ -204,7 +204,7 @@ function table(title, caption, heads, lines) {
     element("h4", {}, title),
     element(
       "table",
-      {},
+      { class: heads.length < 3 ? "short" : "" },
       element("caption", { class: "soft" }, caption),
       element("thead", {}, head),
       element("tbody", {}, lines),

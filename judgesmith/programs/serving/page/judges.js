@@ -27,6 +27,7 @@ export function endsOf(scale) {
 // Agreement with people, in sentences; a judge that was never tested says so.
 export function agreementText(judge) {
   const found = judge.agreement;
+  if (found === undefined) return ["The server does not say."];
   if (!found || typeof found.value !== "number") {
     return [
       "It was never tested on ratings that it was not made from: nobody knows how far it agrees with people.",

@@ -33,12 +33,9 @@ export function invalid(words) {
   else at("response").removeAttribute("aria-invalid");
 }
 
-// Say of each field whether a judge looks at it, and offer several responses to one that compares.
+// Say whether a judge looks at references, and offer several responses to one that compares.
 export function unread(judge) {
-  const reads = judge.reads ?? [...FIELDS, ...(judge.reads_references === false ? [] : ["references"])];
-  for (const name of ["source", "context", "references"]) {
-    at(`${name}-unread`).textContent = reads.includes(name) ? "" : "This judge does not look at them.";
-  }
+  at("references-unread").textContent = judge.reads_references ? "" : "This judge does not look at them.";
   at("others-part").hidden = !judge.compares;
   if (judge.compares && !at("others").children.length) addResponse();
 }
