@@ -124,6 +124,9 @@ from judgesmith.metrics.resampling.drawn_units import Resample
 from judgesmith.metrics.resampling.intervals import agreement_interval, paired_interval
 from judgesmith.metrics.resampling.jackknife import alpha_interval, jackknife_interval
 from judgesmith.metrics.resampling.shares import raw_agreement, share_interval
+from judgesmith.metrics.shifts.distribution_shift import DistributionShift, distribution_shift
+from judgesmith.metrics.shifts.effective_size import effective_size
+from judgesmith.metrics.shifts.share_shift import ShareShift, share_shift
 from judgesmith.metrics.spans.span_agreement import SpanAgreement
 from judgesmith.metrics.spans.span_characters import span_character_agreement
 from judgesmith.metrics.spans.span_difference import SpanStatistic, span_difference
@@ -153,6 +156,7 @@ __all__ = [
     "ConfusionMatrix",
     "Covers",
     "Discernment",
+    "DistributionShift",
     "Estimate",
     "GroupGap",
     "GroupGaps",
@@ -187,6 +191,7 @@ __all__ = [
     "ScaleUse",
     "ScoreMap",
     "SelfPreference",
+    "ShareShift",
     "SignedRankTest",
     "SignificanceTest",
     "Span",
@@ -223,6 +228,8 @@ __all__ = [
     "cross_calibrated",
     "discernment",
     "discernment_score",
+    "distribution_shift",
+    "effective_size",
     "expected_calibration_error",
     "group_gaps",
     "harmonic_mean_log_p",
@@ -269,6 +276,7 @@ __all__ = [
     "scale_use",
     "self_preference",
     "share_interval",
+    "share_shift",
     "signed_rank_test",
     "sources_needed",
     "sources_to_compare",

@@ -1,0 +1,1 @@
+"""How far numbers have moved from what they were, and whether that is more than chance."""
