@@ -14,6 +14,7 @@ import numpy as np
 from judgesmith.experiments.agreeing import LEVELS
 from judgesmith.experiments.runs.folder import BOARD_FILES, RunFolder, json_text
 from judgesmith.experiments.runs.heldout import table_of_rows
+from judgesmith.experiments.runs.over_seeds import SeedsBlock, over_seeds
 from judgesmith.experiments.runs.running import progressed
 from judgesmith.experiments.specs import Cell, Spec, cells_of
 from judgesmith.metrics import Level, PairedEstimate, holm, paired_interval
@@ -130,12 +131,19 @@ class Leaderboard:
     unfinished: Mapping[str, str]
     unranked: str = ""
 
+    @property
+    def over_seeds(self) -> tuple[SeedsBlock, ...]:
+        """Rankings by means over seeds, where there are several."""
+        return over_seeds(self.blocks)
+
     def to_dict(self) -> dict[str, Any]:
-        """Return everything ready for JSON."""
+        """Return everything ready for JSON; ``over_seeds`` is there where there are several."""
+        together = [block.to_dict() for block in self.over_seeds]
         return {
             "name": self.name,
             "run": self.run,
             "blocks": [block.to_dict() for block in self.blocks],
+            **({"over_seeds": together} if together else {}),
             "failed": dict(self.failed),
             "unfinished": dict(self.unfinished),
         }

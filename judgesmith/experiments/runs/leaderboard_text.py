@@ -9,6 +9,14 @@ from typing import TYPE_CHECKING
 
 from judgesmith.experiments.ablation_text import interval
 from judgesmith.experiments.markdown_cells import markdown_cell
+from judgesmith.experiments.runs.over_seeds_text import (
+    SEEDS_COLUMNS,
+    SEEDS_HEADER,
+    SEEDS_READING,
+    seeds_cells,
+    seeds_columns,
+    seeds_title,
+)
 from judgesmith.experiments.spreadsheet_cells import cell_of
 from judgesmith.programs.card import agreement_text, printable
 
@@ -56,10 +64,22 @@ _READING = (
 
 def titles(block: Block) -> str:
     """Return what is ranked, in words; that of few systems with a word of warning."""
-    n_systems = max(line.n_systems for line in block.lines)
-    is_few = block.level == "system" and n_systems < FEW_SYSTEMS
-    few = f" (only {n_systems} systems: tells little)" if is_few else ""
+    few = few_systems(block.level, max(line.n_systems for line in block.lines))
     return f"{block.data}: {block.target}, {block.level} level{few}, seed {block.seed}"
+
+
+def few_systems(level: str, n_systems: int) -> str:
+    """Return a word of warning where a ranking is over few systems, else nothing.
+
+    Examples
+    --------
+    >>> few_systems("system", 4)
+    ' (only 4 systems: tells little)'
+    >>> few_systems("dataset", 4)
+    ''
+    """
+    is_few = level == "system" and n_systems < FEW_SYSTEMS
+    return f" (only {n_systems} systems: tells little)" if is_few else ""
 
 
 def table_cells(block: Block) -> list[list[str]]:
@@ -76,7 +96,9 @@ def csv_text(board: Leaderboard) -> str:
     """Return a leaderboard as CSV, one line for each cell and level; undefined is empty."""
     text = io.StringIO(newline="")
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(COLUMNS)
+    together = board.over_seeds
+    more = SEEDS_COLUMNS if together else ()
+    writer.writerow([*COLUMNS, *more])
     for block in board.blocks:
         where = (block.data, block.target, block.seed, block.level)
         for rank, line in enumerate(block.lines, 1):
@@ -92,8 +114,12 @@ def csv_text(board: Leaderboard) -> str:
                 *(line.n_systems, q["n_undefined"], line.unscored, line.calls, line.usd),
                 *(None if told is None else told[name] for name in difference),
                 line.p_holm,
+                *[None] * len(more),
             )
             writer.writerow([cell_of(one) if isinstance(one, str) else one for one in values])
+    for found in seeds_columns(together):
+        told_of = [found.get(name) for name in (*COLUMNS, *more)]
+        writer.writerow([cell_of(one) if isinstance(one, str) else one for one in told_of])
     return text.getvalue()
 
 
@@ -157,19 +183,16 @@ def _markdown(board: Leaderboard) -> Iterator[str]:
     yield ""
     yield f"Run `{board.run}`."
     yield ""
-    for sentence in _READING:
+    together = board.over_seeds
+    for sentence in (*_READING, *[SEEDS_READING] * bool(together)):
         yield f"- {sentence}"
     if board.unranked:
         yield ""
         yield markdown_cell(f"Nothing is ranked: {board.unranked}")
+    for seeds in together:
+        yield from _markdown_table(seeds_title(seeds), SEEDS_HEADER, seeds_cells(seeds))
     for block in board.blocks:
-        yield ""
-        yield f"## {markdown_cell(titles(block))}"
-        yield ""
-        yield f"| {' | '.join(HEADER)} |"
-        yield f"|{' --- |' * len(HEADER)}"
-        for line in table_cells(block):
-            yield f"| {' | '.join(map(markdown_cell, line))} |"
+        yield from _markdown_table(titles(block), HEADER, table_cells(block))
     if missing := _missing(board):
         yield ""
         yield "## Without a result"
@@ -178,23 +201,44 @@ def _markdown(board: Leaderboard) -> Iterator[str]:
             yield f"- {markdown_cell(one)}"
 
 
+def _markdown_table(
+    title: str, header: Sequence[str], lines: Sequence[Sequence[str]]
+) -> Iterator[str]:
+    yield ""
+    yield f"## {markdown_cell(title)}"
+    yield ""
+    yield f"| {' | '.join(header)} |"
+    yield f"|{' --- |' * len(header)}"
+    for line in lines:
+        yield f"| {' | '.join(map(markdown_cell, line))} |"
+
+
 def _latex(board: Leaderboard) -> Iterator[str]:
     yield f"% {latex_cell(board.name)}, run {board.run}"
-    for sentence in (*_READING, *_missing(board)):
+    together = board.over_seeds
+    for sentence in (*_READING, *[SEEDS_READING] * bool(together), *_missing(board)):
         yield f"% {latex_cell(sentence)}"
+    for seeds in together:
+        yield from _latex_table(seeds_title(seeds), SEEDS_HEADER, seeds_cells(seeds))
     for block in board.blocks:
-        yield ""
-        yield r"\begin{table}"
-        yield rf"\caption{{{latex_cell(titles(block))}}}"
-        yield rf"\begin{{tabular}}{{lll{'r' * (len(HEADER) - 3)}}}"
-        yield r"\hline"
-        yield _row(HEADER)
-        yield r"\hline"
-        for line in table_cells(block):
-            yield _row(line)
-        yield r"\hline"
-        yield r"\end{tabular}"
-        yield r"\end{table}"
+        yield from _latex_table(titles(block), HEADER, table_cells(block))
+
+
+def _latex_table(
+    title: str, header: Sequence[str], lines: Sequence[Sequence[str]]
+) -> Iterator[str]:
+    yield ""
+    yield r"\begin{table}"
+    yield rf"\caption{{{latex_cell(title)}}}"
+    yield rf"\begin{{tabular}}{{lll{'r' * (len(header) - 3)}}}"
+    yield r"\hline"
+    yield _row(header)
+    yield r"\hline"
+    for line in lines:
+        yield _row(line)
+    yield r"\hline"
+    yield r"\end{tabular}"
+    yield r"\end{table}"
 
 
 def _row(cells: Sequence[str]) -> str:
