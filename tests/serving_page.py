@@ -20,9 +20,9 @@ _ESTIMATE = {"value": 0.5, "low": -0.1, "high": 0.8, "confidence": 0.95, "n": 40
 _ADDRESS = re.compile(r"http://127\.0\.0\.1:\d+/?")
 
 
-def judge_folder(place, agreement=None):
-    """Save a judge that marks errors on two criteria, and return its folder."""
-    judge = family_of("annotator").start(RUBRIC)
+def judge_folder(place, agreement=None, *, family="annotator"):
+    """Save a judge with two criteria, one that marks errors unless it is said, in a folder."""
+    judge = family_of(family).start(RUBRIC)
     heldout = {"heldout": {"dataset": {"pearson": _ESTIMATE}}}
     return SavedJudge(
         protocol=judge.protocol,
