@@ -27,6 +27,7 @@ COMMANDS = {
     "prefer": "record which of two responses a judge prefers, in both orders",
     "evaluate": "measure agreement with people",
     "perturb": "make texts worse on purpose, to see whether a judge notices",
+    "serve": "answer over HTTP with compiled judges, and show a page to try them",
     "discern": "say whether a judge notices that texts got worse",
     "errors": "show the errors that a judge found in texts, and say whether they are errors",
     "benchmark": "make texts of known quality from rated ones, to test judges on",

@@ -10,6 +10,7 @@ _NEEDING = {
     "bertscore": "BERTScore needs",
     "finetune": "training needs",
     "report": "figures need",
+    "serve": "serving needs",
     "mlflow": "MLflow tracking and models need",
 }
 

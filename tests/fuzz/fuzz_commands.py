@@ -6,6 +6,7 @@ import io
 import json
 import os
 import shutil
+import socket
 from pathlib import Path
 from unittest import mock
 
@@ -120,6 +121,11 @@ def _run(arguments: list[str]) -> int:
     return status
 
 
+def _nowhere(host: str, port: int) -> socket.socket:
+    """Return a socket that nobody can reach, in place of one at an address."""
+    return mock.Mock(spec=socket.socket, getsockname=lambda: (host, port))
+
+
 def _arguments(draws: Draws) -> list[str]:
     if draws.flag(12):
         return [draws.of(WORDS) for _ in range(draws.below(4))]
@@ -136,6 +142,7 @@ def _arguments(draws: Draws) -> list[str]:
         "distil": ["data.jsonl", "judge", "-o", "out"],
         "finetune": [draws.of(("out", "judge", "empty")), "--base", "out", "-o", "adapter"],
         "export": ["judge", "--to", draws.of(("prompt", "python", "dspy")), "-o", "out"],
+        "serve": ["judge", "--port", "0"],
         "compare": ["judge", "scores.jsonl", "data.jsonl"],
         "show": ["judge"],
         "take": ["judge", "0", "-o", "out"],
@@ -182,6 +189,8 @@ def fuzz_one(data: bytes) -> None:
             mock.patch.dict(os.environ, kept, clear=True),
             mock.patch("sys.stdin", io.TextIOWrapper(io.BytesIO(draws.blob()))),
             nothing_outside(folder),
+            mock.patch("judgesmith.programs.serving.bound_socket", _nowhere),
+            mock.patch("judgesmith.programs.serving.run", lambda *_, **__: 0),
         ):
             status = _run(arguments)
         assert status in (0, 1, 2, 130), (status, arguments)

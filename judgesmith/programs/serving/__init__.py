@@ -1,0 +1,8 @@
+"""Judges over HTTP: one application for any ASGI server, and a runner that stops well."""
+
+from judgesmith.programs.serving.application import app
+from judgesmith.programs.serving.limits import ServingLimits
+from judgesmith.programs.serving.runner import address_of, bound_socket, run
+from judgesmith.programs.serving.served import ServedJudge
+
+__all__ = ["ServedJudge", "ServingLimits", "address_of", "app", "bound_socket", "run"]

@@ -1,0 +1,101 @@
+"""The application that serves judges, for any ASGI server."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any
+
+from judgesmith.programs.extras import library
+from judgesmith.programs.holding import AnyJudge
+from judgesmith.programs.saved_kinds import AnySaved
+from judgesmith.programs.serving.door import Door
+from judgesmith.programs.serving.limits import ServingLimits
+from judgesmith.programs.serving.served import ServedJudge
+
+if TYPE_CHECKING:
+    import dspy
+    from fastapi import FastAPI
+
+
+def app(
+    judges: Mapping[str, AnySaved | AnyJudge] | Sequence[ServedJudge],
+    *,
+    lm: dspy.LM | None = None,
+    limits: ServingLimits | None = None,
+    token: str = "",
+    hosts: Sequence[str] = (),
+) -> FastAPI:
+    """Return an application that judges what is sent to it.
+
+    Parameters
+    ----------
+    judges : dict of str to judge, or sequence of ServedJudge
+        Saved judges of any kind, or judges, by the name that clients call them; or bound to
+        models already.
+    lm : dspy.LM or None
+        The model that all ask; None takes DSPy's current one, or the offline model.
+    limits : ServingLimits or None
+        What bounds work and memory; None takes the defaults.
+    token : str
+        What clients must send as ``Authorization: Bearer …``; empty asks for none.
+    hosts : sequence of str
+        Names by which clients without a token may call the server, beside ``localhost`` and
+        addresses.
+
+    Raises
+    ------
+    ImportError
+        If the libraries of the extra ``serve`` are not installed.
+    ValueError
+        If no judge is given, two have one name, or a name cannot stand in an address.
+
+    Examples
+    --------
+    >>> from judgesmith.programs import Direct
+    >>> sorted(app({"plain": Direct()}).openapi()["paths"])[-1]
+    '/v1/judges/{name}/stream'
+    """
+    library("prometheus_client", extra="serve")
+    fastapi: Any = library("fastapi", extra="serve")
+    from judgesmith.programs.serving.guard import Guard
+    from judgesmith.programs.serving.openapi import described, plain_fault
+    from judgesmith.programs.serving.routes import routes
+    from judgesmith.programs.serving.service import Service
+
+    if isinstance(judges, Mapping):
+        own = () if lm is None else (lm,)
+        judges = [ServedJudge(name, judge, *own) for name, judge in judges.items()]
+    if not judges:
+        raise ValueError("at least one judge is served; got none.")
+    by_name = {one.name: one for one in judges}
+    if len(by_name) < len(judges):
+        raise ValueError(
+            f"two judges have one name among {', '.join(one.name for one in judges)}; give each "
+            "its own: NAME=FOLDER."
+        )
+    service = Service(by_name, limits or ServingLimits())
+
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        try:
+            yield
+        finally:
+            await asyncio.to_thread(service.close)
+
+    made: FastAPI = fastapi.FastAPI(
+        title="Judgesmith",
+        description="Judges that score texts as people do.",
+        version=version("judgesmith"),
+        docs_url=None,  # those pages load scripts from elsewhere
+        redoc_url=None,
+        lifespan=lifespan,
+    )
+    made.include_router(routes(service))
+    made.add_middleware(Guard, service=service, door=Door(token=token, hosts=tuple(hosts)))
+    made.state.service = service
+    plain_fault(made)
+    described(made, with_token=bool(token))
+    return made

@@ -1,0 +1,122 @@
+"""Who is let in: hosts that a browser may have been told, pages it may come from, and the token."""
+
+from __future__ import annotations
+
+import hmac
+import ipaddress
+from collections.abc import Mapping
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+from judgesmith.programs.serving.refusals import Refusal
+
+_OPEN = ("/", "/healthz")  # to everybody, as the files under /page/ are: nothing in them is secret
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Door:
+    """What a request must bring.
+
+    Where a token is asked for, no page of others can know it. Without one, a page that somebody
+    reads in a browser beside the server could send requests there, by its address or by a name of
+    its own that it lets mean this machine; so then names of hosts and origins are looked at.
+
+    Attributes
+    ----------
+    token : str
+        What ``Authorization: Bearer …`` must say; empty asks for none.
+    hosts : tuple of str
+        Names by which the server may be called beside ``localhost`` and plain addresses.
+
+    Examples
+    --------
+    >>> Door().check("/v1/judges", {"host": "127.0.0.1:8000"})
+    >>> Door().check("/v1/judges", {"host": "rebound.example"})
+    Traceback (most recent call last):
+    ...
+    judgesmith.programs.serving.refusals.Refusal: the server is not called 'rebound.example'.
+    """
+
+    token: str = ""
+    hosts: tuple[str, ...] = ()
+
+    def check(self, path: str, headers: Mapping[str, str]) -> None:
+        """Refuse who may not come in.
+
+        Parameters
+        ----------
+        path : str
+            Of the request.
+        headers : dict of str to str
+            Of the request, by names in lower case.
+
+        Raises
+        ------
+        Refusal
+            If the token is missing or another one, or without one the host or the origin is not
+            one of this server.
+        """
+        if self.token:
+            if not (path in _OPEN or path.startswith("/page/")):
+                self._check_token(headers.get("authorization", ""))
+        elif path != "/healthz":
+            self._check_host(headers.get("host", ""))
+            self._check_origin(headers.get("origin"), headers.get("host", ""))
+
+    def _check_token(self, authorization: str) -> None:
+        scheme, _, given = authorization.partition(" ")
+        same = hmac.compare_digest(given.strip().encode(), self.token.encode())
+        if not (same and scheme.lower() == "bearer"):
+            raise Refusal(
+                401,
+                "token",
+                "expected the token of this server; got another one, or none.",
+                where="Authorization",
+                hint="send the header 'Authorization: Bearer TOKEN'.",
+                headers={"WWW-Authenticate": "Bearer"},
+            )
+
+    def _check_host(self, host: str) -> None:
+        name = host_name(host)
+        if not (name == "localhost" or name in self.hosts or _is_address(name)):
+            raise Refusal(
+                403,
+                "host",
+                f"the server is not called {name[:80]!r}.",
+                where="Host",
+                hint="whoever runs it can allow the name: --allow-host NAME.",
+            )
+
+    def _check_origin(self, origin: str | None, host: str) -> None:
+        if origin is None:
+            return
+        netloc = urlsplit(origin).netloc.lower()
+        if not netloc or (netloc != host.lower() and host_name(netloc) not in self.hosts):
+            raise Refusal(
+                403,
+                "origin",
+                "the request comes from a page of another server.",
+                where="Origin",
+                hint="send it from a program, or from the page that this server has at /.",
+            )
+
+
+def host_name(host: str) -> str:
+    """Return a host without its port, in lower case.
+
+    Examples
+    --------
+    >>> host_name("LocalHost:8000"), host_name("[::1]:8000")
+    ('localhost', '::1')
+    """
+    if host.startswith("["):
+        return host[1:].partition("]")[0].lower()
+    return host.partition(":")[0].lower()
+
+
+def _is_address(name: str) -> bool:
+    try:
+        ipaddress.ip_address(name)
+    except ValueError:
+        return False
+    return True

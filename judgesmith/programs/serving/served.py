@@ -1,0 +1,178 @@
+"""A judge as it is served: bound to its model, with what it is called and what it may be asked."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from judgesmith.programs.asking import Asker, calls_per_item, current_lm
+from judgesmith.programs.by_source import Sources, sources_of
+from judgesmith.programs.families import family_of
+from judgesmith.programs.holding import AnyJudge, JudgeOfJudges, fingerprint_of, leaves_of, scale_of
+from judgesmith.programs.judge import Judge
+from judgesmith.programs.readable import Readable
+from judgesmith.programs.running import OneByOne, beginning, judges_sources
+from judgesmith.programs.saved import SavedJudge
+from judgesmith.programs.saved_kinds import AnySaved, saved_leaves
+from judgesmith.programs.saved_record import SavedRecord
+from judgesmith.programs.scored_row import score_row
+from judgesmith.programs.serving.desk import Job
+from judgesmith.programs.serving.refusals import Refusal
+from judgesmith.signatures.judge_protocol import JudgeProtocol
+from judgesmith.signatures.judgement import Judgement
+from judgesmith.signatures.rated import RatedItem
+
+if TYPE_CHECKING:
+    import dspy
+
+_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,63}")
+
+
+class _AnyAnswer(Readable):
+    """Ends nothing: whoever asked is told of each answer that could not be read."""
+
+    def add(self, judgement: Judgement) -> None:
+        """Take note of nothing."""
+
+
+class ServedJudge:
+    """What one name on the server stands for.
+
+    Parameters
+    ----------
+    name : str
+        What clients call it: letters, digits, ``_``, ``.`` and ``-``, 64 at most.
+    judge : saved judge or judge
+        Of any kind.
+    lms : dspy.LM
+        The model, and all others that the judge holds; without any it asks DSPy's current one, or
+        the offline model.
+
+    Raises
+    ------
+    ValueError
+        If it cannot be called so.
+
+    Examples
+    --------
+    >>> from judgesmith.programs.direct import Direct
+    >>> served = ServedJudge("plain", Direct())
+    >>> served.described()["models"], served.described()["calls_per_item"]
+    (['offline'], 1)
+    """
+
+    def __init__(self, name: str, judge: AnySaved | AnyJudge, *lms: dspy.LM) -> None:
+        if not _NAME.fullmatch(name):
+            raise ValueError(
+                "a judge is served under a name of letters, digits, _, . and -, at most 64; got "
+                f"{name[:80]!r}. Give it one: NAME=FOLDER."
+            )
+        self.lms = lms or (current_lm(),)
+        lm = self.lms[0]
+        self.name = name
+        self.judge = judge
+        self.lm = lm
+        self.asker = Asker.of(judge, lm)
+        self.compares = judges_sources(judge)
+        self.fingerprint = (
+            judge.fingerprint if isinstance(judge, SavedRecord) else fingerprint_of(judge)
+        )
+        self.target = str(getattr(judge, "target", "")) or None
+        self._marks = {"judge": self.fingerprint, "target": self.target}
+        self._work = OneByOne(self.asker, _AnyAnswer())
+        self._may_begin = beginning(0 if self.compares else calls_per_item(judge), lm)
+
+    def jobs(self, items: Sequence[RatedItem]) -> list[Job]:
+        """Return what is to be done for items of one request, in the order of ``rows``."""
+        if not self.compares:
+            return [self.job(item) for item in items]
+        assert isinstance(self.judge, Judge | SavedJudge)
+        groups = sources_of(items)
+        protocol = self.judge.protocol
+        n_calls = family_of(protocol.judge).most_calls_of(protocol, max(map(len, groups)))
+        work = Sources(self.judge, self.asker, items)
+        work.readable = _AnyAnswer()
+        may_begin = beginning(n_calls, self.lm)
+        return [
+            Job(work=work, unit=group, size=len(group), may_begin=may_begin) for group in groups
+        ]
+
+    def job(self, item: RatedItem) -> Job:
+        """Return what is to be done for one item by itself."""
+        return Job(work=self._work, unit=item, size=1, may_begin=self._may_begin)
+
+    def check_single(self) -> None:
+        """Refuse to judge items one by one where all responses to a source are needed at once.
+
+        Raises
+        ------
+        Refusal
+            If that is so.
+        """
+        if self.compares:
+            raise Refusal(
+                422,
+                "compares",
+                f"the judge {self.name!r} compares the responses to a source: one by itself has "
+                "no rank.",
+                where="judge",
+                hint=f"send all responses to a source together to /v1/judges/{self.name}/batch.",
+            )
+
+    def rows(self, items: Sequence[RatedItem], found: Sequence[Any]) -> list[dict[str, Any]]:
+        """Return the rows of items, in order, of what their jobs came to."""
+        if not self.compares:
+            return [self.row(item, one) for item, one in zip(items, found, strict=True)]
+        rows: dict[int, dict[str, Any]] = {}
+        for places, judgements in zip(sources_of(items), found, strict=True):
+            for place, judgement in zip(places, judgements, strict=True):
+                rows[place] = self.row(items[place], judgement)
+        return [rows[place] for place in range(len(items))]
+
+    def row(self, item: RatedItem, judgement: Judgement) -> dict[str, Any]:
+        """Return the row that ``judgesmith score`` would write."""
+        return score_row(item, judgement) | self._marks
+
+    def described(self) -> dict[str, Any]:
+        """Return what clients are told of the judge, as plain data."""
+        protocols = self._protocols()
+        first = protocols[0]
+        families = [family_of(name) for name in dict.fromkeys(one.judge for one in protocols)]
+        judge = self.judge
+        scale = judge.scale if isinstance(judge, SavedRecord) else scale_of(judge)
+        return {
+            "name": self.name,
+            "fingerprint": self.fingerprint,
+            "target": self.target,
+            "kind": self._kind(),
+            "families": [one.name for one in families],
+            "models": list(dict.fromkeys(str(one.model) for one in self.lms)),
+            "scale": scale.model_dump(mode="json"),
+            "task": first.rubric.task,
+            "criteria": [one.model_dump(mode="json") for one in first.rubric.criteria],
+            "compares": self.compares,
+            "reads_references": any(one.reads_references for one in families),
+            "calls_per_item": None if self.compares else calls_per_item(judge),
+            "agreement": _headline(judge.agreement) if isinstance(judge, SavedRecord) else None,
+        }
+
+    def _kind(self) -> str:
+        if isinstance(self.judge, JudgeOfJudges):
+            return type(self.judge).__name__.lower()
+        return str(getattr(self.judge, "kind", "judge"))
+
+    def _protocols(self) -> list[JudgeProtocol]:
+        judge = self.judge
+        leaves = saved_leaves(judge) if isinstance(judge, SavedRecord) else leaves_of(judge)
+        return [one.protocol for one in leaves]
+
+
+def _headline(agreement: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Return one estimate of agreement with people on held-out rows, None where there is none."""
+    heldout = agreement.get("heldout") or {}
+    for level in ("dataset", "sample", "system"):
+        for statistic, estimate in (heldout.get(level) or {}).items():
+            if estimate is not None:
+                return {"level": level, "statistic": statistic, **estimate}
+    return None

@@ -1,0 +1,183 @@
+"""What requests share: the judges by name, the desk, what is counted, and whether it stops."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from judgesmith.programs.models import stack_of
+from judgesmith.programs.serving.desk import Desk
+from judgesmith.programs.serving.limits import ServingLimits
+from judgesmith.programs.serving.measuring import Measures
+from judgesmith.programs.serving.refusals import (
+    ClientGone,
+    Refusal,
+    is_stopping,
+    queue_full,
+    set_up,
+    unknown_judge,
+)
+from judgesmith.programs.serving.served import ServedJudge
+from judgesmith.signatures.judgement import Judgement
+from judgesmith.signatures.rated import RatedItem
+
+Receive = Callable[[], Awaitable[Any]]
+
+_MOST_STREAMS = 128  # at a time: each holds a window of items, and a connection
+_GONE = 499  # what servers note where the client did not wait for a status
+
+
+class Service:
+    """Judges items of many requests through one queue.
+
+    Parameters
+    ----------
+    judges : dict of str to ServedJudge
+        By name.
+    limits : ServingLimits
+        What bounds the work.
+
+    Attributes
+    ----------
+    stopping : bool
+        Whether nothing new is accepted any more.
+    n_accepted : int
+        Requests that were accepted and are not answered to their end.
+    """
+
+    def __init__(self, judges: Mapping[str, ServedJudge], limits: ServingLimits) -> None:
+        self.judges = dict(judges)
+        self.limits = limits
+        self.desk = Desk(limits)
+        self.measures = Measures(self.desk, [lm for one in judges.values() for lm in one.lms])
+        self.stopping = False
+        self.n_accepted = 0
+        self._n_streams = 0
+        self._n_bytes = 0
+
+    def named(self, name: str) -> ServedJudge:
+        """Return the judge of that name, or refuse."""
+        if name not in self.judges:
+            raise unknown_judge(name, self.judges)
+        return self.judges[name]
+
+    def check_open(self) -> None:
+        """Refuse where the server is stopping."""
+        if self.stopping:
+            raise is_stopping()
+
+    @contextmanager
+    def accepted(self) -> Iterator[None]:
+        """Return a block that the server sees to its end before it stops."""
+        self.check_open()
+        self.n_accepted += 1
+        try:
+            yield
+        finally:
+            self.n_accepted -= 1
+
+    @contextmanager
+    def stream(self) -> Iterator[None]:
+        """Return a block in which a stream is open; refused where too many are, or no room is."""
+        if self._n_streams >= _MOST_STREAMS or not self.desk.has_room():
+            raise queue_full(self.desk.retry_after(1))
+        self._n_streams += 1
+        try:
+            yield
+        finally:
+            self._n_streams -= 1
+
+    @contextmanager
+    def reading(self) -> Iterator[Callable[[int], None]]:
+        """Return a block that is told how many bytes it holds; refused where all hold too many."""
+        held = 0
+
+        def hold(n: int) -> None:
+            nonlocal held
+            held += n
+            self._n_bytes += n
+            if self._n_bytes > 16 * self.limits.max_body:
+                raise queue_full(self.desk.retry_after(1))
+
+        try:
+            yield hold
+        finally:
+            self._n_bytes -= held
+
+    @contextmanager
+    def measured(self, judge: str, route: str) -> Iterator[None]:
+        """Count a request, and give its faults the form in which they are answered."""
+        began = time.perf_counter()
+        name = judge if judge in self.judges else ""
+        status = 200
+        try:
+            yield
+        except Refusal as refusal:
+            status = refusal.status
+            self.measures.rejected(name, refusal.reason)
+            raise
+        except (ClientGone, asyncio.CancelledError):
+            status = _GONE
+            raise
+        finally:
+            self.measures.answered(name, route, status, time.perf_counter() - began)
+
+    async def rows(
+        self, served: ServedJudge, items: Sequence[RatedItem], receive: Receive
+    ) -> list[dict[str, Any]]:
+        """Return the rows of items, in order.
+
+        What is not begun when the client leaves never is; what was begun is finished and on
+        record.
+
+        Raises
+        ------
+        Refusal
+            If there is no room, or the model cannot be asked at all.
+        ClientGone
+            If nobody waits for them any more.
+        """
+        futures = self.desk.take(served.jobs(items))
+        waiting = [asyncio.wrap_future(future) for future in futures]
+        done = asyncio.gather(*waiting)
+        gone = asyncio.ensure_future(_left(receive))
+        try:
+            await asyncio.wait((done, gone), return_when=asyncio.FIRST_COMPLETED)
+            if not done.done():
+                raise ClientGone
+            found = done.result()
+        except (Refusal, ClientGone, asyncio.CancelledError):
+            raise
+        except Exception as fault:
+            raise set_up(fault) from fault
+        finally:
+            gone.cancel()
+            done.cancel()
+            for future in waiting:
+                future.cancel()
+        self.count(served, found)
+        return served.rows(items, found)
+
+    def count(self, served: ServedJudge, found: Sequence[Any]) -> None:
+        """Count the judgements that jobs came to."""
+        for one in found:
+            for judgement in [one] if isinstance(one, Judgement) else one:
+                self.measures.judged(served.name, judgement)
+
+    def close(self) -> None:
+        """Abandon what is under way, and close connections and ledgers."""
+        self.desk.close([one.asker for one in self.judges.values()])
+        for served in self.judges.values():
+            for stack in filter(None, map(stack_of, served.lms)):
+                stack.close()
+                if stack.ledger is not None:
+                    stack.ledger.close()
+
+
+async def _left(receive: Receive) -> None:
+    """Return when the client has closed the connection; its body has been read before."""
+    while (await receive())["type"] != "http.disconnect":
+        pass
