@@ -4,6 +4,8 @@ import math
 from dataclasses import dataclass
 from statistics import NormalDist
 
+import numpy as np
+
 from judgesmith.metrics.checks import fraction
 from judgesmith.metrics.record import Record
 
@@ -82,7 +84,7 @@ def share_shift(
     )
     difference = now - before
     counts = [(round(share * n), round(n)) for share, n in ((before, n_before), (now, n_now))]
-    table = [[yes, max(n, 1) - yes] for yes, n in counts]
+    table = np.array([[yes, max(n, 1) - yes] for yes, n in counts])
     return ShareShift(
         before=before,
         now=now,
