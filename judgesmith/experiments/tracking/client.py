@@ -102,7 +102,8 @@ def check_address(address: str) -> None:
     if (separator and known and rest and on_the_web) or address == "databricks":
         return
     shown = printable(redacted(address))[:100]
-    meant = shown if not separator and ":" in shown and on_the_web else "localhost:5000"
+    is_host = not separator and ":" in shown and "@" not in shown
+    meant = shown if is_host else "localhost:5000"
     raise ValueError(
         f"{shown!r} is no address of MLflow; give one as in http://{meant}, sqlite:///mlflow.db "
         "or databricks."
