@@ -69,11 +69,18 @@ def test_the_readme_shows_a_session_and_python():
     assert ">>> import judgesmith\n" in blocks(PAGES[0], "python")
 
 
-def test_the_rubric_shown_on_the_walk_through_is_the_file_that_its_commands_read():
-    page = ROOT / "docs" / "walkthrough.md"
-    edited, provenance, _ = blocks(page, "yaml").partition("provenance:\n")
-    file = (ROOT / "examples" / "rubrica.yaml").read_text(encoding="utf-8")
+@pytest.mark.parametrize(
+    ("page", "name"), [("walkthrough.md", "rubrica.yaml"), ("tutorial.md", "support_rubric.yaml")]
+)
+def test_the_rubric_shown_on_a_page_is_the_file_that_its_commands_read(page, name):
+    edited, provenance, _ = blocks(ROOT / "docs" / page, "yaml").partition("provenance:\n")
+    file = (ROOT / "examples" / name).read_text(encoding="utf-8")
     assert file.startswith(edited + provenance)
+
+
+def test_the_experiment_shown_in_the_tutorial_is_the_file_that_its_commands_read():
+    shown = blocks(ROOT / "docs" / "tutorial.md", "yaml")
+    assert shown.endswith((ROOT / "examples" / "support_experiment.yaml").read_text("utf-8"))
 
 
 def test_every_command_and_option_is_on_the_page_about_them(capsys):
