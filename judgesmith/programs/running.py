@@ -33,6 +33,9 @@ Unit = TypeVar("Unit")
 CONCURRENCY = 32
 """Items judged at the same time by default."""
 
+NOT_REACHED = "the model could not be reached"
+"""Opens the problem of an item for which the model did not answer at all."""
+
 NOT_ASKED = "not asked: "
 """Opens the problem of an item that the budget did not reach."""
 

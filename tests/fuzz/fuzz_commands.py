@@ -145,6 +145,7 @@ def _arguments(draws: Draws) -> list[str]:
         "serve": ["judge", "--port", "0"],
         "compare": ["judge", "scores.jsonl", "data.jsonl"],
         "show": ["judge"],
+        "recheck": ["judge", "--ledger", "ledger.sqlite"],
         "take": ["judge", "0", "-o", "out"],
         "panel": ["judge", "judge", "data.jsonl", "-o", "out"],
         "check": ["data.jsonl"],
@@ -188,9 +189,9 @@ def fuzz_one(data: bytes) -> None:
             _in(work),
             mock.patch.dict(os.environ, kept, clear=True),
             mock.patch("sys.stdin", io.TextIOWrapper(io.BytesIO(draws.blob()))),
-            nothing_outside(folder),
             mock.patch("judgesmith.programs.serving.bound_socket", _nowhere),
-            mock.patch("judgesmith.programs.serving.run", lambda *_, **__: 0),
+            mock.patch("judgesmith.programs.serving.run", return_value=0),
+            nothing_outside(folder),
         ):
             status = _run(arguments)
         assert status in (0, 1, 2, 130), (status, arguments)

@@ -7,6 +7,7 @@ chance alone moves a score.
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
@@ -14,7 +15,7 @@ from numpy.typing import ArrayLike
 
 from judgesmith.metrics.estimate import Estimate
 
-__all__ = ["chance_of_alike", "chance_of_missing", "repeat_noise", "score_moves", "score_shift"]
+__all__ = ["chance_of_alike", "missing_share", "repeat_noise", "score_moves", "score_shift"]
 
 Scores = npt.NDArray[np.float64]
 
@@ -50,7 +51,7 @@ def score_shift(before: ArrayLike, now: ArrayLike, *, confidence: float) -> Esti
     (6.0, True, 3)
     """
     old, new = _paired(before, now)
-    change = _means(new) - old
+    change = _means(new - old[:, None])
     return _student(change[np.isfinite(change)], n_items=len(old), confidence=confidence)
 
 
@@ -97,21 +98,13 @@ def score_moves(before: ArrayLike, now: ArrayLike, *, confidence: float) -> Esti
     old, new = _paired(before, now)
     n = np.sum(np.isfinite(new), axis=1)
     known = np.isfinite(old) & (n >= 2)
-    squares = (_means(new) - old)[known] ** 2 - _variances(new)[known] * (1 + 1 / n[known])
+    squares = _means(new - old[:, None])[known] ** 2 - _variances(new)[known] * (1 + 1 / n[known])
     mean = _student(squares, n_items=len(old), confidence=confidence)
     value, low, high = (
         end if math.isnan(end) else math.sqrt(max(end, 0.0))
         for end in (mean.value, mean.low, mean.high)
     )
-    return Estimate(
-        value=value,
-        low=low,
-        high=high,
-        confidence=confidence,
-        n=mean.n,
-        n_groups=mean.n_groups,
-        n_undefined=mean.n_undefined,
-    )
+    return replace(mean, value=value, low=low, high=high)
 
 
 def repeat_noise(now: ArrayLike) -> float:
@@ -136,19 +129,32 @@ def repeat_noise(now: ArrayLike) -> float:
     return math.sqrt(float(np.sum(_variances(new)[known] * freedom) / np.sum(freedom)))
 
 
-def chance_of_missing(n_missing: int, n_items: int, share: float) -> float:
-    """Return how likely ``n_missing`` or more of ``n_items`` have no score if ``share`` have none.
+def missing_share(now: ArrayLike, *, confidence: float) -> Estimate:
+    """Return the share of scores that are missing, with Student's interval over items.
 
-    The upper tail of the binomial distribution, from 0 to 1; an item counts once.
+    Parameters
+    ----------
+    now : array-like, shape (n_items, n_samples), in any points
+        nan where there is no score.
+    confidence : float, between 0 and 1
+        Nominal coverage.
+
+    Returns
+    -------
+    Estimate
+        A fraction; the ends of the interval are cut to 0 and 1. Scores of one item go missing
+        together, so that items, not scores, are the units.
 
     Examples
     --------
-    >>> round(chance_of_missing(1, 20, 0.05), 3), round(chance_of_missing(5, 20, 0.05), 3)
-    (0.642, 0.003)
+    >>> found = missing_share([[1, float("nan")], [2, 3], [4, 5], [2, 2]], confidence=0.95)
+    >>> found.value, found.low, found.n_groups
+    (0.125, 0.0, 4)
     """
-    from scipy.stats import binom
-
-    return float(binom.sf(n_missing - 1, n_items, share))
+    new = np.atleast_2d(np.asarray(now, dtype=float))
+    shares = np.mean(~np.isfinite(new), axis=1)
+    found = _student(shares, n_items=len(new), confidence=confidence)
+    return replace(found, low=max(found.low, 0.0), high=min(found.high, 1.0))
 
 
 def chance_of_alike(before: ArrayLike, now: ArrayLike) -> float:
@@ -196,14 +202,19 @@ def _means(new: Scores) -> Scores:
     """Return the mean of each row without what is missing; nan for a row without anything."""
     n = np.sum(np.isfinite(new), axis=1)
     sums = np.sum(np.where(np.isfinite(new), new, 0.0), axis=1)
-    return np.divide(sums, n, out=np.full(len(new), math.nan), where=n > 0)
+    means: Scores = np.divide(sums, n, out=np.full(len(new), math.nan), where=n > 0)
+    return means
 
 
 def _variances(new: Scores) -> Scores:
     """Return the sample variance of each row; nan for a row with fewer than two scores."""
     n = np.sum(np.isfinite(new), axis=1)
+    # From the smallest on, so that equal scores have a variance of 0 and not of a rounding error.
+    new = new - np.min(np.where(np.isfinite(new), new, math.inf), axis=1, keepdims=True)
     apart = np.where(np.isfinite(new), new - _means(new)[:, None], 0.0) ** 2
-    return np.divide(np.sum(apart, axis=1), n - 1, out=np.full(len(new), math.nan), where=n > 1)
+    sums = np.sum(apart, axis=1)
+    variances: Scores = np.divide(sums, n - 1, out=np.full(len(new), math.nan), where=n > 1)
+    return variances
 
 
 def _student(values: Scores, *, n_items: int, confidence: float) -> Estimate:

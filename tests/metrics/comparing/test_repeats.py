@@ -8,7 +8,7 @@ from scipy.stats import ttest_1samp
 
 from judgesmith.metrics.comparing.repeats import (
     chance_of_alike,
-    chance_of_missing,
+    missing_share,
     repeat_noise,
     score_moves,
     score_shift,
@@ -60,9 +60,11 @@ def test_the_same_number_everywhere_is_no_chance_where_scores_differed():
     assert chance_of_alike([1.0], [[NAN]]) == 1.0
 
 
-def test_all_missing_is_no_chance():
-    assert chance_of_missing(20, 20, 0.05) < 1e-20
-    assert chance_of_missing(0, 20, 0.05) == 1.0
+def test_missing_scores_are_counted_over_items():
+    found = missing_share([[NAN, NAN], [1, NAN], [2, 2], [3, 3]], confidence=0.9)
+    known = ttest_1samp([1, 0.5, 0, 0], 0).confidence_interval(0.9)
+    assert (found.value, found.low, found.high) == pytest.approx((0.375, 0, known.high))
+    assert missing_share([[NAN]] * 3, confidence=0.9).low == 1.0
 
 
 @pytest.mark.parametrize(

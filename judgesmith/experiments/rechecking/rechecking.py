@@ -1,0 +1,140 @@
+"""Asking a judge's golden items again, of the model as it is now."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from typing import TYPE_CHECKING
+
+from judgesmith.experiments.rechecking.findings import Recheck
+from judgesmith.experiments.rechecking.rule import recheck_of
+from judgesmith.experiments.rechecking.settings import RecheckSettings
+from judgesmith.programs import judge_items
+from judgesmith.programs.asking import current_lm
+from judgesmith.programs.models import stack_of
+from judgesmith.programs.readable import readable_of
+from judgesmith.programs.running import CONCURRENCY, NOT_REACHED, judges_sources, was_not_asked
+from judgesmith.programs.saved_kinds import AnySaved
+from judgesmith.signatures import Judgement
+
+if TYPE_CHECKING:
+    import dspy
+
+
+class RecheckError(ValueError):
+    """A judge cannot be rechecked, or was not asked about all; the message says what to do."""
+
+
+def check_golden(judge: AnySaved) -> None:
+    """Refuse a judge that cannot be rechecked.
+
+    Raises
+    ------
+    RecheckError
+        If it has no golden items, or no score of an item by itself.
+    """
+    if judges_sources(judge):
+        raise RecheckError(
+            "the judge ranks the responses to a source, so that no text has a score by itself; "
+            "compare its scores of the same file instead, with evaluate."
+        )
+    if len([one for one in judge.golden if one.judgement.score is not None]) < 2:
+        raise RecheckError(
+            f"the judge has {len(judge.golden)} golden items, and at least 2 with a score are "
+            "needed; compile it with rows held out (--holdout) and without --no-texts."
+        )
+
+
+def recheck_judge(
+    judge: AnySaved,
+    settings: RecheckSettings | None = None,
+    *,
+    lm: dspy.LM | None = None,
+    others: Sequence[dspy.LM] = (),
+    first_round: int | None = None,
+    concurrency: int = CONCURRENCY,
+    progress: Callable[[int], None] | None = None,
+) -> Recheck:
+    """Return whether a judge's golden items still get the scores that they had.
+
+    Parameters
+    ----------
+    judge : saved judge
+        Of any kind, bound to its own models where it has several.
+    settings : RecheckSettings or None
+        None takes the defaults.
+    lm : dspy.LM or None
+        The model; None takes DSPy's current one, or the offline model. A model that is not from
+        ``judgesmith.model`` should have no cache, which would answer as it did.
+    others : sequence of dspy.LM
+        Further models that the judge was bound to.
+    first_round : int or None
+        Number of the first round of questions. The same number again finds answers of a recheck
+        that was interrupted on record; None takes one that there never was, so that everything is
+        asked anew whatever is on record.
+    concurrency : int
+        Items judged at the same time.
+    progress : callable or None
+        Told how many judgements were made since it was last told.
+
+    Raises
+    ------
+    RecheckError
+        If the judge has fewer than two golden items or ranks responses, or the budget or the
+        connection ended before all was asked.
+    ModelError, LedgerError
+        If the model cannot be asked at all, or the ledger not used.
+
+    Examples
+    --------
+    >>> from judgesmith.experiments import CompileSettings, compile_judge, read_items
+    >>> saved = compile_judge(read_items("sample"), CompileSettings(optimizer="none")).saved
+    >>> found = recheck_judge(saved)
+    >>> found.drifted, found.shift.value, len(found.items)
+    (False, 0.0, 20)
+    """
+    settings = settings or RecheckSettings()
+    check_golden(judge)
+    golden = [one for one in judge.golden if one.judgement.score is not None]
+    lm = lm or current_lm()
+    lms = (lm, *others)
+    start = time.time_ns() if first_round is None else first_round
+    again: list[list[Judgement]] = []
+    for number in range(settings.samples):
+        with ExitStack() as asking:
+            for one in lms:
+                # That nothing can be read any more is a finding here, not a fault of the set-up.
+                asking.enter_context(readable_of(one).forgiving())
+                if (stack := stack_of(one)) is not None:
+                    asking.enter_context(stack.in_round(start + number))
+            items = [one.item for one in golden]
+            again.append(
+                judge_items(judge, items, lm=lm, concurrency=concurrency, progress=progress)
+            )
+        _refuse_unasked(again[-1])
+    return recheck_of(
+        golden,
+        again,
+        settings,
+        scale=judge.scale,
+        judge=judge.fingerprint,
+        made_with=judge.models,
+        asked=tuple(dict.fromkeys(str(one.model) for one in lms)),
+    )
+
+
+def _refuse_unasked(judgements: Sequence[Judgement]) -> None:
+    """Refuse to judge a model by questions that it did not get, or could not answer."""
+    unasked = [one for one in judgements if was_not_asked(one)]
+    lost = [one for one in judgements if (one.problem or "").startswith(NOT_REACHED)]
+    if unasked:
+        raise RecheckError(
+            f"{len(unasked)} of {len(judgements)} golden items were {unasked[0].problem}; give "
+            "the same command with a larger budget, and it goes on from there."
+        )
+    if lost:
+        raise RecheckError(
+            f"{len(lost)} of {len(judgements)} golden items got no answer: {lost[0].problem}; "
+            "wait, and give the same command again: it goes on from there."
+        )
