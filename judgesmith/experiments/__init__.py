@@ -34,6 +34,9 @@ if TYPE_CHECKING:
     from judgesmith.experiments.preferring import PreferenceEvaluation, evaluate_preferences
     from judgesmith.experiments.problems import DataError, Problem
     from judgesmith.experiments.reading import read_items, stream_items
+    from judgesmith.experiments.rechecking.findings import Recheck
+    from judgesmith.experiments.rechecking.rechecking import recheck_judge
+    from judgesmith.experiments.rechecking.settings import RecheckSettings
     from judgesmith.experiments.recorded_pairs import PairedAnswers
     from judgesmith.experiments.recorded_samples import recorded_by_criterion
     from judgesmith.experiments.score_files import read_recorded, read_scores
@@ -66,6 +69,8 @@ __all__ = [
     "PerturbedSet",
     "PreferenceEvaluation",
     "Problem",
+    "Recheck",
+    "RecheckSettings",
     "Targets",
     "ablation",
     "build_benchmark",
@@ -88,6 +93,7 @@ __all__ = [
     "read_items",
     "read_recorded",
     "read_scores",
+    "recheck_judge",
     "recorded_by_criterion",
     "recorded_versions",
     "score_file",
@@ -123,6 +129,8 @@ __getattr__ = front_door(
         "PerturbedSet": "judgesmith.experiments.perturbed_set:PerturbedSet",
         "PreferenceEvaluation": "judgesmith.experiments.preferring:PreferenceEvaluation",
         "Problem": "judgesmith.experiments.problems:Problem",
+        "Recheck": "judgesmith.experiments.rechecking:Recheck",
+        "RecheckSettings": "judgesmith.experiments.rechecking:RecheckSettings",
         "Targets": "judgesmith.experiments.targets:Targets",
         "ablation": "judgesmith.experiments.ablation_table:ablation",
         "build_benchmark": "judgesmith.experiments.benchmarking.building:build_benchmark",
@@ -145,6 +153,7 @@ __getattr__ = front_door(
         "read_items": "judgesmith.experiments.reading:read_items",
         "read_recorded": "judgesmith.experiments.score_files:read_recorded",
         "read_scores": "judgesmith.experiments.score_files:read_scores",
+        "recheck_judge": "judgesmith.experiments.rechecking:recheck_judge",
         "recorded_by_criterion": "judgesmith.experiments.recorded_samples:recorded_by_criterion",
         "recorded_versions": "judgesmith.experiments.version_scores:recorded_versions",
         "score_file": "judgesmith.experiments.scoring:score_file",
