@@ -125,12 +125,17 @@ def told(page, words):
     page.wait(f"document.getElementById('told').textContent.includes({json.dumps(words)})")
 
 
-def refused(page, status, headers=None, body=None):
-    """Return what the page says when the server answers like that."""
+def answer(page, status, headers=None, body=None):
+    """Have a text judged by a server that answers like that."""
     given = {"status": status, "headers": json.dumps(headers or {})}
     page.do(ANSWERED.format(body=json.dumps(json.dumps(body or {})), **given))
     page.do("document.getElementById('response').value = 'r'")
     page.do("document.getElementById('go').click()")
+
+
+def refused(page, *answered, **given):
+    """Return what the page says when the server answers like that."""
+    answer(page, *answered, **given)
     page.wait("!document.getElementById('fault').hidden")
     assert page.do("document.querySelector('article')") is None
     return page.text("#fault")
@@ -377,6 +382,29 @@ def test_on_paper_there_are_judgements_and_no_form(page):
     page.screen(1000, paper=True)
     seen = "['judging', 'j1'].map((one) => document.getElementById(one).checkVisibility())"
     assert page.do(seen) == [False, True]
+
+
+def test_a_text_that_is_far_too_long_is_not_pasted(page):
+    page.do("""
+      const pasted = new DataTransfer();
+      pasted.setData("text/plain", "x".repeat(200001));
+      const about = { clipboardData: pasted, bubbles: true, cancelable: true };
+      document.getElementById("response").dispatchEvent(new ClipboardEvent("paste", about));
+    """)
+    assert page.text("#fault") == (
+        "A text of 200,001 characters was not pasted: the server takes at most 200,000."
+    )
+
+
+def test_it_says_who_on_a_panel_found_an_error(page):
+    error = {"text": "r", "start": 0, "end": 1, "severity": None}
+    row = {"score": 1, "explanation": "", "problem": None, "criteria": {}, "members": {"a": 1}}
+    row |= {"errors": [error | {"criterion": "x"}, error], "support": [["a"], ["a", "b"]]}
+    answer(page, 200, body=row)
+    page.wait(JUDGED)
+    assert page.text(".errors > li").startswith(
+        "1of no stated severityx · characters 0 to 1 · found by a, b"
+    )
 
 
 def test_a_long_text_is_judged_and_scrolls_in_its_place(page):

@@ -100,7 +100,7 @@ function explanation(words) {
 }
 
 function errorsPart({ row, request }, mark) {
-  const every = numbered(row.errors ?? []);
+  const every = numbered(row.errors ?? [], row.support);
   const errors = every.slice(0, MOST);
   const heading = element("h4", {}, "Errors in the response");
   if (!errors.length) {
@@ -161,7 +161,8 @@ function entry(one, letters, mark) {
       number,
       element("span", { class: `tag ${one.grade}` }, severityText(one.severity)),
       one.criteria.map((name) => element("span", { class: "kind" }, named(name), " · ")),
-      element("span", { class: "soft" }, placeText(one)),
+      element("span", { class: "soft" }, placeText(one), one.finders.length ? " · found by " : ""),
+      one.finders.flatMap((name, n) => [n ? ", " : "", named(name)]),
     ),
     there && element("p", {}, element("q", { dir: "auto" }, beginning(there, 300))),
     quoted && element("p", {}, "Quoted: ", element("q", { dir: "auto" }, beginning(quoted, 300))),

@@ -42,16 +42,17 @@ export function placeText(error) {
 }
 
 // Errors in the order of the text, then those without a place. Those that differ by their criterion
-// alone are one error that offends several.
-export function numbered(errors) {
+// alone are one error that offends several. A panel's row says in `support` who found each.
+export function numbered(errors, support = []) {
   const found = new Map();
-  for (const error of errors) {
+  errors.forEach((error, n) => {
     const { criterion, ...rest } = error;
     const key = JSON.stringify(Object.entries(rest).sort());
-    if (!found.has(key)) found.set(key, { ...rest, criteria: [] });
-    const { criteria } = found.get(key);
+    if (!found.has(key)) found.set(key, { ...rest, criteria: [], finders: [] });
+    const { criteria, finders } = found.get(key);
     if (criterion && !criteria.includes(criterion)) criteria.push(criterion);
-  }
+    finders.push(...(support[n] ?? []).filter((one) => !finders.includes(one)));
+  });
   const all = [...found.values()];
   const placed = all.filter(isPlaced).sort((a, b) => a.start - b.start || a.end - b.end);
   return [...placed, ...all.filter((one) => !isPlaced(one))].map((error, n) => ({

@@ -5,7 +5,7 @@ import { asCurl, asJson, copied } from "./copying.js";
 import { at, beginning, element, named, shown } from "./elements.js";
 import { judgementPart, summary } from "./judgement.js";
 import { card } from "./judges.js";
-import { addReference, addResponse, EXAMPLE, fill, invalid, itemsOf, listen, textsGiven, unread } from "./texts.js";
+import { addReference, addResponse, EXAMPLE, fill, invalid, itemsOf, listen, textsGiven, tooLong, unread } from "./texts.js";
 
 const MOST = 50; // judgements of a visit that are kept
 
@@ -196,6 +196,11 @@ on("judging", "keydown", (event) => {
   if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey) || event.repeat) return;
   event.preventDefault();
   judge();
+});
+on("judging", "paste", (event) => {
+  const words = tooLong(event.clipboardData?.getData("text/plain") ?? "");
+  refuse(words);
+  if (words) event.preventDefault();
 });
 on("stop", "click", () => state.waiting?.abort());
 on("add", "click", () => addReference().focus());

@@ -27,6 +27,13 @@ function count(name) {
   at(`${name}-count`).classList.toggle("over", limit > 0 && n > limit);
 }
 
+// Why a text is not pasted, or nothing: browsers hang on what is far longer than the server takes.
+export function tooLong(text) {
+  const n = Array.from(text).length;
+  if (!limit || n <= limit) return "";
+  return `A text of ${counted(n, "character")} was not pasted: the server takes at most ${counted(limit, "", "")}.`;
+}
+
 export function invalid(words) {
   at("response-fault").textContent = words;
   if (words) at("response").setAttribute("aria-invalid", "true");
