@@ -35,6 +35,7 @@ COMMANDS = {
     "distil": "write what a judge says as data that a small model learns from",
     "finetune": "train a small model on what distil has written",
     "suggest": "choose rows whose rating would help a judge most, as a sheet for raters",
+    "drift": "say whether scores and texts are still like those a judge was made with",
     "compare": "say which of two judges agrees better with people",
     "exemplars": "write the texts that an exemplar judge compares with to a file",
     "sheet": "ask people about a judge's explanations, and read what they say",

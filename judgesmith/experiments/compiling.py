@@ -36,6 +36,7 @@ from judgesmith.experiments.compiled_discernment import (
     unnoticed_note,
 )
 from judgesmith.experiments.dataset import DataSet, check_dataset
+from judgesmith.experiments.drifting.snapshot import reference_of
 from judgesmith.experiments.fronts import (
     check_searched,
     each_objective,
@@ -341,6 +342,10 @@ def compile_judge(
             "compared": targets.compared,
             "complete": work.complete,
         },
+        reference=reference_of(
+            [*chosen_by.items, *(() if parts.heldout is None else parts.heldout.items)],
+            own_judgements,
+        ),
         front=front,
     )
     return Compiled(

@@ -139,6 +139,9 @@ class SavedRecord(BaseModel):
         What the search tried, oldest first.
     settings : dict
         The run's own settings, so that it can be repeated.
+    reference : dict
+        What its scores, and the texts that it was made with, are like, in plain numbers; empty
+        where that is not known.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -151,12 +154,13 @@ class SavedRecord(BaseModel):
     golden: tuple[GoldenItem, ...] = ()
     history: tuple[Plain, ...] = ()
     settings: Plain = Field(default_factory=dict)
+    reference: Plain = Field(default_factory=dict)
 
     @model_serializer(mode="wrap")
     def _own_first(self, plain: SerializerFunctionWrapHandler) -> dict[str, Any]:
         """Write what is the kind's own first; leave out what only some have where it is not."""
         found: dict[str, Any] = plain(self)
-        for name in ("front", "roles", "rules", "supervisor"):
+        for name in ("front", "roles", "rules", "supervisor", "reference"):
             if not found.get(name, True):
                 del found[name]
         own = [name for name in found if name not in SavedRecord.model_fields and name != "front"]
