@@ -12,6 +12,7 @@ from typing import Any
 
 import click
 
+from judgesmith.cli.cassettes import RECORD, REPLAY
 from judgesmith.cli.faults import OptionError
 from judgesmith.cli.judge_models import asked_models
 from judgesmith.cli.model_options import ModelChoice, model_options
@@ -84,9 +85,14 @@ def command(
     settings = RecheckSettings(
         samples=samples, tolerance=tolerance, confidence=confidence, unscored=max_unscored
     )
+    asked = ModelChoice(**choice)
+    if asked.taping is not None:
+        raise OptionError(
+            "a recheck is about the model of now, of which no cassette tells; leave it out.",
+            option=REPLAY if asked.taping.replay else RECORD,
+        )
     saved = load_saved(judge)
     check_golden(saved)
-    asked = ModelChoice(**choice)
     place = _ledger_of(saved.fingerprint, Path(asked.ledger).expanduser().parent)
     bound, lms = asked_models(
         saved,
