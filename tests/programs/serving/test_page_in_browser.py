@@ -377,6 +377,13 @@ def test_every_screen_holds_the_page_and_axe_has_nothing_against_it(page, screen
     assert dark == (screen == "dark")
 
 
+def test_on_a_phone_the_score_is_in_sight_when_it_comes(page):
+    page.screen(390, 700)
+    judged(page)
+    page.wait("document.querySelector('.ends').getBoundingClientRect().bottom < innerHeight")
+    assert page.do("document.getElementById('j1').getBoundingClientRect().top") >= 0
+
+
 def test_on_paper_there_are_judgements_and_no_form(page):
     judged(page)
     page.screen(1000, paper=True)

@@ -205,7 +205,7 @@ function table(title, caption, heads, lines) {
     element("h4", {}, title),
     element(
       "table",
-      { class: heads.length < 3 ? "short" : "" },
+      { class: heads.length < 3 ? "short" : "", "aria-label": title },
       element("caption", { class: "soft" }, caption),
       element("thead", {}, head),
       element("tbody", {}, lines),

@@ -127,7 +127,14 @@ function show(several, { focus = true } = {}) {
   at("none").hidden = true;
   at("results").replaceChildren(...parts);
   list();
-  if (focus) at(`j${several[0].number}`).focus();
+  if (focus) lead(at(`j${several[0].number}`));
+}
+
+// Move the focus to a heading, and the page where it shows less than the half below it.
+function lead(heading) {
+  heading.focus({ preventScroll: true });
+  const { top } = heading.getBoundingClientRect();
+  if (top < 0 || top > innerHeight / 2) heading.scrollIntoView({ block: "start" });
 }
 
 function comparable(one) {
