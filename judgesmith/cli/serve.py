@@ -108,8 +108,9 @@ def command(
 ) -> int:
     """Serve judges over HTTP until Ctrl-C or SIGTERM, which let accepted requests finish.
 
-    A judge is called as its folder is, or NAME where NAME=JUDGE says so. The address answers with a page to try them;
-    /openapi.json describes the rest. Keys, and the token, come from the environment only.
+    A judge is called as its folder is, or NAME where NAME=JUDGE says so. The address answers with
+    a page to try them; /openapi.json describes the rest. Keys, and the token, come from the
+    environment only.
     """
     from judgesmith.programs.serving import ServingLimits, address_of, app, bound_socket, run
 

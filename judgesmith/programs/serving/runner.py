@@ -128,6 +128,7 @@ def run(
         app,
         access_log=False,
         log_config=None,
+        log_level="error",
         server_header=False,
         proxy_headers=False,
         ws="none",

@@ -154,10 +154,9 @@ class Service:
         except Exception as fault:
             raise set_up(fault) from fault
         finally:
-            gone.cancel()
-            done.cancel()
-            for future in waiting:
-                future.cancel()
+            for task in (gone, done, *waiting):
+                task.cancel()
+            await asyncio.gather(gone, done, return_exceptions=True)
         self.count(served, found)
         return served.rows(items, found)
 

@@ -120,12 +120,13 @@ class RowStream(Response):
     # -- reading ---------------------------------------------------------------------------
 
     async def _feed(self, lines: Lines) -> None:
-        end = _End()
+        end, empty = _End(), True
         try:
             while (line := await lines.next()) is not None:
+                empty = False
                 self._check_open(line.number)
                 await self._entries.put(await self._entry(line))
-            if lines.number == 0:
+            if empty:
                 raise Refusal(
                     422,
                     "invalid",
