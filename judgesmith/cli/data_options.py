@@ -85,6 +85,7 @@ def load_all(data: tuple[str, ...], columns: str | None, scales: tuple[str, ...]
         If they cannot be read, or do not go together.
     """
     from judgesmith.experiments.columns import column_map
+    from judgesmith.experiments.formats import open_rows
     from judgesmith.experiments.scales import given_scales
     from judgesmith.experiments.suggesting.joining import read_together
 
@@ -95,6 +96,9 @@ def load_all(data: tuple[str, ...], columns: str | None, scales: tuple[str, ...]
         given_scales(scale)
     if data.count("-") > 1:
         raise OptionError("standard input is one file; name the others.", option="-")
+    for one in data if len(data) > 1 else ():
+        with blaming(one):
+            open_rows(one)
     with blaming(data[0]):
         return read_together(data, columns=columns, scale=scale)
 

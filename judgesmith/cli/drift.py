@@ -110,7 +110,11 @@ def _gathered(
     saved: AnySaved, scores: str, inputs: str | None, columns: str | None, rng: np.random.Generator
 ) -> Gathered:
     from judgesmith.experiments.drifting.gathering import gathered
+    from judgesmith.experiments.formats import open_rows
 
+    if inputs is not None:
+        with blaming(inputs):
+            open_rows(inputs)
     with blaming(scores):
         return gathered(scores, judge=saved.fingerprint, inputs=inputs, columns=columns, rng=rng)
 

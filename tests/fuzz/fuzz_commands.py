@@ -35,8 +35,7 @@ WORDS = (
 )  # fmt: skip
 CHEAP = (
     *("check", "show", "evaluate", "score", "sheet", "ledger", "evaluate", "discern", "perturb"),
-    "errors",
-    "data",
+    *("errors", "data", "drift", "suggest"),
 )
 MODELS = ("--model", "--api-base")
 
@@ -145,6 +144,8 @@ def _arguments(draws: Draws) -> list[str]:
         "serve": ["judge", "--port", "0"],
         "compare": ["judge", "scores.jsonl", "data.jsonl"],
         "show": ["judge"],
+        "suggest": ["judge", "data.jsonl", "--rate", "new=1..5", "-o", "out.csv"],
+        "drift": ["judge", "scores.jsonl", "--inputs", "data.jsonl"],
         "recheck": ["judge", "--ledger", "ledger.sqlite"],
         "take": ["judge", "0", "-o", "out"],
         "panel": ["judge", "judge", "data.jsonl", "-o", "out"],
