@@ -8,6 +8,7 @@ from judgesmith.programs.exporting.form import Form
 
 FORMS: dict[str, str] = {
     "prompt": "judgesmith.programs.exporting.prompt:Prompt",
+    "python": "judgesmith.programs.exporting.python_file:PythonFile",
 }
 """Where each form is, as ``module:Class``."""
 
@@ -29,7 +30,7 @@ def form_of(name: str) -> Form:
     >>> form_of("pickle")
     Traceback (most recent call last):
     ...
-    ValueError: a judge cannot be exported as 'pickle'; choose from prompt.
+    ValueError: a judge cannot be exported as 'pickle'; choose from prompt, python.
     """
     if name not in FORMS:
         raise ValueError(

@@ -90,7 +90,13 @@ def verified(
 def golden_items(saved: AnySaved) -> list[RatedItem]:
     """Return the golden items of a judge as texts to judge."""
     return [
-        RatedItem(source_id=str(n), source=one.source, context=one.context, response=one.response)
+        RatedItem(
+            source_id=str(n),
+            source=one.source,
+            context=one.context,
+            response=one.response,
+            references=one.references,
+        )
         for n, one in enumerate(saved.golden)
     ]
 

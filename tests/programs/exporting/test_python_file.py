@@ -1,0 +1,291 @@
+"""An exported file asks, reads, asks again and adds up as the saved judge does."""
+
+import json
+from collections import Counter
+from types import SimpleNamespace
+
+import chatty
+import hostile
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from judgesmith.programs.answering import answered
+from judgesmith.programs.exporting.exporting import export_judge
+from judgesmith.programs.exporting.python_file import PythonFile, loaded, source_of
+from judgesmith.programs.exporting.verifying import differing
+from judgesmith.programs.models import ModelAnswer
+from judgesmith.programs.replies import readable, unreadable
+from judgesmith.programs.saved_kinds import SavedCalibrated, SavedPanel
+from judgesmith.signatures import Scale
+from judgesmith.signatures.aggregation import Aggregation
+from judgesmith.signatures.calibration import Abstention, Calibration
+from judgesmith.signatures.panel_weights import PanelWeights
+from tests.exporting import TEXTS, saved_of
+
+RUBRIC = {
+    "task": "Judge a summary.",
+    "criteria": {
+        "fluency": "Is it well written?",
+        "Fact_Check": {"definition": "Is it true?", "worst": "invented", "best": "supported"},
+        "plain style": "Are the words simple?",
+    },
+}
+WORDS = Scale.categorical("useless", "fair", "good")
+LEARNED = Aggregation(
+    kind="linear",
+    terms=("overall", "criterion:fluency"),
+    centers=(50, 60),
+    spreads=(20, 10),
+    weights=(1, -0.5),
+    limit=1.5,
+    intercept=3,
+    scale="1..5",
+)
+NOT_MENDED = "faults that are not mended here"
+
+
+def calibration(**parts):
+    return Calibration(
+        thresholds=(0, 100),
+        values=(1, 5),
+        scale="1..5",
+        margin=0.8,
+        confidence=0.9,
+        n_map=40,
+        n_sources_map=20,
+        n_margin=40,
+        n_sources_margin=20,
+        **parts,
+    )
+
+
+def panel():
+    members = {"a": saved_of(variant="vanilla"), "b": saved_of("direct", answers="1..5")}
+    weights = PanelWeights.equal({name: Scale(low=0, high=100) for name in members})
+    golden = members["a"].golden
+    return SavedPanel(
+        members=members, weights=weights, target="overall", human_scale="1..5", golden=golden
+    )
+
+
+def calibrated():
+    unsure = Abstention(
+        doubt="criteria", keeps="below", limit=20, wished=1, coverage=0.5, confidence=0.9, n=40,
+        n_sources=20,
+    )  # fmt: skip
+    judge = saved_of("direct", asks="criteria", rubric=RUBRIC)
+    return SavedCalibrated(
+        members={"judge": judge},
+        calibration=calibration(abstention=unsure),
+        target="overall",
+        human_scale="1..5",
+        golden=judge.golden,
+    )
+
+
+JUDGES = {
+    "active-critic with learned weights": lambda: saved_of(rubric=RUBRIC, aggregation=LEARNED),
+    "in words, several times": lambda: saved_of(
+        variant="coarse", answers=WORDS, samples=3, temperature=0.7, reduction="mode"
+    ),
+    "g-eval by probabilities": lambda: saved_of("g-eval", rubric=RUBRIC),
+    "explain-eval": lambda: saved_of("explain-eval", rubric=RUBRIC, answers="1..5"),
+    "checklist": lambda: saved_of("checklist", rubric=RUBRIC),
+    "panel": panel,
+    "calibrated": calibrated,
+}
+
+
+@pytest.fixture(scope="module")
+def fine_file(tmp_path_factory):
+    """A judge of criteria and the whole, and its file."""
+    saved = saved_of(rubric=RUBRIC, aggregation=LEARNED)
+    place = tmp_path_factory.mktemp("file") / "fine.py"
+    return saved, loaded(export_judge(saved, "python", place).place)
+
+
+@pytest.mark.parametrize("make", JUDGES.values(), ids=JUDGES)
+def test_the_file_judges_golden_items_as_the_judge_does(make, tmp_path):
+    done = export_judge(make(), "python", tmp_path / "judge.py")
+    assert done.verified.differences == ()
+    assert done.verified.n_equal == len(TEXTS)
+    text = done.place.read_text()
+    imported = {
+        line.split()[1] for line in text.splitlines() if line.startswith(("import ", "from "))
+    }
+    assert "judgesmith" not in {one.partition(".")[0] for one in imported}
+    assert max(map(len, (line for line in text.splitlines() if "def " in line))) < 110
+
+
+def test_the_same_judge_is_written_in_the_same_bytes(fine_file):
+    saved, _ = fine_file
+    assert source_of(saved, "fine.py") == source_of(saved, "fine.py")
+
+
+def own_row(saved, texts, say):
+    """Return what the saved judge says where ``say`` answers."""
+    turns = Counter()
+
+    def reply(ask):
+        template = saved.questions[ask.predictor]
+        messages = [{"role": turn.role, "content": turn.text} for turn in template.turns]
+        messages.append({"role": "user", "content": template.render(ask.inputs)})
+        text, reason = said(say, turns, messages)
+        answer = ModelAnswer(text=text, finish_reason=reason)
+        try:
+            return readable(template.read(text), answer=answer, ask=ask)
+        except ValueError as fault:
+            return unreadable(fault, answer=answer)
+
+    return answered(saved.steps(**texts), reply)
+
+
+def said(say, turns, messages):
+    whole = json.dumps(messages)
+    turns[whole] += 1
+    return say({"messages": messages}, turns[whole])
+
+
+def file_row(module, texts, say):
+    """Return what the file says where ``say`` answers."""
+    turns = Counter()
+
+    def create(*, messages, model, **options):
+        text, reason = said(say, turns, messages)
+        message = SimpleNamespace(content=text, refusal=None)
+        return SimpleNamespace(
+            choices=[SimpleNamespace(message=message, finish_reason=reason, logprobs=None)]
+        )
+
+    completions = SimpleNamespace(create=create)
+    client = SimpleNamespace(chat=SimpleNamespace(completions=completions))
+    return module.judge(**texts, client=client)
+
+
+HABITS = [*chatty.READ, *chatty.UNREAD, *chatty.READ_ALL, *chatty.GAPS, *chatty.UNREAD_ALL]
+
+
+@pytest.mark.parametrize("habit", dict.fromkeys(HABITS))
+def test_whatever_a_chat_model_writes_means_the_same_to_the_file(fine_file, habit):
+    saved, module = fine_file
+    texts = {"source": "About a.", "response": f"A text of quality 73 (habit {habit})"}
+    own, row = own_row(saved, texts, chatty.reply), file_row(module, texts, chatty.reply)
+    assert apart(own, row) == []
+    assert row["explanation"] == own.explanation
+
+
+def apart(own, row):
+    """Return what is not the same, but for what neither could mend of an answer's JSON."""
+    found = differing(0, own, row)
+    mend = "the model's answer could not be read: expected one JSON value"
+    return [
+        one
+        for one in found
+        if not (one.field == "problem" and mend in one.saved and mend in one.exported)
+    ]
+
+
+@pytest.mark.parametrize("name", hostile.TEXTS)
+def test_hostile_texts_are_asked_about_in_the_same_bytes(fine_file, name):
+    saved, module = fine_file
+    text = hostile.TEXTS[name]
+    texts = {"source": text, "context": text[:50], "response": text}
+    asked = []
+
+    def say(body, turn):
+        asked.append(body["messages"])
+        return chatty.reply(body, turn)
+
+    own = own_row(saved, texts, say)
+    n = len(asked)
+    row = file_row(module, texts, say)
+    assert asked[:n] == asked[n:]
+    assert apart(own, row) == []
+
+
+@pytest.mark.parametrize("text", hostile.UNSENDABLE.values(), ids=hostile.UNSENDABLE)
+def test_half_a_character_is_unscored_for_the_same_reason(fine_file, text):
+    saved, module = fine_file
+    texts = {"source": "s", "response": text}
+    own, row = own_row(saved, texts, chatty.reply), file_row(module, texts, chatty.reply)
+    assert (row["score"], row["problem"]) == (None, own.problem)
+
+
+FIELDS = ("explanation", "score", "assessments", "completed")
+words = st.sampled_from(["85", "-5", "120", "**40/100**", "N/A", "yes", "- one", "Fact check"])
+marks = st.sampled_from(["```json\n", "\n```", "[", "]", "{", "}", ",", '"', "'", ":", "\n", "#"])
+headers = st.sampled_from(FIELDS).map("\n[[ ## {} ## ]]\n".format)
+names = st.sampled_from(["fluency", "FACT CHECK", "plain_style", "criterion", "Score", "x"])
+records = st.lists(
+    st.fixed_dictionaries(
+        {"criterion": names, "score": st.integers(-1, 101) | words | st.none() | st.booleans()},
+        optional={"explanation": st.text(max_size=9) | st.none(), "note": words},
+    ),
+    max_size=4,
+)
+styles = st.sampled_from(
+    [
+        json.dumps,
+        repr,
+        lambda one: json.dumps(one).replace("}", ",}"),
+        lambda one: json.dumps(one).replace('"score": ', "score: "),
+        lambda one: json.dumps({"assessments": one}),
+        lambda one: json.dumps(one, indent=1).replace(",\n", ",  // so\n"),
+    ]
+)
+written = st.builds(lambda style, one: style(one), styles, records)
+parts = st.one_of(headers, headers, words, marks, written, st.text(max_size=20))
+free = st.lists(parts, max_size=9).map("".join)
+headed = written.map("[[ ## assessments ## ]]\n{}\n\n[[ ## completed ## ]]".format)
+
+
+@pytest.mark.no_cover
+@settings(max_examples=400)
+@given(st.sampled_from(["assess", "overall"]), headed | free)
+def test_any_answer_is_read_alike_or_not_at_all(fine_file, question, text):
+    saved, module = fine_file
+    own = outcome(saved.questions[question].read, text)
+    file = outcome(module.JUDGE.questions[question].read, text)
+    if NOT_MENDED in str(file):
+        return  # json_repair may mend what the file has the model asked about again
+    assert file == own
+
+
+def outcome(read, text):
+    """Return the fields of an answer as plain data, or why there are none."""
+    try:
+        fields = read(text)
+    except ValueError as fault:
+        said = str(fault)
+        # Which class of pydantic was wanted is no part of the reason.
+        return said.split(" or instance of")[0]
+    return json.loads(json.dumps(fields, default=lambda one: dict(vars(one)) | {}))
+
+
+@pytest.mark.parametrize(
+    ("family", "parts", "why"),
+    [
+        ("annotator", {}, "annotator need more than the standard library"),
+        ("exemplar", {}, "exemplar need more"),
+    ],
+)
+def test_judges_that_need_more_are_refused(family, parts, why):
+    assert why in PythonFile().check(saved_of(family, texts=(), **parts))
+
+
+def test_weights_on_lexical_features_are_refused():
+    learned = {"kind": "linear", "terms": ("lexical:novel_words",), "centers": (1,)}
+    saved = saved_of(variant="vanilla")
+    protocol = saved.protocol.model_copy(
+        update={"aggregation": Aggregation(**learned, spreads=(1,), weights=(1,))}
+    )
+    assert "lexical" in PythonFile().check(saved.model_copy(update={"protocol": protocol}))
+
+
+def test_names_and_words_of_a_judge_are_no_code(tmp_path):
+    nasty = "a\"\"\"\n'''\\{x}\x1b[2J\u2028 import os"
+    rubric = {"task": nasty, "criteria": {'it\'s "so"': f"Is it {nasty}?"}}
+    saved = saved_of(rubric=rubric).model_copy(update={"target": 'x"""\nraise SystemExit\n'})
+    done = export_judge(saved, "python", tmp_path / "odd name'.py")
+    assert done.verified.differences == ()
