@@ -7,11 +7,19 @@ from collections.abc import Iterator
 from judgesmith.experiments.page_markup import Markup, element, joined
 from judgesmith.experiments.reporting.parts import estimate, table
 from judgesmith.experiments.reporting.reading import ReportRun
-from judgesmith.experiments.reporting.values import BoardBlock, BoardLine
+from judgesmith.experiments.reporting.values import (
+    BoardBlock,
+    BoardLine,
+    SeedsBoard,
+    SeedsBoardLine,
+    SeedsSpread,
+)
+from judgesmith.experiments.runs.leaderboard_text import few_systems
+from judgesmith.experiments.runs.over_seeds_text import SEEDS_HEADER, SEEDS_READING
 
 _HEADER = (
-    *("judge", "optimizer", "model", "Q [95% interval]", "Q minus the first", "p"),
-    *("rows", "sources", "unscored", "calls a text", "$ per 1000 texts"),
+    *("judge", "optimizer", "model", "Q [95% interval]", "Q minus the first", "rows of both", "p"),
+    *("rows", "sources", "systems", "unscored", "calls a text", "$ per 1000 texts"),
 )
 
 READING = (
@@ -22,28 +30,51 @@ READING = (
     "answers were on record."
 )
 
+_Group = tuple[str, str]
+
 
 def board_section(run: ReportRun) -> Markup:
-    """Return the rankings, one table for each set, target and seed; other levels folded away."""
+    """Return the rankings, one table for each set, target and seed; other levels folded away.
+
+    Where there are several seeds, means over them come first.
+    """
     groups: dict[tuple[str, str, int], list[BoardBlock]] = {}
     for block in run.board.blocks:
         groups.setdefault((block.data, block.target, block.seed), []).append(block)
+    together: dict[_Group, list[SeedsBoard]] = {}
+    for one in run.board.over_seeds:
+        together.setdefault((one.data, one.target), []).append(one)
     parts = [element("h2", "Leaderboard", id="board-h")]
     if groups:
         parts.append(element("p", READING, class_="soft"))
     else:
         parts.append(element("p", "No cell has anything to rank."))
-    for (data, target, seed), (first, *rest) in groups.items():
-        parts.append(element("h3", element("bdi", f"{data}: {target}, seed {seed}")))
-        parts.append(_table(first, run))
-        if rest:
-            summary = element("summary", f"At {len(rest)} other levels")
-            parts.append(element("details", summary, *(_table(one, run) for one in rest)))
+    if together:
+        parts.append(element("p", SEEDS_READING, class_="soft"))
+    for (data, target), seeds in together.items():
+        parts.append(_heading(f"{data}: {target}, over {len(seeds[0].seeds)} seeds"))
+        parts += _with_levels([_over_seeds(one) for one in seeds])
+    for (data, target, seed), blocks in groups.items():
+        parts.append(_heading(f"{data}: {target}, seed {seed}"))
+        parts += _with_levels([_table(one, run) for one in blocks])
     return element("section", *parts, id="board", aria_labelledby="board-h")
 
 
+def _heading(words: str) -> Markup:
+    return element("h3", element("bdi", words))
+
+
+def _with_levels(tables: list[Markup]) -> list[Markup]:
+    first, *rest = tables
+    if not rest:
+        return [first]
+    return [first, element("details", element("summary", f"At {len(rest)} other levels"), *rest)]
+
+
 def _table(block: BoardBlock, run: ReportRun) -> Markup:
-    caption = f"{block.data}: {block.target}, seed {block.seed}, {block.level} level"
+    few = few_systems(block.level, max((one.n_systems or 0 for one in block.cells), default=0))
+    known = any(one.n_systems for one in block.cells)
+    caption = f"{block.data}: {block.target}, seed {block.seed}, {block.level} level{few * known}"
     return table(caption, _HEADER, (list(_line(one, run)) for one in block.cells), words=3)
 
 
@@ -54,10 +85,34 @@ def _line(line: BoardLine, run: ReportRun) -> Iterator[str]:
     yield line.model or "–"
     yield estimate(line.q)
     yield "–" if line.difference is None else estimate(line.difference, signed=True)
+    yield "–" if line.difference is None else str(line.difference.n)
     yield "–" if line.p_holm is None else f"{line.p_holm:.3f}"
     yield str(line.q.n)
     yield str(line.q.n_groups)
+    yield "unknown" if line.n_systems is None else str(line.n_systems)
     share = f"{line.unscored:.1%}"
     yield joined(element("strong", share)) if line.unscored else share
     yield "unknown" if line.calls_per_item is None else f"{line.calls_per_item:.1f}"
     yield "unknown" if line.usd_per_item is None else f"{1000 * line.usd_per_item:.2f}"
+
+
+def _over_seeds(block: SeedsBoard) -> Markup:
+    caption = f"{block.data}: {block.target}, {block.level} level, over {len(block.seeds)} seeds"
+    lines = (list(_seeds_line(one)) for one in block.cells)
+    return table(caption, SEEDS_HEADER, lines, words=3)
+
+
+def _seeds_line(line: SeedsBoardLine) -> Iterator[str]:
+    yield element("bdi", line.judge)
+    yield line.optimizer or "–"
+    yield line.model or "–"
+    for one in (line.q.mean, line.q.sd, line.q.low, line.q.high):
+        yield "–" if one is None else f"{one:.2f}"
+    without = f", {line.q.n_undefined} undefined" if line.q.n_undefined else ""
+    yield f"{line.q.n_seeds}{without}"
+    yield from ("–", "–") if line.difference is None else _gained(line.difference)
+
+
+def _gained(gain: SeedsSpread) -> tuple[str, str]:
+    mean = "–" if gain.mean is None else f"{gain.mean:+.2f}"
+    return mean, "–" if gain.sd is None else f"{gain.sd:.2f}"

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from judgesmith.experiments.page_markup import Markup, element, joined
 from judgesmith.experiments.reporting.beside import beside_table
 from judgesmith.experiments.reporting.figures import agreement_figure, search_figure
-from judgesmith.experiments.reporting.parts import bar, estimate, table
+from judgesmith.experiments.reporting.parts import bar, estimate, share_bar, table
+from judgesmith.experiments.reporting.perspectives import perspective_tables
 from judgesmith.experiments.reporting.reading import ReportCell
 from judgesmith.experiments.reporting.standing import PARTS, confusion
 from judgesmith.experiments.reporting.values import Estimated, Trial
@@ -45,7 +46,7 @@ def cell_section(cell: ReportCell, number: int, *, figures: bool) -> Markup:
                 _confusion(cell),
                 beside_table(cell.result.besides),
             ),
-            element("div", _agreement(cell), *_criteria(cell)),
+            element("div", _agreement(cell), *_criteria(cell), *perspective_tables(cell)),
             class_="side",
         ),
         *_asks(cell),
@@ -183,7 +184,17 @@ def _search(cell: ReportCell, number: int, *, figures: bool) -> Iterator[Markup]
     ]
     caption = f"The best {len(lines)} of {len(cell.trials)} trials, by their objective"
     parts.append(table(caption, ["trial", "picked", "objective", "rows"], lines, words=2))
-    yield element("details", *parts)
+    yield element("details", *parts, *_mattered(cell))
+
+
+def _mattered(cell: ReportCell) -> Iterator[Markup]:
+    """Yield how much each choice of a search told its judges apart, by objective."""
+    for one in cell.mattered:
+        shares = sorted(one.shares.items(), key=lambda share: -share[1])[:_LINES]
+        lines = [[name, share_bar(share), f"{share:.0%}"] for name, share in shares]
+        if lines:
+            caption = f"What told the judges of the search apart by {one.objective}, by PED-ANOVA"
+            yield table(caption[:_WORDS], ["choice", "", "share"], lines)
 
 
 def _picked(trial: Trial) -> str:

@@ -85,6 +85,19 @@ def bar(one: Estimated | None) -> Markup:
     return element("span", filled, zero, class_="bar", aria_hidden="true")
 
 
+def share_bar(share: float) -> Markup:
+    """Return a share as a bar from 0 to 1; its number is told beside it.
+
+    Examples
+    --------
+    >>> "width:25.0%" in share_bar(0.25)
+    True
+    """
+    width = 100 * max(0.0, min(1.0, share))
+    filled = element("i", style=f"left:0.0%;width:{width:.1f}%")
+    return element("span", filled, class_="bar", aria_hidden="true")
+
+
 def points(value: float | None) -> str:
     """Return a score as people read it."""
     return "none" if value is None else f"{value:.4g}"

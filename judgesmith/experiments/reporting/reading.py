@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
@@ -14,6 +14,7 @@ from judgesmith.experiments.reporting.values import (
     Board,
     CellNames,
     CellResult,
+    Mattered,
     ReportRow,
     RunNames,
     Trial,
@@ -46,6 +47,8 @@ class ReportCell:
         What the judge asks and how its score is made, in lines; empty where nothing was compiled.
     trials : tuple of Trial
         What a search tried, in the order of their numbers; empty where none was made.
+    mattered : tuple of Mattered
+        What told its judges apart, by objective; empty where nobody worked that out.
     note : str
         What is to be known of the judge that could not be shown; else empty.
     """
@@ -55,6 +58,7 @@ class ReportCell:
     rows: tuple[ReportRow, ...]
     asks: tuple[str, ...] = ()
     trials: tuple[Trial, ...] = ()
+    mattered: tuple[Mattered, ...] = ()
     note: str = ""
 
     @property
@@ -139,37 +143,35 @@ def _cell(place: Path, names: CellNames) -> ReportCell:
             f"{scores}: it has {len(rows)} rows, and the result of its cell {result.rows.heldout}; "
             f"{_AGAIN}."
         )
-    asks, trials, note = _judge(place / JUDGE)
-    return ReportCell(
-        names=names,
-        result=result,
-        rows=rows,
-        asks=asks,
-        trials=trials,
-        note=note,
-    )
+    cell = ReportCell(names=names, result=result, rows=rows)
+    return replace(cell, **_judge(place / JUDGE))
 
 
-def _judge(place: Path) -> tuple[tuple[str, ...], tuple[Trial, ...], str]:
-    """Return what a judge asks, what its search tried, and why that is not known."""
+def _judge(place: Path) -> dict[str, Any]:
+    """Return what a judge asks, and what its search tried and found, or why that is not known."""
     if not place.is_dir():
-        return (), (), ""
+        return {}
     try:
         saved = load_saved(place)
     except (SavedJudgeError, OSError, ValueError) as fault:
-        return (), (), f"The judge in {place.name} cannot be read: {fault}"
+        return {"note": f"The judge in {place.name} cannot be read: {fault}"}
     if not isinstance(saved, SavedJudge):
-        return (), (), ""
+        return {}
     tried = [one for one in saved.history if isinstance(one.get("number"), int) and "value" in one]
+    mattered = [one for one in saved.history if one.get("stage") == "importances"]
+    return {
+        "asks": tuple(line.removeprefix("- ") for line in protocol_lines(saved)),
+        "trials": tuple(sorted(_all(tried, Trial), key=lambda one: one.number)),
+        "mattered": tuple(_all(mattered, Mattered)),
+    }
+
+
+def _all(found: Sequence[object], kind: type[_Read]) -> list[_Read]:
+    """Return entries of a search's history, or none where one is not as it was written."""
     try:
-        trials = [Trial.model_validate(one) for one in tried]
+        return [kind.model_validate(one) for one in found]
     except ValidationError:
-        trials = []
-    return (
-        tuple(line.removeprefix("- ") for line in protocol_lines(saved)),
-        tuple(sorted(trials, key=lambda one: one.number)),
-        "",
-    )
+        return []
 
 
 def _read(place: Path, kind: type[_Read]) -> _Read:

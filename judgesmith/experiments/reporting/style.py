@@ -23,6 +23,7 @@ th, td { padding: .3rem .6rem; text-align: left; vertical-align: top; }
 thead th, thead td { border-bottom: 2px solid var(--line); vertical-align: bottom; }
 tbody tr { border-bottom: 1px solid var(--line); }
 td.num, th.num { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
+thead th.num { white-space: normal; }
 th[scope=row] { font-weight: 600; overflow-wrap: break-word; }
 #rows th[scope=row], .warnings, .asks { overflow-wrap: anywhere; }
 .warnings li { margin: .35rem 0; overflow-wrap: anywhere; }

@@ -35,6 +35,7 @@ class BoardLine(_Value):
     optimizer: str | None
     model: str | None
     q: Estimated
+    n_systems: int | None = None
     unscored: FiniteFloat
     calls_per_item: FiniteFloat | None
     usd_per_item: FiniteFloat | None
@@ -52,12 +53,44 @@ class BoardBlock(_Value):
     cells: tuple[BoardLine, ...]
 
 
+class SeedsSpread(_Value):
+    """A number over seeds; None where no seed, or one alone for ``sd``, defines it."""
+
+    mean: FiniteFloat | None
+    sd: FiniteFloat | None
+    low: FiniteFloat | None
+    high: FiniteFloat | None
+    n_seeds: int
+    n_undefined: int
+
+
+class SeedsBoardLine(_Value):
+    """A judge made in one way in a ranking over seeds."""
+
+    judge: str
+    optimizer: str | None
+    model: str | None
+    q: SeedsSpread
+    difference: SeedsSpread | None
+
+
+class SeedsBoard(_Value):
+    """A ranking by means over seeds, by one level, on one target of one set."""
+
+    data: str
+    target: str
+    level: str
+    seeds: tuple[int, ...]
+    cells: tuple[SeedsBoardLine, ...]
+
+
 class Board(_Value):
     """All rankings of a run."""
 
     name: str
     run: str
     blocks: tuple[BoardBlock, ...]
+    over_seeds: tuple[SeedsBoard, ...] = ()
     failed: Mapping[str, str]
     unfinished: Mapping[str, str]
 
@@ -146,6 +179,23 @@ class Counts(_Value):
     unrated: int = 0
 
 
+class OnOneCriterion(_Value):
+    """One perspective on one criterion: kappa with the right ratings, or neighbours in order."""
+
+    kappa: Estimated | None = None
+    accuracy: Estimated | None = None
+
+
+class SeenFrom(_Value):
+    """A judge from one perspective, or why there is nothing to see."""
+
+    problem: str = ""
+    criteria: Mapping[str, OnOneCriterion] = Field(default_factory=dict)
+    mean: Estimated | None = None
+    left_out: Mapping[str, str] = Field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+
 class CellResult(_Value):
     """What a cell came to."""
 
@@ -156,6 +206,7 @@ class CellResult(_Value):
     problems: Mapping[str, int]
     agreement: Agreements
     besides: Besides | None = None
+    perspectives: Mapping[str, SeenFrom] = Field(default_factory=dict)
     judge: str
     model: str | None
     notes: tuple[str, ...]
@@ -192,3 +243,10 @@ class Trial(_Value):
     picked: Mapping[str, object] = Field(default_factory=dict)
     value: FiniteFloat | None
     n_rows: int | None = None
+
+
+class Mattered(_Value):
+    """What told the judges of a search apart by one objective: shares by choice."""
+
+    objective: str = "the objective"
+    shares: Mapping[str, FiniteFloat]

@@ -21,6 +21,7 @@ judges:
   theirs: {recorded: theirs.jsonl, name: them}
 optimizers: {none: {}}
 holdout: 0.5
+perspectives: [global, local]
 """
 
 

@@ -1,7 +1,15 @@
+from dataclasses import replace
+
 import pytest
 
 from judgesmith.experiments.reporting.cell_section import cell_section
-from judgesmith.experiments.reporting.values import Besides, LevelCounts
+from judgesmith.experiments.reporting.values import (
+    Besides,
+    LevelCounts,
+    Mattered,
+    SeenFrom,
+    Trial,
+)
 
 
 @pytest.fixture
@@ -27,3 +35,46 @@ def test_rows_are_counted_by_thirds_where_there_are_no_levels(section_with):
     assert "judge: middle" in section_with()
     uneven = LevelCounts(levels=(1, 2), counts=((3,), (1, 4)))
     assert "judge: middle" in section_with(confusion=uneven)
+
+
+def test_both_perspectives_are_told_where_they_are_there(reported):
+    sections = [cell_section(one, 0, figures=False) for one in reported.cells.values()]
+    for section in sections:
+        assert "lobal perspective" in section
+        assert "ocal perspective" in section
+    assert any(
+        "neighbours put in the right order, on rows held out</caption>" in one for one in sections
+    )
+
+
+def test_a_perspective_tells_each_criterion_their_mean_and_what_is_left_out(reported):
+    cell = next(iter(reported.cells.values()))
+    number = {"value": 0.5, "low": 0.25, "high": 0.75, "n": 9, "n_groups": 4}
+    seen = SeenFrom.model_validate(
+        {
+            "criteria": {"<i>": {"kappa": number, "confusion": {}}, "style": {"kappa": None}},
+            "mean": number,
+            "left_out": {"length": "nobody rated it"},
+            "notes": ["few <b>rows</b>"],
+        }
+    )
+    result = cell.result.model_copy(update={"perspectives": {"global": seen}})
+    section = cell_section(replace(cell, result=result), 0, figures=False)
+    cells = '<td class="num">0.50 [0.25, 0.75]</td><td class="num">9</td><td class="num">4</td>'
+    assert f"<bdi>&lt;i&gt;</bdi></th>{cells}" in section
+    assert f"mean</th>{cells}" in section
+    assert "<li>length is left out: nobody rated it</li>" in section
+    assert "<li>few &lt;b&gt;rows&lt;/b&gt;</li>" in section
+    assert "Local perspective" not in section
+
+
+def test_a_search_tells_which_choices_mattered(reported):
+    cell = next(iter(reported.cells.values()))
+    trials = tuple(Trial(number=n, value=n / 4) for n in range(3))
+    mattered = (Mattered(objective="<q>", shares={"scale": 0.25, "explain": 0.75}),)
+    searched = replace(cell, trials=trials, mattered=mattered)
+    section = cell_section(searched, 0, figures=False)
+    assert "apart by &lt;q&gt;, by PED-ANOVA</caption>" in section
+    assert section.index("width:75.0%") < section.index("width:25.0%")
+    assert '<td class="num">75%</td>' in section
+    assert "PED-ANOVA" not in cell_section(replace(searched, mattered=()), 0, figures=False)
