@@ -32,6 +32,13 @@ _NONE_RANDOM = (
     "others; have some drawn with --with-random, or keep rated rows that were."
 )
 
+_HOW = {
+    "stratified": "stratified",
+    "coverage": "by coverage",
+    "disagreement": "by disagreement",
+    "random": "at random",
+}
+
 
 @click.command("suggest")
 @click.argument("judge")
@@ -43,10 +50,11 @@ _NONE_RANDOM = (
 @data_options
 @click.option(
     "--strategy",
-    type=click.Choice(["disagreement", "coverage", "both", "random"]),
-    default="disagreement",
+    type=click.Choice(["stratified", "coverage", "disagreement", "random"]),
+    default="stratified",
     show_default=True,
-    help="Where the judge is least sure, all over the range of its scores, both, or at random.",
+    help="Where the judge is least sure in every part of the range of its scores; all over that "
+    "range; where it is least sure; or at random.",
 )
 @click.option(
     "--with-random",
@@ -223,7 +231,7 @@ def _print_planned(calls: int, n_rows: int, *, as_json: bool) -> None:
 def _print(found: Suggestions, criteria: dict[str, Scale], output: str) -> None:
     from judgesmith.experiments.suggesting.rating_form import heading
 
-    how = ", ".join(f"{n} by {by}" if by != "random" else f"{n} at random" for by, n in _by(found))
+    how = ", ".join(f"{n} {_HOW[by]}" for by, n in _by(found))
     say(f"{counted(len(found.rows), 'row')} to rate in {output}: {how}")
     say(
         f"of {counted(found.n_rows, 'row')}, {found.n_rated} rated, {found.n_seen} that the judge "

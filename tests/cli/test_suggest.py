@@ -32,7 +32,7 @@ def fill(place, ratings, name="filled.csv"):
 def test_a_sheet_comes_back_as_data_to_compile_from(run, judge, data, pool, folder):
     done = run("suggest", judge, pool, data, "-n", "6", "--with-random", "6", "-o", "next.csv")
     assert (done.status, done.err) == (0, "")
-    assert done.out.startswith("12 rows to rate in next.csv: 6 by disagreement, 6 at random\n")
+    assert done.out.startswith("12 rows to rate in next.csv: 6 stratified, 6 at random\n")
     assert "of 72 rows, 40 rated, 0 that the judge was made from" in done.out
     assert "overall: a number from 1 (worst) to 5 (best)" in done.out
     assert "compile RATED next.csv --from" in done.out

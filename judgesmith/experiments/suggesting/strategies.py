@@ -14,8 +14,8 @@ import numpy as np
 from judgesmith.experiments.suggesting.candidates import Candidates, FloatArray
 from judgesmith.experiments.suggesting.marks import RANDOM
 
-DEFAULT = "disagreement"
-"""What ``benchmarks/suggesting.py`` found best on the sets that were not reported on."""
+DEFAULT = "stratified"
+"""What lost on none of the sets that ``benchmarks/suggesting.py`` was first run on."""
 
 Strategy = Callable[[Candidates, int, np.random.Generator], list[int]]
 """Returns all candidates in order, given how many will be rated."""
@@ -44,7 +44,7 @@ def by_coverage(candidates: Candidates, n: int, rng: np.random.Generator) -> lis
     return _in_turn(_parts(candidates.scores, n), rng.permutation(len(candidates)), rng)
 
 
-def by_both(candidates: Candidates, n: int, rng: np.random.Generator) -> list[int]:
+def by_stratum(candidates: Candidates, n: int, rng: np.random.Generator) -> list[int]:
     """Return rows from all over the range of scores, the least sure of each part first."""
     ranks = np.empty(len(candidates), dtype=np.intp)
     ranks[by_disagreement(candidates, n, rng)] = np.arange(len(candidates))
@@ -52,9 +52,9 @@ def by_both(candidates: Candidates, n: int, rng: np.random.Generator) -> list[in
 
 
 STRATEGIES: Mapping[str, Strategy] = {
-    "disagreement": by_disagreement,
+    "stratified": by_stratum,
     "coverage": by_coverage,
-    "both": by_both,
+    "disagreement": by_disagreement,
     RANDOM: at_random,
 }
 """All strategies by name."""

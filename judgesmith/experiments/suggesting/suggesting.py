@@ -157,7 +157,7 @@ def suggest(
         Rows, rated or not.
     n, n_random : int
         Rows that the strategy chooses, and rows that are drawn at random besides.
-    strategy : {"disagreement", "coverage", "both", "random"}
+    strategy : {"stratified", "coverage", "disagreement", "random"}
         How rows are chosen, see ``STRATEGIES``.
     criteria : collection of str
         What is to be rated: a row that lacks one of these ratings is not rated yet. By default

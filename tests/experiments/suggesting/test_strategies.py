@@ -39,9 +39,9 @@ def test_disagreement_takes_the_least_sure_first():
     assert STRATEGIES["disagreement"](rows, 2, np.random.default_rng(0)) == [1, 2, 0]
 
 
-def test_both_takes_the_least_sure_of_every_part_of_the_range():
+def test_stratified_takes_the_least_sure_of_every_part_of_the_range():
     rows = candidates([0, 1, 99, 100], doubt=[1, 2, 4, 3])
-    assert set(STRATEGIES["both"](rows, 2, np.random.default_rng(0))[:2]) == {1, 2}
+    assert set(STRATEGIES["stratified"](rows, 2, np.random.default_rng(0))[:2]) == {1, 2}
 
 
 def test_a_batch_has_no_source_twice_and_no_copies_while_there_are_others():
