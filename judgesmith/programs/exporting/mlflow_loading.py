@@ -1,0 +1,218 @@
+"""What MLflow loads an exported judge with: ``_load_pyfunc``, and the judge as it calls it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from judgesmith.programs.running import CONCURRENCY, judge_items
+from judgesmith.programs.saved_kinds import load_saved
+from judgesmith.programs.scored_row import score_row
+from judgesmith.signatures.judgement import Judgement
+from judgesmith.signatures.rated import RatedItem, source_hash
+
+if TYPE_CHECKING:
+    import dspy
+    import pandas as pd
+
+    from judgesmith.programs.saved_kinds import AnySaved
+
+DEFAULTS: Mapping[str, Any] = {
+    "model": None,
+    "api_base": None,
+    "ledger": None,
+    "max_calls": None,
+    "max_tokens": None,
+    "max_usd": None,
+    "max_minutes": None,
+    "price": None,
+    "concurrency": CONCURRENCY,
+}
+"""What ``model_config`` may say, and what is so if it does not. Keys come from the environment."""
+
+COLUMNS = ("score", "explanation", "problem", "criteria", "errors", "source_id", "system_id", "key")
+"""What every frame of results has; some kinds of judges add columns."""
+
+MISSING = "there is no response to judge"
+
+_TEXTS = ("source", "context", "source_id", "system_id")
+
+
+class JudgeModel:
+    """A saved judge as MLflow calls it.
+
+    Parameters
+    ----------
+    saved : saved judge
+        Of any kind.
+    lms : dict of str to dspy.LM
+        What answers, by the name of each of its models.
+    concurrency : int
+        Texts judged at the same time.
+    """
+
+    def __init__(
+        self, saved: AnySaved, lms: Mapping[str, dspy.LM], *, concurrency: int = CONCURRENCY
+    ) -> None:
+        self.saved = saved
+        self.judge = saved.with_models(lms)
+        self.lm = lms[saved.models[0]]
+        self.concurrency = concurrency
+
+    def predict(self, model_input: Any, params: Mapping[str, Any] | None = None) -> pd.DataFrame:
+        """Return a row of scores for each row of texts, in order and with its index.
+
+        Parameters
+        ----------
+        model_input : DataFrame, list of dict, or dict
+            Rows with ``response`` and perhaps ``source``, ``context``, ``references`` (texts),
+            ``source_id`` and ``system_id``.
+        params : dict or None
+            Not read; MLflow hands it on.
+
+        Returns
+        -------
+        DataFrame
+            ``score`` in points of the judge's scale, not a number where there is none;
+            ``explanation``; ``problem``, which says why there is no score; ``criteria``,
+            ``errors``, ids, ``judge`` (its fingerprint) and what else ``judgesmith score``
+            writes.
+
+        Raises
+        ------
+        ValueError
+            If there is no column ``response``.
+        ModelError
+            If the model cannot be asked at all.
+        """
+        import pandas as pd
+
+        columns: list[Any]
+        given: Sequence[Mapping[Any, Any]]
+        if isinstance(model_input, pd.DataFrame):
+            whole = model_input.astype(object)
+            columns, index = list(whole.columns), whole.index
+            given = whole.where(whole.notna(), None).to_dict("records")
+        else:
+            given = [dict(model_input)] if isinstance(model_input, Mapping) else list(model_input)
+            columns, index = list(dict.fromkeys(name for one in given for name in one)), None
+        if given and "response" not in columns:
+            raise ValueError(
+                "expected rows with response, and perhaps source, context and references; got "
+                f"{', '.join(map(str, columns))[:200] or 'nothing'}."
+            )
+        rows = self.rows(given)
+        names = dict.fromkeys((*COLUMNS, *(name for row in rows for name in row), "judge"))
+        found = pd.DataFrame(rows, columns=list(names), index=index, dtype=object)
+        found["score"] = found["score"].astype(float)
+        return found
+
+    def rows(self, given: Sequence[Mapping[Any, Any]]) -> list[dict[str, Any]]:
+        """Return a row as ``judgesmith score`` writes it for each row of texts."""
+        items = [item_of(one) for one in given]
+        asked = [place for place, one in enumerate(given) if not _is_missing(one.get("response"))]
+        judgements = [Judgement.unscored(MISSING) for _ in items]
+        judged = judge_items(
+            self.judge, [items[place] for place in asked], lm=self.lm, concurrency=self.concurrency
+        )
+        for place, judgement in zip(asked, judged, strict=True):
+            judgements[place] = judgement
+        mark = {"judge": self.saved.fingerprint}
+        return [
+            score_row(item, judgement) | mark
+            for item, judgement in zip(items, judgements, strict=True)
+        ]
+
+
+def _load_pyfunc(path: str, model_config: Mapping[str, Any] | None = None) -> JudgeModel:
+    """Return the judge in a folder; MLflow calls this by its name.
+
+    Parameters
+    ----------
+    path : str
+        Folder of the judge.
+    model_config : dict or None
+        Other values for some of ``DEFAULTS``.
+
+    Raises
+    ------
+    SavedJudgeError
+        If there is no judge in it that can be trusted.
+    ValueError
+        If a setting is none, or a model cannot be asked.
+    """
+    said = {**DEFAULTS, **(model_config or {})}
+    if unknown := set(said) - set(DEFAULTS):
+        raise ValueError(
+            f"there is no setting {min(unknown)!r}; choose from {', '.join(DEFAULTS)}."
+        )
+    concurrency = said.pop("concurrency")
+    saved = load_saved(path)
+    return JudgeModel(saved, models_of(saved, **said), concurrency=concurrency)
+
+
+def models_of(saved: AnySaved, *, model: str | None = None, **options: Any) -> dict[str, dspy.LM]:
+    """Return what answers for each of a judge's models: itself, or the one that is named for all.
+
+    ``options`` are those of ``judgesmith.model``; models share one ledger and one budget.
+
+    Examples
+    --------
+    >>> from judgesmith.programs.direct import Direct
+    >>> from judgesmith.programs.saved import SavedJudge
+    >>> judge = Direct()
+    >>> saved = SavedJudge(protocol=judge.protocol, questions=judge.templates(), model="openai/m",
+    ...                    target="overall", human_scale="1..5")
+    >>> [lm.model for lm in models_of(saved, model="offline").values()]
+    ['offline']
+    """
+    from uuid import uuid4
+
+    from judgesmith.programs.models import model as model_named
+    from judgesmith.programs.models import stack_of
+
+    ledger = options.pop("ledger", None)
+    options["run_id"] = uuid4().hex
+    made: dict[str, dspy.LM] = {}
+    for name in dict.fromkeys([model] if model is not None else saved.models):
+        lm = model_named(name, ledger=ledger, **_for(name, options))
+        stack = stack_of(lm)
+        assert stack is not None  # it was made with one
+        ledger = stack.ledger
+        made[name] = lm
+    return {name: made[model if model is not None else name] for name in saved.models}
+
+
+def item_of(row: Mapping[str, Any]) -> RatedItem:
+    """Return a row of texts as judges take it; what is missing is empty.
+
+    Examples
+    --------
+    >>> item_of({"response": "r", "source": None, "context": float("nan"), "source_id": 7})
+    ...     # doctest: +ELLIPSIS
+    RatedItem(source_id='7', ..., source='', context=None, response='r', ...)
+    """
+    texts = {name: "" if _is_missing(row.get(name)) else str(row[name]) for name in _TEXTS}
+    response = "" if _is_missing(row.get("response")) else str(row["response"])
+    given = row.get("references")
+    references = () if given is None or _is_missing(given) else given
+    if isinstance(references, str):
+        references = (references,)
+    return RatedItem(
+        source_id=texts["source_id"] or source_hash(texts["source"], response),
+        system_id=texts["system_id"],
+        source=texts["source"],
+        context=texts["context"] or None,
+        response=response,
+        references=tuple(str(one) for one in references),
+    )
+
+
+def _for(name: str, options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options of one model; the offline model has no address."""
+    return {**options, "api_base": None} if name == "offline" else dict(options)
+
+
+def _is_missing(value: Any) -> bool:
+    return value is None or (isinstance(value, float) and math.isnan(value))
