@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -28,7 +28,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from judgesmith.experiments.dataset import DataSet
-    from judgesmith.experiments.runs import Progressed, RunModels
+    from judgesmith.experiments.runs import Progressed, RunFolder, RunModels
+    from judgesmith.experiments.runs.estimate import CellEstimate
     from judgesmith.experiments.runs.leaderboard import Leaderboard
     from judgesmith.experiments.specs import Cell, Spec
 
@@ -86,12 +87,14 @@ def command(
         check_cassette(replay)
     address = tracking_address(track, tracking_uri)
     with blaming(OUTPUT):
-        check_run(place, declared.fingerprint, overwrite=force)
+        begun = check_run(place, declared.fingerprint, overwrite=force)
+    is_same = begun.get("run") == declared.fingerprint
     sets = read_sets(declared)
-    if unranked := why_unranked(declared):
-        say_notes([unranked], as_json=as_json)
+    notes = [unranked] if (unranked := why_unranked(declared)) else []
+    say_notes([*notes, *_of_versions(begun)] if is_same else notes, as_json=as_json)
     if dry_run:
-        _print_estimate(declared, sets, as_json=as_json)
+        known = RunFolder(place) if is_same else None
+        _print_estimate(declared, sets, known, as_json=as_json)
         return None
     ledger = place.resolve() / "ledger.sqlite"
     tape = Tape() if kept else None
@@ -183,12 +186,28 @@ def _print_board(board: Leaderboard) -> None:
         say("\nOther levels are in leaderboard.md.")
 
 
-def _print_estimate(spec: Spec, sets: Mapping[str, DataSet], *, as_json: bool) -> None:
+def _of_versions(begun: Mapping[str, Any]) -> list[str]:
+    """Return a note where other versions have worked on the run, whose numbers may differ."""
+    from judgesmith.experiments.runs.folder import other_versions
+
+    if not (others := other_versions(begun)):
+        return []
+    return [
+        f"this run was begun by judgesmith {' and '.join(others)}; cells that are finished stay "
+        "as they are, and those of this version may come to other numbers. Name another folder "
+        "to make all of them by one."
+    ]
+
+
+def _print_estimate(
+    spec: Spec, sets: Mapping[str, DataSet], folder: RunFolder | None, *, as_json: bool
+) -> None:
     from judgesmith.experiments.runs.estimate import estimate_cells
 
-    found = estimate_cells(spec, sets)
+    found = estimate_cells(spec, sets, folder)
     known = [one.estimate for one in found if one.estimate is not None]
     costs = [one.cost_usd for one in known]
+    n_finished = sum(one.finished for one in found)
     usd = None if None in costs else sum(cost for cost in costs if cost is not None)
     total = {
         "calls": sum(one.calls for one in known),
@@ -202,19 +221,24 @@ def _print_estimate(spec: Spec, sets: Mapping[str, DataSet], *, as_json: bool) -
     }
     if as_json:
         print_json(
-            {"run": spec.fingerprint, "cells": [one.to_dict() for one in found], "total": total}
+            {
+                "run": spec.fingerprint,
+                "cells": [one.to_dict() for one in found],
+                "finished": n_finished,
+                "total": total,
+            }
         )
         return
     lines = [
         [
             one.cell.id,
-            shortened(one.problem, 60)
-            if one.problem
-            else ("none" if one.estimate is None else str(one.estimate.calls)),
+            shortened(one.problem, 60) if one.problem else _asked(one),
         ]
         for one in found
     ]
-    print_table(f"{spec.name}: {counted(len(found), 'cell')}", lines, header=("cell", "calls"))
+    done = f", {n_finished} of them finished" if n_finished else ""
+    title = f"{spec.name}: {counted(len(found), 'cell')}{done}"
+    print_table(title, lines, header=("cell", "calls"))
     cost = "unknown (give a price)" if usd is None else f"${usd:.2f}"
     say(
         f"\n{total['calls']} calls if every answer can be read, at most {total['max_calls']}, "
@@ -222,3 +246,9 @@ def _print_estimate(spec: Spec, sets: Mapping[str, DataSet], *, as_json: bool) -
         "Nothing was asked. What cells share is counted for each of them, and answers on record "
         "are not counted off."
     )
+
+
+def _asked(one: CellEstimate) -> str:
+    if one.finished:
+        return "finished"
+    return "none" if one.estimate is None else str(one.estimate.calls)

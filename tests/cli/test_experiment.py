@@ -179,6 +179,35 @@ def test_a_specification_that_holds_nothing_out_is_told_why_nothing_is_ranked(ru
     assert "Nothing is ranked: no row is held out" in (folder / "run/leaderboard.md").read_text()
 
 
+def test_what_is_finished_is_not_estimated_again(run, spec, folder):
+    first = run("experiment", spec, "-o", "run", "--dry-run", "--json").json
+    assert (first["finished"], first["total"]["calls"]) == (0, 80)
+    assert not (folder / "run").exists()
+    assert run("experiment", spec, "-o", "run").status == 0
+    shutil.rmtree(folder / "run" / "cells" / "answers.overall.plain.none.offline.0")
+    done = run("experiment", spec, "-o", "run", "--dry-run")
+    assert done.status == 0
+    assert "two: 2 cells, 1 of them finished" in done.out
+    rest = run("experiment", spec, "-o", "run", "--dry-run", "--json").json
+    assert [one["finished"] for one in rest["cells"]] == [False, True]
+    assert (rest["finished"], rest["total"]["calls"]) == (1, 40)
+
+
+def test_a_run_that_another_version_began_says_so(run, spec, folder):
+    assert run("experiment", spec, "-o", "run").status == 0
+    place = folder / "run" / "run.json"
+    told = json.loads(place.read_text())
+    assert "versions" not in told
+    place.write_text(json.dumps(told | {"version": "0.0.9"}))
+    for again in (run("experiment", spec, "-o", "run"), run("experiment", spec, "-o", "run")):
+        assert again.status == 0
+        assert "this run was begun by judgesmith 0.0.9" in again.out
+    assert json.loads(place.read_text())["versions"] == ["0.0.9", told["version"]]
+    assert run("report", "run", "--spec", spec, "--no-figures").status == 0
+    page = (folder / "report.html").read_text()
+    assert f"Several versions of judgesmith have made cells (0.0.9, {told['version']})" in page
+
+
 def test_a_cassette_has_the_name_of_one(run, spec, folder):
     done = run("experiment", spec, "-o", "run", "--record", "answers.txt")
     assert (done.status, (folder / "run").exists()) == (2, False)

@@ -113,6 +113,7 @@ class RunNames(_Value):
     run: str
     name: str
     version: str
+    versions: tuple[str, ...] = ()
     cells: tuple[CellNames, ...]
 
 

@@ -29,6 +29,11 @@ def _sentences(run: ReportRun) -> Iterator[str]:
     for name, reason in run.board.unfinished.items():
         if name not in run.cells:
             yield f"{name} is not finished: {reason}"
+    if len(run.names.versions) > 1:
+        yield (
+            f"Several versions of judgesmith have made cells ({', '.join(run.names.versions)}); "
+            "what they differ in may be the version."
+        )
     if run.unranked:
         yield (
             f"{', '.join(run.unranked)} ended after the rankings were made and stands in none; "

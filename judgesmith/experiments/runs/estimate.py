@@ -8,6 +8,7 @@ from typing import Any
 
 from judgesmith.experiments.dataset import DataSet
 from judgesmith.experiments.estimating import RunEstimate, estimate_run
+from judgesmith.experiments.runs.folder import RunFolder
 from judgesmith.experiments.runs.models import RunModels
 from judgesmith.experiments.specs import Cell, Spec, cells_of, settings_of
 from judgesmith.experiments.specs.settings import said_plainly
@@ -26,22 +27,37 @@ class CellEstimate:
         None where nothing is asked, and where the cell would fail.
     problem : str or None
         Why it would fail.
+    finished : bool
+        Whether it was run before, and so is not run again.
     """
 
     cell: Cell
     estimate: RunEstimate | None
     problem: str | None
+    finished: bool = False
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything ready for JSON."""
         estimate = None if self.estimate is None else self.estimate.to_dict()
-        return {**self.cell.to_dict(), "estimate": estimate, "problem": self.problem}
+        told = {"estimate": estimate, "problem": self.problem, "finished": self.finished}
+        return {**self.cell.to_dict(), **told}
 
 
-def estimate_cells(spec: Spec, sets: Mapping[str, DataSet]) -> list[CellEstimate]:
+def estimate_cells(
+    spec: Spec, sets: Mapping[str, DataSet], folder: RunFolder | None = None
+) -> list[CellEstimate]:
     """Return what every cell of a specification would ask; answers are not counted off.
 
     Whatever cells share is counted for each of them, so that fewer calls are made.
+
+    Parameters
+    ----------
+    spec : Spec
+        What would be run.
+    sets : dict of str to DataSet
+        The rated sets.
+    folder : RunFolder or None
+        Of this run, where it was begun: cells that are finished there ask nothing.
 
     Examples
     --------
@@ -56,7 +72,12 @@ def estimate_cells(spec: Spec, sets: Mapping[str, DataSet]) -> list[CellEstimate
     [160]
     """
     models = RunModels(spec, None)
-    return [_estimated(cell, spec, sets, models) for cell in cells_of(spec)]
+    return [
+        CellEstimate(cell=cell, estimate=None, problem=None, finished=True)
+        if folder is not None and folder.is_finished(cell)
+        else _estimated(cell, spec, sets, models)
+        for cell in cells_of(spec)
+    ]
 
 
 def _estimated(

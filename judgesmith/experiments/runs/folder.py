@@ -118,12 +118,15 @@ class RunFolder:
         found = check_run(place, run, overwrite=overwrite)
         if found and found.get("run") != run:
             _clear(place)
+            found = {}
         place.mkdir(exist_ok=True)
+        versions = [*other_versions(found), version("judgesmith")]
         content = {
             "schema": SCHEMA,
             "run": run,
             "name": spec.name,
-            "version": version("judgesmith"),
+            "version": versions[-1],
+            **({"versions": versions} if len(versions) > 1 else {}),
             "cells": [cell.to_dict() for cell in cells_of(spec)],
         }
         folder = cls(place, run=run)
@@ -274,6 +277,24 @@ def check_run(folder: Path, run: str, *, overwrite: bool = False) -> dict[str, A
             "and a process is at work on it; wait for its end, or name another folder."
         )
     return found
+
+
+def other_versions(found: Mapping[str, Any]) -> list[str]:
+    """Return the versions of Judgesmith, but for this one, that have worked on a run.
+
+    Parameters
+    ----------
+    found : dict
+        What ``run.json`` says.
+
+    Examples
+    --------
+    >>> other_versions({"version": "0.0.1"})
+    ['0.0.1']
+    """
+    told = found.get("versions", [found.get("version")])
+    known = [str(one)[:40] for one in (told if isinstance(told, list) else []) if one]
+    return [one for one in dict.fromkeys(known) if one != version("judgesmith")]
 
 
 def json_text(content: object) -> str:
