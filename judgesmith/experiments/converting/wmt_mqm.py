@@ -45,6 +45,7 @@ _MAYBE_QUOTED = (
 )
 _OTHER_TEXT = "errors in another text than the first row of their item has: kept without a place"
 _OTHER_SOURCE = "rows with another source than the first row of their item: the first is kept"
+_SHARED = "ratings of segments whose number several documents have: sources are document:number"
 _BROKEN = "errors with a mark that has no partner: kept without a place"
 _SEVERAL = "errors marked at several places: the first is start and end, all are under places"
 _BELOW = "ratings below -25, where raters marked more: the scale begins at the lowest"
@@ -57,20 +58,25 @@ class _Item:
     record: Record
     source: str
     target: str
-    document: str
     points: dict[str, float] = field(default_factory=dict)
     errors: list[dict[str, Any]] = field(default_factory=list)
 
 
 def _rows(about: Conversion, files: PublishedFiles) -> Iterator[ConvertedRow]:
-    items: dict[tuple[str, str], _Item] = {}
+    items: dict[tuple[str, str, str], _Item] = {}
     for path in files.paths:
         quoted = _was_in_a_spreadsheet(files, path)
         for record in files.records(path, *_COLUMNS, reader=tab_separated):
             _read(record, items, files, quoted=quoted)
     lowest = min((-taken for item in items.values() for taken in item.points.values()), default=0.0)
     scale = Scale(low=min(-NON_TRANSLATION, round(lowest, 6)), high=0)
-    for (segment, system), item in items.items():
+    documents: dict[str, set[str]] = {}
+    for document, segment, _ in items:
+        documents.setdefault(segment, set()).add(document)
+    for (document, segment, system), item in items.items():
+        is_shared = len(documents[segment]) > 1
+        if is_shared:
+            files.changed[_SHARED] += len(item.points)
         ratings = [0 - round(taken, 6) for taken in item.points.values()]
         below = sum(one < -NON_TRANSLATION for one in ratings)
         if below:
@@ -80,13 +86,13 @@ def _rows(about: Conversion, files: PublishedFiles) -> Iterator[ConvertedRow]:
             rated_row(
                 about.dataset,
                 about.task,
-                source_id=segment,
+                source_id=f"{document}:{segment}" if is_shared else segment,
                 system_id=system,
                 source=item.source,
                 response=item.target,
                 human={"mqm": ratings},
                 scales={"mqm": scale},
-                document=item.document,
+                document=document,
                 raters=list(item.points),
                 errors=item.errors,
             ),
@@ -108,7 +114,7 @@ def _was_in_a_spreadsheet(files: PublishedFiles, path: Path) -> bool:
 
 def _read(
     record: Record,
-    items: dict[tuple[str, str], _Item],
+    items: dict[tuple[str, str, str], _Item],
     files: PublishedFiles,
     *,
     quoted: bool,
@@ -124,10 +130,10 @@ def _read(
     elif any(is_quoted(one.text) and '""' in one.text[1:-1] for one in (source, target)):
         files.changed[_MAYBE_QUOTED] += 1
     segment = next((name for name in _SEGMENT if name in record.cells), _SEGMENT[0])
-    key = record.id(segment), record.id("system")
+    key = record.text("doc"), record.id(segment), record.id("system")
     item = items.get(key)
     if item is None:
-        item = _Item(record, source.text, target.text, record.text("doc"))
+        item = _Item(record, source.text, target.text)
         items[key] = item
     elif source.text != item.source:
         files.changed[_OTHER_SOURCE] += 1

@@ -149,6 +149,26 @@ def test_columns_of_later_years_are_read(converted, published):
     assert done.rows[0]["source_id"] == "7"
 
 
+def test_segments_of_several_documents_that_share_a_number_are_told_apart(converted, published):
+    text = table(
+        error("Es <v>hat</v> geregnet."),
+        error("Hallo.", "No-error", "No-error", doc="talk.2", source="Hello."),
+        error("Ja.", "No-error", "No-error", seg_id="8", source="Yes."),
+    )
+    done = converted("wmt-mqm", published("a.tsv", text))
+    found = [(row["source_id"], row["source"], row["human"]["mqm"]) for row in done.rows]
+    assert found == [
+        ("talk.1:7", "It rained.", [-1]),
+        ("talk.2:7", "Hello.", [0]),
+        ("8", "Yes.", [0]),
+    ]
+    ((kind, n),) = done.made.changed.items()
+    assert (kind.partition(":")[0], n) == (
+        "ratings of segments whose number several documents have",
+        2,
+    )
+
+
 def test_faults_say_where(faults, published):
     text = table(
         error("a", severity="Awful"), error("b", rater=""), ("A", "b"), error("c", seg_id="")
