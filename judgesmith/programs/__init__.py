@@ -7,6 +7,8 @@ from judgesmith.programs.calibrated import Calibrated
 from judgesmith.programs.direct import Direct
 from judgesmith.programs.distilled import DistilledJudge
 from judgesmith.programs.exemplar import ExemplarJudge
+from judgesmith.programs.exporting.dspy_program import load_program
+from judgesmith.programs.exporting.exporting import export_judge
 from judgesmith.programs.families import family_of, known_families, register_family
 from judgesmith.programs.family import Family
 from judgesmith.programs.judge import Judge
@@ -46,11 +48,13 @@ __all__ = [
     "SavedPanel",
     "Supervisor",
     "Template",
+    "export_judge",
     "family_of",
     "judge_each",
     "judge_items",
     "known_families",
     "load_judge",
+    "load_program",
     "load_saved",
     "prefer_each",
     "register_family",

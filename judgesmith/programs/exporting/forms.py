@@ -9,6 +9,7 @@ from judgesmith.programs.exporting.form import Form
 FORMS: dict[str, str] = {
     "prompt": "judgesmith.programs.exporting.prompt:Prompt",
     "python": "judgesmith.programs.exporting.python_file:PythonFile",
+    "dspy": "judgesmith.programs.exporting.dspy_program:DspyProgram",
     "mlflow": "judgesmith.programs.exporting.mlflow_model:MlflowModel",
 }
 """Where each form is, as ``module:Class``."""
@@ -31,7 +32,7 @@ def form_of(name: str) -> Form:
     >>> form_of("pickle")
     Traceback (most recent call last):
     ...
-    ValueError: a judge cannot be exported as 'pickle'; choose from prompt, python, mlflow.
+    ValueError: a judge cannot be exported as 'pickle'; choose from prompt, python, dspy, mlflow.
     """
     if name not in FORMS:
         raise ValueError(

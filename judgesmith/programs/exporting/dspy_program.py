@@ -1,0 +1,159 @@
+"""A judge as a DSPy program: the state that DSPy saves, and what makes the program again."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from judgesmith.drafts import write_synced
+from judgesmith.programs.exporting.about import about_lines
+from judgesmith.programs.exporting.form import Form, Row
+from judgesmith.programs.families import family_of
+from judgesmith.programs.saved import SavedJudgeError
+from judgesmith.programs.saved_kinds import saved_leaves, saved_panels
+
+if TYPE_CHECKING:
+    import dspy
+
+    from judgesmith.programs.holding import AnyJudge
+    from judgesmith.programs.saved_kinds import AnySaved
+
+STATE_FILE = "program.json"
+"""What ``dspy.Module.save`` wrote."""
+
+_LOADER = '''"""The judge in this folder as a DSPy module: from judge import judge.
+
+It needs judgesmith and DSPy. Give it a model as any other DSPy program.
+"""
+
+from pathlib import Path
+
+from judgesmith.programs import load_program
+
+judge = load_program(Path(__file__).with_name("program.json"))
+'''
+
+
+class DspyProgram(Form):
+    """A folder with the state of a DSPy program, and a file that loads it."""
+
+    says: ClassVar[str] = "the state of a DSPy program, as DSPy saves it, and what loads it"
+    folder: ClassVar[bool] = True
+
+    def check(self, saved: AnySaved) -> str | None:
+        """Return why a judge is no program that DSPy can save; None where it is one."""
+        if any(panel.rules is not None for panel in saved_panels(saved)):
+            return "the errors of its members are merged by rules that DSPy does not save"
+        leaves = list(saved_leaves(saved))
+        if any(family_of(leaf.protocol.judge).ranks for leaf in leaves):
+            return "it compares the responses to a source, and a program is given one"
+        if any(leaf.roles for leaf in leaves) or len(saved.models) > 1:
+            return "it asks several models, and a program is saved without any"
+        try:
+            saved.program()
+        except SavedJudgeError as fault:
+            return str(fault).rstrip(".")
+        return None
+
+    def write(self, saved: AnySaved, place: Path) -> None:
+        """Write ``program.json``, ``judge.py`` and ``README.md`` into a folder."""
+        saved.program().save(str(place / STATE_FILE))
+        write_synced(place / "judge.py", _LOADER)
+        write_synced(place / "README.md", "\n".join(_readme(saved)) + "\n")
+
+    def judged(self, place: Path, saved: AnySaved, lms: Mapping[str, dspy.LM]) -> list[Row]:
+        """Return what the loaded program says of the golden items."""
+        import dspy
+
+        program = load_program(place / STATE_FILE)
+        rows: list[Row] = []
+        with dspy.context(lm=lms[saved.models[0]]):
+            for one in saved.golden:
+                found = program(
+                    source=one.source,
+                    response=one.response,
+                    context=one.context,
+                    references=one.references,
+                )
+                criteria = {name: dict(told) for name, told in found.criteria.items()}
+                rows.append({**found.toDict(), "criteria": criteria})
+        return rows
+
+
+def load_program(state: str | Path) -> AnyJudge:
+    """Return the judge whose state DSPy saved to a file, as a DSPy module.
+
+    Parameters
+    ----------
+    state : str or Path
+        A JSON file that ``judge.save`` wrote, of a judge of any family, a ``Panel`` or a
+        ``Calibrated``.
+
+    Raises
+    ------
+    ValueError
+        If the file holds no such state.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from judgesmith.programs import ActiveCritic
+    >>> place = Path(tempfile.mkdtemp()) / "program.json"
+    >>> ActiveCritic(variant="coarse").save(str(place))
+    >>> load_program(place).protocol.variant
+    'coarse'
+    """
+    try:
+        plain = json.loads(Path(state).read_text(encoding="utf-8"))
+    except (ValueError, RecursionError):
+        plain = None
+    if not isinstance(plain, dict):
+        raise ValueError(f"{state}: expected the state of a judge, as DSPy saves it in JSON.")
+    try:
+        program = _program_of(plain)
+    except (KeyError, TypeError, AttributeError):
+        raise ValueError(
+            f"{state}: expected the state of a judge, which has a protocol or members."
+        ) from None
+    program.load(str(state))
+    return program
+
+
+def _program_of(state: Mapping[str, Any]) -> AnyJudge:
+    """Return a judge of the kind that a state is of, which can take it over."""
+    if "members" not in state:
+        protocol = state["protocol"]
+        family = family_of(protocol["judge"])
+        bare = {**protocol, "demonstrations": {}, "instructions": {}, "nearest": None}
+        return family.judge_of(family.protocol_class.model_validate(bare))
+    from judgesmith.programs.calibrated import Calibrated
+    from judgesmith.programs.panel import Panel
+    from judgesmith.signatures.calibration import Calibration
+    from judgesmith.signatures.panel_weights import PanelWeights
+
+    members = {name: _program_of(one) for name, one in state["members"].items()}
+    settings = state["settings"]
+    if "thresholds" in settings:
+        return Calibrated(members["judge"], Calibration.model_validate(settings))
+    return Panel(members, PanelWeights.model_validate(settings))
+
+
+def _readme(saved: AnySaved) -> Iterator[str]:
+    yield "# A judge as a DSPy program"
+    yield ""
+    yield from about_lines(saved)
+    yield ""
+    yield "```python"
+    yield "import dspy"
+    yield "import judgesmith"
+    yield "from judgesmith.programs import load_program"
+    yield ""
+    yield f"dspy.configure(lm=judgesmith.model({saved.models[0]!r}))  # or any dspy.LM"
+    yield 'judge = load_program("program.json")'
+    yield 'judge(source="What was answered.", response="The answer.").score'
+    yield "```"
+    yield ""
+    yield "`program.json` is what `judge.save` writes and `judge.load` reads: no pickle. The judge is"
+    yield "a `dspy.Module`: `dspy.Evaluate` runs it, and DSPy's optimizers compile it further."
