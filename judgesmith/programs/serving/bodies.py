@@ -75,7 +75,8 @@ async def whole_body(
     body = bytearray()
     while True:
         try:
-            message = await asyncio.wait_for(receive(), _PATIENCE)
+            async with asyncio.timeout(_PATIENCE):
+                message = await receive()
         except TimeoutError:
             raise too_slow("body") from None
         if message["type"] == "http.disconnect":

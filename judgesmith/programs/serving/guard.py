@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import traceback
 from collections.abc import Awaitable, Callable
@@ -9,7 +10,7 @@ from typing import Any
 
 from judgesmith.programs.scored_row import json_line
 from judgesmith.programs.serving.door import Door
-from judgesmith.programs.serving.refusals import ClientGone, Refusal, is_stopping, set_up
+from judgesmith.programs.serving.refusals import ClientGone, Refusal, is_stopping, set_up, was_cut
 from judgesmith.programs.serving.service import Service
 
 _LOG = logging.getLogger("judgesmith.serving")
@@ -59,6 +60,11 @@ class Guard:
             await self._app(scope, receive, sent)
         except ClientGone:
             return
+        except asyncio.CancelledError:
+            if not self._service.stopping:
+                raise
+            if not started:
+                await _reply(was_cut(), sent)
         except Refusal as refusal:
             await _reply(refusal, sent)
         except Exception as fault:

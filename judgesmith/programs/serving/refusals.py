@@ -108,6 +108,18 @@ def is_stopping() -> Refusal:
     )
 
 
+def was_cut() -> Refusal:
+    """Return the answer to whose request was accepted and could not be waited for at the end."""
+    return Refusal(
+        503,
+        "stopping",
+        "the server stopped before this was judged.",
+        where="server",
+        hint="send the same again to the server that takes its place.",
+        headers={"Connection": "close"},
+    )
+
+
 def set_up(fault: Exception) -> Refusal:
     """Return the answer when the model, or the ledger, cannot be used at all.
 

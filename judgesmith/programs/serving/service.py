@@ -154,8 +154,9 @@ class Service:
         except Exception as fault:
             raise set_up(fault) from fault
         finally:
-            for task in (gone, done, *waiting):
-                task.cancel()
+            pending: list[asyncio.Future[Any]] = [gone, done, *waiting]
+            for future in pending:
+                future.cancel()
             await asyncio.gather(gone, done, return_exceptions=True)
         self.count(served, found)
         return served.rows(items, found)

@@ -198,8 +198,8 @@ class RowStream(Response):
         body = bytes(rows)
         rows.clear()
         try:
-            sending = send({"type": "http.response.body", "body": body, "more_body": more})
-            await asyncio.wait_for(sending, _STALLED)
+            async with asyncio.timeout(_STALLED):
+                await send({"type": "http.response.body", "body": body, "more_body": more})
         except TimeoutError:
             raise ClientGone from None
 
