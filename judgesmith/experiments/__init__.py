@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from judgesmith.experiments.direct_comparison import DirectComparison, compare_directly
     from judgesmith.experiments.discerned import Discerned
     from judgesmith.experiments.discerning import discern
+    from judgesmith.experiments.drifting.drifting import Drift, drift_between, known_before
+    from judgesmith.experiments.drifting.gathering import gathered
     from judgesmith.experiments.evaluating import Evaluation, evaluate_judge, evaluate_scores
     from judgesmith.experiments.inferring import InferenceRun, Inferred, infer_rubric
     from judgesmith.experiments.originals import originals_of
@@ -42,6 +44,9 @@ if TYPE_CHECKING:
     from judgesmith.experiments.score_files import read_recorded, read_scores
     from judgesmith.experiments.scoring import score_file
     from judgesmith.experiments.settings import CompileSettings
+    from judgesmith.experiments.suggesting.joining import read_together
+    from judgesmith.experiments.suggesting.rating_sheet import write_rating_sheet
+    from judgesmith.experiments.suggesting.suggesting import Suggestions, suggest
     from judgesmith.experiments.targets import Targets, targets_of
     from judgesmith.experiments.version_scores import judged_versions, recorded_versions
 
@@ -59,6 +64,7 @@ __all__ = [
     "Description",
     "DirectComparison",
     "Discerned",
+    "Drift",
     "Evaluation",
     "InferenceRun",
     "Inferred",
@@ -71,6 +77,7 @@ __all__ = [
     "Problem",
     "Recheck",
     "RecheckSettings",
+    "Suggestions",
     "Targets",
     "ablation",
     "build_benchmark",
@@ -80,11 +87,14 @@ __all__ = [
     "compile_judge",
     "describe",
     "discern",
+    "drift_between",
     "evaluate_judge",
     "evaluate_preferences",
     "evaluate_scores",
+    "gathered",
     "infer_rubric",
     "judged_versions",
+    "known_before",
     "learn_panel",
     "originals_of",
     "perspective_of_judge",
@@ -93,14 +103,17 @@ __all__ = [
     "read_items",
     "read_recorded",
     "read_scores",
+    "read_together",
     "recheck_judge",
     "recorded_by_criterion",
     "recorded_versions",
     "score_file",
     "stream_items",
+    "suggest",
     "targets_of",
     "versions_of",
     "write_perturbed",
+    "write_rating_sheet",
 ]
 
 __getattr__ = front_door(
@@ -119,6 +132,7 @@ __getattr__ = front_door(
         "Description": "judgesmith.experiments.describing:Description",
         "DirectComparison": "judgesmith.experiments.direct_comparison:DirectComparison",
         "Discerned": "judgesmith.experiments.discerned:Discerned",
+        "Drift": "judgesmith.experiments.drifting.drifting:Drift",
         "Evaluation": "judgesmith.experiments.evaluating:Evaluation",
         "InferenceRun": "judgesmith.experiments.inferring:InferenceRun",
         "Inferred": "judgesmith.experiments.inferring:Inferred",
@@ -131,6 +145,7 @@ __getattr__ = front_door(
         "Problem": "judgesmith.experiments.problems:Problem",
         "Recheck": "judgesmith.experiments.rechecking:Recheck",
         "RecheckSettings": "judgesmith.experiments.rechecking:RecheckSettings",
+        "Suggestions": "judgesmith.experiments.suggesting.suggesting:Suggestions",
         "Targets": "judgesmith.experiments.targets:Targets",
         "ablation": "judgesmith.experiments.ablation_table:ablation",
         "build_benchmark": "judgesmith.experiments.benchmarking.building:build_benchmark",
@@ -140,11 +155,14 @@ __getattr__ = front_door(
         "compile_judge": "judgesmith.experiments.compiling:compile_judge",
         "describe": "judgesmith.experiments.describing:describe",
         "discern": "judgesmith.experiments.discerning:discern",
+        "drift_between": "judgesmith.experiments.drifting.drifting:drift_between",
         "evaluate_judge": "judgesmith.experiments.evaluating:evaluate_judge",
         "evaluate_preferences": "judgesmith.experiments.preferring:evaluate_preferences",
         "evaluate_scores": "judgesmith.experiments.evaluating:evaluate_scores",
+        "gathered": "judgesmith.experiments.drifting.gathering:gathered",
         "infer_rubric": "judgesmith.experiments.inferring:infer_rubric",
         "judged_versions": "judgesmith.experiments.version_scores:judged_versions",
+        "known_before": "judgesmith.experiments.drifting.drifting:known_before",
         "learn_panel": "judgesmith.experiments.panelling:learn_panel",
         "originals_of": "judgesmith.experiments.originals:originals_of",
         "perspective_of_judge": "judgesmith.experiments.perspectives:perspective_of_judge",
@@ -153,13 +171,16 @@ __getattr__ = front_door(
         "read_items": "judgesmith.experiments.reading:read_items",
         "read_recorded": "judgesmith.experiments.score_files:read_recorded",
         "read_scores": "judgesmith.experiments.score_files:read_scores",
+        "read_together": "judgesmith.experiments.suggesting.joining:read_together",
         "recheck_judge": "judgesmith.experiments.rechecking:recheck_judge",
         "recorded_by_criterion": "judgesmith.experiments.recorded_samples:recorded_by_criterion",
         "recorded_versions": "judgesmith.experiments.version_scores:recorded_versions",
         "score_file": "judgesmith.experiments.scoring:score_file",
         "stream_items": "judgesmith.experiments.reading:stream_items",
+        "suggest": "judgesmith.experiments.suggesting.suggesting:suggest",
         "targets_of": "judgesmith.experiments.targets:targets_of",
         "versions_of": "judgesmith.experiments.perturbed_rows:versions_of",
         "write_perturbed": "judgesmith.experiments.perturbing:write_perturbed",
+        "write_rating_sheet": "judgesmith.experiments.suggesting.rating_sheet:write_rating_sheet",
     },
 )

@@ -125,7 +125,7 @@ def drift_between(
     >>> def rows(shift):
     ...     found = [Row(source=str(i), numbers={"score": i % 50 + shift}, labels={})
     ...              for i in range(200)]
-    ...     return snapshot_of(found, n_rows=200, n_unscored=0)
+    ...     return snapshot_of(found)
     >>> [one.drifted for one in drift_between(rows(0), rows(2)).shifts]
     [False]
     >>> [(one.what, round(one.effect, 1)) for one in drift_between(rows(0), rows(15)).drifted]
@@ -154,6 +154,11 @@ def known_before(judge: SavedRecord) -> Snapshot | None:
     """Return what scores and inputs were like when a judge was made; None where it does not say.
 
     Of a judge that holds others and says nothing itself, the inputs of its first member.
+
+    Parameters
+    ----------
+    judge : saved judge
+        Of any kind.
 
     Raises
     ------

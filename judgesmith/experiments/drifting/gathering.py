@@ -96,7 +96,7 @@ def gathered(
         points = None if math.isnan(value) else value
         source = str(row.get("source_id") or "") or (item.source_id if item else "") or str(n)
         numbers, labels = row_of_score(
-            source, points, {name: found.score for name, found in criteria.items()}
+            points, {name: found.score for name, found in criteria.items()}
         )
         if item is not None:
             numbers, labels = numbers | numbers_of(item), labels | labels_of(item)

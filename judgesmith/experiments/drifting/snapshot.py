@@ -150,7 +150,7 @@ def is_score(name: str) -> bool:
 
 
 def row_of_score(
-    source: str, score: float | None, criteria: Mapping[str, float | None]
+    score: float | None, criteria: Mapping[str, float | None]
 ) -> tuple[dict[str, float], dict[str, str]]:
     """Return the numbers and labels of a row's scores."""
     numbers = {} if score is None else {SCORE: float(score)}
@@ -158,16 +158,22 @@ def row_of_score(
     return numbers, {SCORED: NO if score is None else YES}
 
 
-def snapshot_of(rows: Sequence[Row], *, n_rows: int, n_unscored: int) -> Snapshot:
+def snapshot_of(
+    rows: Sequence[Row], *, n_rows: int | None = None, n_unscored: int | None = None
+) -> Snapshot:
     """Return what some rows are like; at least one.
 
     Parameters
     ----------
     rows : sequence of Row
         All rows, or as many of them as are looked at.
-    n_rows, n_unscored : int
-        Of all rows.
+    n_rows, n_unscored : int or None
+        Of all rows; None where ``rows`` are all.
     """
+    if n_rows is None:
+        n_rows = len(rows)
+    if n_unscored is None:
+        n_unscored = sum(row.labels.get(SCORED) == NO for row in rows)
     numbers: dict[str, tuple[list[float], list[str]]] = {}
     labels: dict[str, tuple[list[str], list[str]]] = {}
     for row in rows:
@@ -203,22 +209,20 @@ def reference_of(items: Sequence[RatedItem], judgements: Sequence[Judgement]) ->
     judgements : sequence of Judgement
         What the judge says of each.
     """
-    rows, n_unscored = [], 0
-    for item, judgement in zip(items, judgements, strict=True):
-        if was_chosen(item):
-            continue
-        source = item.source_id or item.source or item.key
-        criteria = {name: one.score for name, one in judgement.criteria.items()}
-        numbers, labels = row_of_score(source, judgement.score, criteria)
-        n_unscored += judgement.score is None
-        rows.append(
-            Row(
-                source=source,
-                numbers=numbers | numbers_of(item),
-                labels=labels | labels_of(item),
-            )
-        )
-    if not rows:
-        return {}
-    found = snapshot_of(rows, n_rows=len(rows), n_unscored=n_unscored)
-    return found.model_dump(mode="json")
+    rows = [
+        measured(item, judgement)
+        for item, judgement in zip(items, judgements, strict=True)
+        if not was_chosen(item)
+    ]
+    return snapshot_of(rows).model_dump(mode="json") if rows else {}
+
+
+def measured(item: RatedItem, judgement: Judgement) -> Row:
+    """Return what is measured of a judged item."""
+    criteria = {name: one.score for name, one in judgement.criteria.items()}
+    numbers, labels = row_of_score(judgement.score, criteria)
+    return Row(
+        source=item.source_id or item.source or item.key,
+        numbers=numbers | numbers_of(item),
+        labels=labels | labels_of(item),
+    )
