@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from judgesmith.cli.faults import blaming
+from judgesmith.cli.faults import OptionError, blaming
 from judgesmith.cli.judge_models import models_of_all
 from judgesmith.cli.model_options import ModelChoice, model_options
 from judgesmith.cli.options import json_option
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     "form",
     required=True,
     metavar="FORM",
-    help="prompt; see docs/exporting.md.",
+    help="prompt, python, dspy or mlflow.",
 )
 @click.option("-o", "--output", required=True, metavar="PLACE", help="File or folder to write.")
 @click.option(
@@ -65,8 +65,11 @@ def command(
     del choice["concurrency"]  # golden items are few
     asked = ModelChoice(**choice)
     lms = None
-    if verify or asked.model_name is not None:
+    if verify or asked.model_name is not None or asked.api_base is not None:
+        _check_golden(saved)
         given = models_of_all([saved], asked, run_id=f"export {saved.fingerprint}")
+        for lm in given.values():
+            asked.check_key(lm)
         alone = next(iter(given.values())) if asked.model_name is not None else None
         lms = {name: alone or given[name] for name in saved.models}
     with blaming(OUTPUT):
@@ -76,6 +79,15 @@ def command(
     else:
         _print(done, saved)
     return 1 if done.verified is not None and done.verified.differences else 0
+
+
+def _check_golden(saved: AnySaved) -> None:
+    if not saved.golden:
+        raise OptionError(
+            "there is nothing to verify with: the judge was saved without texts; leave --verify "
+            "and the model out, or compile it without --no-texts.",
+            option="--verify",
+        )
 
 
 def _plain(done: Exported, saved: AnySaved) -> dict[str, Any]:

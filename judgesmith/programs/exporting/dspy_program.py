@@ -155,5 +155,5 @@ def _readme(saved: AnySaved) -> Iterator[str]:
     yield 'judge(source="What was answered.", response="The answer.").score'
     yield "```"
     yield ""
-    yield "`program.json` is what `judge.save` writes and `judge.load` reads: no pickle. The judge is"
-    yield "a `dspy.Module`: `dspy.Evaluate` runs it, and DSPy's optimizers compile it further."
+    yield "`program.json` is what `judge.save` writes and `judge.load` reads: no pickle. The judge"
+    yield "is a `dspy.Module`: `dspy.Evaluate` runs it, and DSPy's optimizers compile it further."

@@ -74,6 +74,8 @@ def export_judge(
         If something is there that may not be replaced.
     ImportError
         If the form needs a library that is not installed.
+    ModelError, LedgerError
+        If the model cannot be asked; nothing is written then.
 
     Examples
     --------
@@ -96,8 +98,10 @@ def export_judge(
             said = json.dumps({"form": form, **about(saved)}, indent=1, allow_nan=False)
             write_synced(draft / ABOUT_FILE, said + "\n")
         found.write(saved, target)
+        # Whatever the model makes of it, what was there stays until this is known.
+        how = verified(found, target, saved, lms)
         put(target, place)
-    return Exported(form=form, place=place, verified=verified(found, place, saved, lms))
+    return Exported(form=form, place=place, verified=how)
 
 
 def check_carried(form: Form, name: str, saved: AnySaved) -> None:
@@ -142,7 +146,7 @@ def check_free(place: Path, form: Form, *, overwrite: bool) -> None:
     """
     tidy(place)
     if form.suffix and place.suffix != form.suffix:
-        raise ValueError(f"this form is written as a file in {form.suffix}, not {place}.")
+        raise ValueError(f"this form is a file in {form.suffix}, not {place}; name another file.")
     if not place.exists():
         return
     if place.is_dir() != form.folder:

@@ -55,7 +55,7 @@ def test_a_file_is_written_under_its_own_name(half, vanilla, tmp_path):
 
 
 def test_a_name_without_the_ending_of_the_form_is_refused(half, vanilla, tmp_path):
-    with pytest.raises(ValueError, match=r"as a file in \.json, not .*own\.txt"):
+    with pytest.raises(ValueError, match=r"is a file in \.json, not .*own\.txt"):
         export_judge(vanilla, "half", tmp_path / "own.txt")
 
 
