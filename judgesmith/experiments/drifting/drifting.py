@@ -8,6 +8,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from judgesmith.experiments.drifting.measured import SCORE
 from judgesmith.experiments.drifting.snapshot import (
     NO,
     SCORED,
@@ -18,7 +19,9 @@ from judgesmith.experiments.drifting.snapshot import (
 )
 from judgesmith.metrics import distribution_shift, holm, share_shift
 from judgesmith.metrics.record import Record
+from judgesmith.programs.saved_kinds import SavedCalibrated, SavedHolder
 from judgesmith.programs.saved_record import SavedJudgeError, SavedRecord
+from judgesmith.signatures.calibration import Calibration
 
 ALPHA = 0.05
 """The chance of any false finding at all, over everything that is compared."""
@@ -153,7 +156,8 @@ def drift_between(
 def known_before(judge: SavedRecord) -> Snapshot | None:
     """Return what scores and inputs were like when a judge was made; None where it does not say.
 
-    Of a judge that holds others and says nothing itself, the inputs of its first member.
+    Of a panel, which says nothing itself, the inputs of its first member; of a calibrated judge
+    also its scores, unless it leaves texts to people.
 
     Parameters
     ----------
@@ -167,12 +171,27 @@ def known_before(judge: SavedRecord) -> Snapshot | None:
     """
     if judge.reference:
         return read_snapshot(judge.reference)
-    members: Mapping[str, SavedRecord] = getattr(judge, "members", {})
-    for one in members.values():
-        found = known_before(one)
-        if found is not None:
-            return found.without_scores()
+    if isinstance(judge, SavedCalibrated):
+        found = known_before(judge.members["judge"])
+        return None if found is None else _calibrated(found, judge.calibration)
+    if isinstance(judge, SavedHolder):
+        known = (known_before(one) for one in judge.members.values())
+        return next((one.without_scores() for one in known if one is not None), None)
     return None
+
+
+def _calibrated(found: Snapshot, calibration: Calibration) -> Snapshot:
+    """Return what the scores of a judge are like once they are calibrated.
+
+    The map keeps the order of scores, so it maps quantiles to quantiles. Where texts are left to
+    people, scores are not known.
+    """
+    scores = found.numbers.get(SCORE)
+    if scores is None or calibration.abstention is not None:
+        return found.without_scores()
+    points = tuple(calibration.apply(one) for one in scores.points)
+    mapped = scores.model_copy(update={"points": points})
+    return found.model_copy(update={"numbers": {**found.numbers, SCORE: mapped}})
 
 
 def read_snapshot(plain: Mapping[str, Any]) -> Snapshot:

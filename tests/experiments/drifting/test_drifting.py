@@ -118,6 +118,26 @@ def test_judges_of_before_say_nothing_and_have_the_fingerprint_they_had(judge):
         known_before(judge.model_copy(update={"reference": {"rows": "many"}}))
 
 
+def test_a_calibrated_judge_knows_its_scores_on_the_scale_of_people(judge):
+    from judgesmith.programs.saved_kinds import SavedCalibrated, SavedPanel
+    from judgesmith.signatures.calibration import Calibration
+    from judgesmith.signatures.panel_weights import PanelWeights
+
+    facts = {"target": judge.target, "human_scale": judge.human_scale}
+    learned = Calibration(
+        thresholds=(0, 100), values=(1, 5), scale="1..5", confidence=0.9, n_map=40,
+        n_sources_map=20, n_margin=40, n_sources_margin=20,
+    )  # fmt: skip
+    calibrated = SavedCalibrated(members={"judge": judge}, calibration=learned, **facts)
+    before, own = known_before(calibrated), known_before(judge)
+    assert before.numbers["score"].points == tuple(map(learned.apply, own.numbers["score"].points))
+    panel = SavedPanel(
+        members={"a": judge}, weights=PanelWeights.equal({"a": judge.scale}), **facts
+    )
+    assert known_before(panel) == own.without_scores()
+    assert not any("score" in name for name in known_before(panel).numbers)
+
+
 def scored(path, scores, **fields):
     rows = [
         {"source_id": str(place), "score": one, "judge": "j", "problem": None} | fields
