@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -13,6 +13,7 @@ from judgesmith.programs.extras import library
 from judgesmith.programs.models.redaction import redacted
 
 _PAGE = 1000
+_FEW = 20  # cells that are looked for one by one
 _MOST_PARAMS, _MOST_METRICS = 100, 1000
 _One = TypeVar("_One")
 
@@ -33,20 +34,25 @@ class Sending:
         self._experiment_id = experiment_id
         self._entities = library("mlflow.entities", extra="mlflow")
 
-    def runs_of(self, fingerprint: str) -> tuple[Any, dict[str, list[Any]]]:
-        """Return the run of a specification, None where there is none, and those of its cells.
+    def experiment_of(self, fingerprint: str) -> Any:
+        """Return the oldest run of a specification; None where there is none.
 
-        Oldest first. Runs that were deleted on the server are not among them.
+        Runs that were deleted on the server are none.
         """
-        parents: list[Any] = []
-        children: dict[str, list[Any]] = {}
-        for run in self._searched(f"tags.`judgesmith.run` = '{fingerprint}'"):
-            cell = run.data.tags.get("judgesmith.cell")
-            if run.data.tags.get("judgesmith.kind") == "experiment":
-                parents.append(run)
-            elif cell is not None:
-                children.setdefault(cell, []).append(run)
-        return (parents[0] if parents else None), children
+        condition = f"{_by_run(fingerprint)} AND tags.`judgesmith.kind` = 'experiment'"
+        return next(self._searched(condition), None)
+
+    def cells_of(self, fingerprint: str, cells: Sequence[str]) -> dict[str, list[Any]]:
+        """Return the runs of some cells by their ids, oldest first."""
+        condition = f"{_by_run(fingerprint)} AND tags.`judgesmith.kind` = 'cell'"
+        conditions = [condition] if cells else []
+        if len(cells) <= _FEW:
+            conditions = [f"{condition} AND tags.`judgesmith.cell` = '{one}'" for one in cells]
+        found: dict[str, list[Any]] = {}
+        for one in conditions:
+            for run in self._searched(one):
+                found.setdefault(run.data.tags["judgesmith.cell"], []).append(run)
+        return found
 
     def create(self, name: str, tags: Mapping[str, str], *, at: int | None = None) -> Any:
         """Make a run. It has its tags from the first moment, so that it is found again."""
@@ -111,6 +117,10 @@ class Sending:
             token = found.token
             if not token:
                 return
+
+
+def _by_run(fingerprint: str) -> str:
+    return f"tags.`judgesmith.run` = '{fingerprint}'"
 
 
 def _portions(values: Iterable[_One], most: int) -> Iterator[list[_One]]:

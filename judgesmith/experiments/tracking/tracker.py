@@ -80,6 +80,7 @@ class MlflowTracker:
         self._client = mlflow_client(address)
         self._cells = cells_of(spec)
         self._sent: dict[str, str] = {}
+        self._finished: set[str] = set()
 
     def begin(self) -> None:
         """Make the run of the experiment, and catch up with what the folder holds already.
@@ -158,24 +159,36 @@ class MlflowTracker:
 
     def _catch_up(self) -> None:
         self.folder.check_own()
-        told = {cell.id: self._state_of(cell) for cell in self._cells}
-        new = [cell for cell in self._cells if self._sent.get(cell.id) != told[cell.id]]
-        if self.run_id is not None and not any(told[cell.id] for cell in new):
+        # What is finished stays as it is; what failed may be tried again.
+        open_ones = [cell for cell in self._cells if cell.id not in self._finished]
+        told = {cell.id: self._state_of(cell) for cell in open_ones}
+        new = [
+            cell for cell in open_ones if told[cell.id] and self._sent.get(cell.id) != told[cell.id]
+        ]
+        if self.run_id is not None and not new:
             return
         results = {cell.id: self.folder.result(cell) for cell in new}
         with told_plainly(self.address):
             sending = Sending(self._client, self._experiment_id())
-            parent, children = sending.runs_of(self.spec.fingerprint)
-            if parent is None:
-                parent = sending.create(self.spec.name, telling.run_tags(self.spec))
-                sending.log(parent, params=telling.run_params(self.spec))
-            self.run_id = parent.info.run_id
+            if self.run_id is None:
+                self.run_id = self._begun(sending)
+            runs = sending.cells_of(self.spec.fingerprint, [cell.id for cell in new])
             for cell in new:
-                if told[cell.id]:
-                    runs = children.get(cell.id, [])
-                    self._send(sending, cell, results[cell.id], runs, told[cell.id])
-                    self._sent[cell.id] = told[cell.id]
+                result = results[cell.id]
+                self._send(sending, cell, result, runs.get(cell.id, []), told[cell.id])
+                self._sent[cell.id] = told[cell.id]
+                if result is not None:
+                    self._finished.add(cell.id)
             self._count(sending)
+
+    def _begun(self, sending: Sending) -> str:
+        """Return the run of the experiment, which is made where there is none."""
+        run = sending.experiment_of(self.spec.fingerprint)
+        if run is None:
+            run = sending.create(self.spec.name, telling.run_tags(self.spec))
+        # Again where it is there: who made it may have been killed before.
+        sending.log(run, params=telling.run_params(self.spec))
+        return str(run.info.run_id)
 
     def _state_of(self, cell: Cell) -> str:
         """Return what changes when a cell comes to something else; nothing as long as nothing."""
