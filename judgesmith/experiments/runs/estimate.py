@@ -10,6 +10,7 @@ from judgesmith.experiments.dataset import DataSet
 from judgesmith.experiments.estimating import RunEstimate, estimate_run
 from judgesmith.experiments.runs.folder import RunFolder
 from judgesmith.experiments.runs.models import RunModels
+from judgesmith.experiments.runs.saved_judges import estimate_saved
 from judgesmith.experiments.specs import Cell, Spec, cells_of, settings_of
 from judgesmith.experiments.specs.settings import said_plainly
 from judgesmith.experiments.unlabelled import without_equal_ratings
@@ -83,9 +84,13 @@ def estimate_cells(
 def _estimated(
     cell: Cell, spec: Spec, sets: Mapping[str, DataSet], models: RunModels
 ) -> CellEstimate:
-    if spec.judges[cell.judge].kind != "compiled":
+    kind = spec.judges[cell.judge].kind
+    if kind not in ("compiled", "saved"):
         return CellEstimate(cell=cell, estimate=None, problem=None)
     try:
+        if kind == "saved":
+            judging = estimate_saved(spec, cell, sets[cell.data], models)
+            return CellEstimate(cell=cell, estimate=judging, problem=None)
         settings = settings_of(spec, cell)
         dataset = without_equal_ratings(sets[cell.data], settings)
         others = [

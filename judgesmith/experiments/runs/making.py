@@ -22,6 +22,7 @@ from judgesmith.experiments.runs.models import RunModels
 from judgesmith.experiments.runs.panels import combined_scores
 from judgesmith.experiments.runs.recorded import answers_behind
 from judgesmith.experiments.runs.results import Judged, held_against
+from judgesmith.experiments.runs.saved_judges import judged_by_saved
 from judgesmith.experiments.runs.taking import per_item, taken
 from judgesmith.experiments.scales import given_scales
 from judgesmith.experiments.score_files import Scores, recorded_among
@@ -87,7 +88,12 @@ class Maker:
         ModelError, LedgerError
             If the model cannot be asked at all, or the ledger not used.
         """
-        makers = {"compiled": self._compiled, "recorded": self._scored, "panel": self._panel}
+        makers = {
+            "compiled": self._compiled,
+            "recorded": self._scored,
+            "panel": self._panel,
+            "saved": self._judged,
+        }
         return makers[self.spec.judges[cell.judge].kind](cell)
 
     # -- a judge is compiled ---------------------------------------------------------------
@@ -153,6 +159,15 @@ class Maker:
         folder.mkdir(exist_ok=True)
         journal, log = (folder / f"{cell.id}.{run}.{kind}" for kind in ("journal", "jsonl"))
         return SearchFiles(storage=journal, log=log)
+
+    # -- a saved judge judges --------------------------------------------------------------
+
+    def _judged(self, cell: Cell) -> Made | None:
+        dataset, targets, places = self._rows(cell)
+        found = judged_by_saved(self.spec, cell, dataset, targets, places, self.models)
+        if found is None:
+            return None
+        return held_against(self.spec, cell, dataset, targets, places, *found)
 
     # -- scores on record are read ---------------------------------------------------------
 

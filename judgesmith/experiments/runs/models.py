@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from judgesmith.experiments.settings import CompileSettings
 from judgesmith.experiments.specs import Cell, Spec
+from judgesmith.programs.saved_kinds import AnySaved, load_saved
 
 if TYPE_CHECKING:
     import dspy
@@ -84,6 +85,14 @@ class RunModels:
         """Return the models that do other work in a cell, by role."""
         return {role: self.named(name, like=cell.model) for role, name in settings.roles.items()}
 
+    def bound(self, saved: AnySaved, cell: Cell) -> tuple[AnySaved, list[dspy.LM]]:
+        """Return a saved judge with its models, or with that of the cell, and the models."""
+        if cell.model is None:
+            lms = {name: self.named(name) for name in saved.models}
+        else:
+            lms = dict.fromkeys(saved.models, self.of(cell))
+        return saved.with_models(lms), list(lms.values())
+
     @property
     def made(self) -> tuple[dspy.LM, ...]:
         """All models that were needed so far."""
@@ -102,8 +111,12 @@ class RunModels:
         if self.replay or (self.ledger is not None and self.ledger.exists()):
             return
         asked = {cell.model: cell for cell in cells if cell.model is not None}
-        for cell in asked.values():
-            stack = stack_of(self.of(cell))
+        lms = [self.of(cell) for cell in asked.values()]
+        for judge in {cell.judge for cell in cells if cell.model is None}:
+            if (path := self.spec.judges[judge].saved) is not None:
+                lms += map(self.named, load_saved(self.spec.place(path)).models)
+        for lm in lms:
+            stack = stack_of(lm)
             check = getattr(stack.engine if stack else None, "check_key", None)
             if check is not None:
                 check()

@@ -150,7 +150,8 @@ class _Run:
         self.progress = progress
         self.told = told
         self.cells = cells_of(spec)
-        self.asks = {one.id for one in self.cells if spec.judges[one.judge].kind == "compiled"}
+        asking = ("compiled", "saved")
+        self.asks = {one.id for one in self.cells if spec.judges[one.judge].kind in asking}
         self.unfinished: dict[str, str] = {}
         # Failures of before are tried again; those of others meanwhile are theirs.
         self.before = {one.id: _stamp(folder, one) for one in self.cells}

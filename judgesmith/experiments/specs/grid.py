@@ -33,7 +33,8 @@ class Cell:
         By the names they have in the specification; ``target`` may be ``auto``, or several with
         commas between (see ``targets``).
     optimizer, model : str or None
-        None for scores on record. A panel has the optimizer of its members, and their model, but
+        None for scores on record, and for saved judges, which have a model where one is named for
+        them. A panel has the optimizer of its members, and their model, but
         None where each of them has one of its own.
     seed : int
         Of everything that is drawn; it also decides which rows are held out, so scores on record

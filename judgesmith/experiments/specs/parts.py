@@ -97,16 +97,25 @@ class DataSpec(Part):
     versions: Whole = 1
 
 
-Kind = Literal["compiled", "recorded", "panel"]
+Kind = Literal["compiled", "recorded", "panel", "saved"]
 
 _OF_KINDS: Mapping[Kind, tuple[str, ...]] = {
     "recorded": ("recorded", "name", "criterion", "scale"),
     "panel": ("panel", "score", "at_least"),
+    "saved": ("saved",),
+}
+_ALSO: Mapping[Kind, tuple[str, ...]] = {"saved": ("model",)}
+"""Fields of a kind that compiled judges have, too."""
+
+_WHAT: Mapping[Kind, str] = {
+    "recorded": "scores on record are",
+    "panel": "a panel is",
+    "saved": "a saved judge is",
 }
 
 
 class JudgeSpec(Part):
-    """A judge that is compiled, scores on record, or a panel of others.
+    """A judge that is compiled or was saved, scores on record, or a panel of others.
 
     Parameters
     ----------
@@ -117,13 +126,16 @@ class JudgeSpec(Part):
     inference, without, partial_demos, lexical, role
         How it is compiled, as for ``compile``; ``role`` by role.
     model : str or None
-        One of the models, for a judge that is not compiled with every one of them.
+        One of the models, for a judge that is not compiled with every one of them, or for a saved
+        one that is to ask another than it was compiled with.
     recorded : str or None
         A file with scores; then nothing is compiled.
     name, criterion : str or None
         Which judge and which criterion of that file.
     scale
         What its scores are points of, by target where that differs, as ``read_items`` takes it.
+    saved : str or None
+        The folder of a judge that was compiled before; then it judges, and nothing is learned.
     panel : tuple of str
         Other judges; the score is the mean or median of those that they give.
     score : {"mean", "median"}
@@ -157,6 +169,7 @@ class JudgeSpec(Part):
     name: Text | None = None
     criterion: Name | None = None
     scale: Text | dict[str, Text] | None = None
+    saved: Text | None = None
     panel: Names = ()
     score: Literal["mean", "median"] = "mean"
     at_least: Positive | None = None
@@ -164,11 +177,13 @@ class JudgeSpec(Part):
     @property
     def kind(self) -> Kind:
         """What there is to do for it."""
+        if self.saved:
+            return "saved"
         return "recorded" if self.recorded else "panel" if self.panel else "compiled"
 
     @model_validator(mode="after")
     def _is_of_one_kind(self) -> Self:
-        own = _OF_KINDS.get(self.kind, ())
+        own = (*_OF_KINDS.get(self.kind, ()), *_ALSO.get(self.kind, ()))
         others = [one for kind, names in _OF_KINDS.items() if kind != self.kind for one in names]
         foreign = [
             name
@@ -178,9 +193,8 @@ class JudgeSpec(Part):
         if not foreign:
             return self
         if own:
-            what = "scores on record are" if self.kind == "recorded" else "a panel is"
             raise ValueError(
-                f"{what} said by {', '.join(own)}, and nothing is compiled; leave "
+                f"{_WHAT[self.kind]} said by {', '.join(own)}, and nothing is compiled; leave "
                 f"{', '.join(foreign)} out."
             )
         if foreign == ["panel"]:

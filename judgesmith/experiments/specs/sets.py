@@ -18,7 +18,11 @@ from judgesmith.experiments.specs.settings import said_plainly, settings_of
 from judgesmith.experiments.specs.spec import Spec
 from judgesmith.experiments.targets import targets_of
 from judgesmith.experiments.unlabelled import is_unlabelled
+from judgesmith.programs.saved_kinds import load_saved
+from judgesmith.programs.saved_record import SavedJudgeError
 from judgesmith.signatures.plain_yaml import Place
+
+_KINDS = {"recorded": "scores on record", "panel": "a panel", "saved": "a saved judge"}
 
 
 def read_sets(spec: Spec) -> dict[str, DataSet]:
@@ -47,6 +51,7 @@ def read_sets(spec: Spec) -> dict[str, DataSet]:
             reader.check(cell, sets[cell.data])
     for name in spec.judges:
         reader.check_recorded(name)
+        reader.check_saved(name)
     if reader.mistakes:
         raise SpecError(list({str(one): one for one in reader.mistakes}.values()))
     return sets
@@ -111,7 +116,7 @@ class _Reader:
             return
         try:
             if settings is None:
-                what = "scores on record" if judge.kind == "recorded" else "a panel"
+                what = _KINDS[judge.kind]
                 raise ValueError(f"{what} can be held against one target at a time.")
             chosen_targets(dataset, settings)
         except ValueError as fault:
@@ -148,6 +153,16 @@ class _Reader:
             )
         elif judge.name is not None and judge.name not in known:
             self.blame(("judges", name, "name"), unknown_name("judge", judge.name, known))
+
+    def check_saved(self, name: str) -> None:
+        """Tell of a saved judge that cannot be read."""
+        judge = self.spec.judges[name]
+        if judge.saved is None:
+            return
+        try:
+            load_saved(self.spec.place(judge.saved))
+        except (SavedJudgeError, ValueError, OSError) as fault:
+            self.blame(("judges", name, "saved"), said_plainly(fault))
 
     def _names_in(self, path: str, where: Place) -> set[str] | None:
         if path not in self.recorded:

@@ -26,6 +26,9 @@ from judgesmith.experiments.specs.parts import (
 from judgesmith.experiments.specs.places import file_at, place_of
 from judgesmith.signatures.plain_yaml import Place
 
+JUDGE_FILE = "judge.json"
+"""What the folder of a saved judge holds, all of the judge."""
+
 _DECIDES_NOTHING = {"name", "about", "budget"}
 
 
@@ -96,6 +99,11 @@ class Spec(Part):
             (getattr(judge, field), ("judges", name, field))
             for name, judge in self.judges.items()
             for field in ("rubric", "steps", "questions", "recorded")
+        ]
+        named += [
+            (f"{judge.saved}/{JUDGE_FILE}", ("judges", name, "saved"))
+            for name, judge in self.judges.items()
+            if judge.saved is not None
         ]
         found: dict[str, Place] = {}
         for path, place in named:
