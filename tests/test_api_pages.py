@@ -75,7 +75,7 @@ def test_every_function_says_what_it_takes_returns_and_is_for(make, reference, p
 
 def test_a_docstring_becomes_tables_lists_and_blocks_of_code(make):
     class Thing:
-        """Return a `thing`, as *none* has it.
+        """Return a `thing`, as *none* has it, 2**3 <times>.
 
         =====  ====================
         which  what, at most
@@ -86,7 +86,7 @@ def test_a_docstring_becomes_tables_lists_and_blocks_of_code(make):
 
         Parameters
         ----------
-        low, high : float or Scale
+        low, high : float or Scale, in ``points``
             The ends; see :func:`~judgesmith.metrics.known`.
 
             A second paragraph.
@@ -115,16 +115,17 @@ def test_a_docstring_becomes_tables_lists_and_blocks_of_code(make):
         return "[`x`](#x)" if code in ("Scale", "judgesmith.metrics.known") else f"`{code}`"
 
     said = make.read(Thing)
-    assert said.summary == "Return a `thing`, as *none* has it."
+    assert said.summary == "Return a `thing`, as *none* has it, 2**3 <times>."
     assert make.prose(said.prose, link).splitlines() == [
-        "Return a `thing`, as \\*none\\* has it.",
+        "Return a `thing`, as *none* has it, 2\\*\\*3 \\<times>.",
         "",
         "| which | what, at most two lines |",
         "| --- | --- |",
         "| `a` | the first \\| of both |",
     ]
     assert make.section("Parameters", said.sections["Parameters"], link).splitlines()[2:] == [
-        "| `low`, `high` | float or [`x`](#x) | The ends; see [`x`](#x).<br>A second paragraph. |",
+        "| `low`, `high` | float or [`x`](#x), in `points` | "
+        "The ends; see [`x`](#x).<br>A second paragraph. |",
         "| `rng` |  | As ever. |",
     ]
     assert make.section("Raises", said.sections["Raises"], link).splitlines() == [

@@ -9,6 +9,7 @@ from textwrap import indent
 HEADING = re.compile(r"^(\w[\w ]*)\n-{3,}$", flags=re.MULTILINE)
 ROLE = re.compile(r":\w+:`~?([\w.]+)`")
 CODE = re.compile(r"``(.+?)``|`([^`]+)`", flags=re.DOTALL)
+STAR = re.compile(r"((?<![\w*])\*\w(?:[^*\n]*\w)?\*(?![\w*]))|\*")  # emphasis, or a star
 RULE = re.compile(r"^=+(?: +=+)+$")
 TABLES = {"Parameters": "parameter", "Attributes": "attribute"}
 
@@ -93,9 +94,9 @@ def inline(text: str, link: Link) -> str:
 def typed(kind: str, link: Link) -> str:
     """Return a type in words, with the public classes in it linked."""
     parts = []
-    for word in re.split(r"(\b[A-Z]\w+\b)", kind):
-        found = link(word)
-        parts.append(found if found.startswith("[") else _plain(word))
+    for part in re.split(r"(``.+?``|\b[A-Z]\w+\b)", kind):
+        found = inline(part, link) if part.startswith("``") else link(part)
+        parts.append(found if found != f"`{part}`" else _plain(part))
     return "".join(parts).replace("|", "\\|")
 
 
@@ -150,7 +151,8 @@ def _said(names: str, kind: str, meaning: str, link: Link) -> str:
 
 
 def _plain(text: str) -> str:
-    return re.sub(r"([<*\[\]]|\b_(?!\w)|(?<!\w)_)", r"\\\1", text)
+    escaped = re.sub(r"([<\[\]]|\b_(?!\w)|(?<!\w)_)", r"\\\1", text)
+    return STAR.sub(lambda star: star[1] or f"\\{star[0]}", escaped)
 
 
 def _paragraph(text: str, link: Link) -> str:
