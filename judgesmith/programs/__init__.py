@@ -9,6 +9,7 @@ from judgesmith.programs.distilled import DistilledJudge
 from judgesmith.programs.exemplar import ExemplarJudge
 from judgesmith.programs.exporting.dspy_program import load_program
 from judgesmith.programs.exporting.exporting import export_judge
+from judgesmith.programs.exporting.mlflow_scorer import mlflow_scorer
 from judgesmith.programs.families import family_of, known_families, register_family
 from judgesmith.programs.family import Family
 from judgesmith.programs.judge import Judge
@@ -56,6 +57,7 @@ __all__ = [
     "load_judge",
     "load_program",
     "load_saved",
+    "mlflow_scorer",
     "prefer_each",
     "register_family",
     "with_roles",

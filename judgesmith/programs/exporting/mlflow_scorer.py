@@ -52,7 +52,8 @@ def mlflow_scorer(
     lms : dict of str to dspy.LM, or None
         What answers instead of each of the judge's models, by name.
     **settings
-        Where ``lms`` is None: values for ``DEFAULTS``, such as ``model`` and ``max_calls``.
+        Where ``lms`` is None: ``model`` (one for all that the judge asks), ``api_base``,
+        ``ledger``, ``max_calls``, ``max_tokens``, ``max_usd``, ``max_minutes``, ``price``.
 
     Returns
     -------
@@ -66,6 +67,14 @@ def mlflow_scorer(
         If there is no such setting, or the judge compares responses, which are scored one by one.
     SavedJudgeError
         If there is no judge in the folder that can be trusted.
+
+    Examples
+    --------
+    >>> mlflow_scorer("judge", max_call=10)
+    Traceback (most recent call last):
+    ...
+    ValueError: there is no setting 'max_call'; choose from model, api_base, ledger, max_calls, \
+max_tokens, max_usd, max_minutes, price, concurrency.
     """
     if unknown := set(settings) - set(DEFAULTS):
         raise ValueError(
