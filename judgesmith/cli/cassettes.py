@@ -68,6 +68,10 @@ def taped(command: Command) -> Command:
         if record is not None:
             force = bool(given["force"]) if "force" in given else None
             place = record_place(record, replay, *_read_by(given), force=force)
+            if Path(given.get("output") or "").resolve() == place.resolve():
+                raise OptionError(
+                    f"{record} is what -o names, too; name another file.", option=RECORD
+                )
             _refuse_to_go_on(given.get("output"), force=force)
             with tempfile.TemporaryDirectory(prefix="judgesmith-") as folder:
                 taping = _recording(Path(folder))
@@ -162,6 +166,8 @@ def record_place(record: str, replay: str | None, *read: str | None, force: bool
             f"from. Leave {RECORD} or {REPLAY} out.",
             option=RECORD,
         )
+    if not Path(record).name:
+        raise OptionError(f"{record!r} names no file; name one.", option=RECORD)
     try:
         place = file_place(record, *read, like="run.jsonl.gz")
     except OptionError as fault:

@@ -170,20 +170,27 @@ def _say_rest(found: Progressed, place: Path, models: RunModels, *, as_json: boo
 def _print_board(board: Leaderboard) -> None:
     """Print the ranking over the whole set, or at the first level where there is one."""
     from judgesmith.experiments.runs.leaderboard_text import HEADER, table_cells, titles
+    from judgesmith.experiments.runs.over_seeds_text import SEEDS_HEADER, seeds_cells, seeds_title
 
+    for data, target in dict.fromkeys((one.data, one.target) for one in board.over_seeds):
+        first = next(one for one in board.over_seeds if (one.data, one.target) == (data, target))
+        _print_ranked(seeds_title(first), SEEDS_HEADER, seeds_cells(first))
     shown: set[tuple[str, str, int]] = set()
     for block in board.blocks:
         if (block.data, block.target, block.seed) not in shown:
             shown.add((block.data, block.target, block.seed))
-            rows = [
-                [str(rank), *(shortened(cell, 40) for cell in line)]
-                for rank, line in enumerate(table_cells(block), 1)
-            ]
-            print_table(titles(block), rows, header=("#", *HEADER), left=4, lead=4)
+            _print_ranked(titles(block), HEADER, table_cells(block))
     if not board.blocks:
         say("no cell has anything to rank.")
     elif len(shown) < len(board.blocks):
         say("\nOther levels are in leaderboard.md.")
+
+
+def _print_ranked(title: str, header: Sequence[str], lines: Sequence[Sequence[str]]) -> None:
+    rows = [
+        [str(rank), *(shortened(cell, 40) for cell in line)] for rank, line in enumerate(lines, 1)
+    ]
+    print_table(title, rows, header=("#", *header), left=4, lead=4)
 
 
 def _of_versions(begun: Mapping[str, Any]) -> list[str]:

@@ -93,6 +93,16 @@ def test_what_was_done_before_is_not_recorded_in_part(run, data, folder):
     assert json.loads(head)["answers"] == len(answers) > 40
 
 
+@pytest.mark.parametrize(
+    ("place", "says"), [("", "'' names no file"), ("rows.jsonl", "what -o names, too")]
+)
+def test_a_cassette_has_a_place_of_its_own(run, judge, data, folder, place, says):
+    done = run("score", judge, data, "-o", "rows.jsonl", "--record", place, "--json")
+    assert (done.status, done.fault["where"]) == (2, "--record")
+    assert says in done.fault["error"]
+    assert not (folder / "rows.jsonl").exists()
+
+
 def test_where_nothing_is_asked_there_is_no_cassette(run, data, folder):
     done = run("compile", data, "-o", "judge", "--dry-run", "--record", "run.jsonl")
     assert (done.status, (folder / "run.jsonl").exists()) == (0, False)

@@ -208,6 +208,22 @@ def test_a_run_that_another_version_began_says_so(run, spec, folder):
     assert f"Several versions of judgesmith have made cells (0.0.9, {told['version']})" in page
 
 
+def test_several_seeds_begin_with_their_mean(run, spec, folder):
+    text = SPEC.replace(", coarse: {variant: coarse}", "") + "seeds: [0, 1]\n"
+    (folder / "spec.yaml").write_text(text, encoding="utf-8")
+    done = run("experiment", spec, "-o", "run")
+    assert done.status == 0
+    titles = [one for one in done.out.splitlines() if one.startswith("answers: ")]
+    assert titles == [
+        "answers: overall, dataset level, over 2 seeds",
+        "answers: overall, dataset level, seed 0",
+        "answers: overall, dataset level, seed 1",
+    ]
+    assert max(map(len, done.out.splitlines())) <= 80
+    found = json.loads((folder / "run" / "leaderboard.json").read_text())["over_seeds"][0]
+    assert (found["seeds"], found["cells"][0]["q"]["n_seeds"]) == ([0, 1], 2)
+
+
 def test_a_cassette_has_the_name_of_one(run, spec, folder):
     done = run("experiment", spec, "-o", "run", "--record", "answers.txt")
     assert (done.status, (folder / "run").exists()) == (2, False)

@@ -15,7 +15,7 @@ from judgesmith.experiments.specs.faults import Mistake, SpecError, unknown_name
 from judgesmith.experiments.specs.grid import Cell, cells_of
 from judgesmith.experiments.specs.places import file_at
 from judgesmith.experiments.specs.settings import said_plainly, settings_of
-from judgesmith.experiments.specs.spec import Spec
+from judgesmith.experiments.specs.spec import JUDGE_FILE, Spec
 from judgesmith.experiments.targets import targets_of
 from judgesmith.experiments.unlabelled import is_unlabelled
 from judgesmith.programs.saved_kinds import load_saved
@@ -158,6 +158,8 @@ class _Reader:
         """Tell of a saved judge that cannot be read."""
         judge = self.spec.judges[name]
         if judge.saved is None:
+            return
+        if self.place(f"{judge.saved}/{JUDGE_FILE}", ("judges", name, "saved")) is None:
             return
         try:
             load_saved(self.spec.place(judge.saved))
