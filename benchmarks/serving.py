@@ -3,8 +3,9 @@
 Clients in this process send single items, batches and streams to a server in another; some send
 garbage, and some leave before the answer. Every row that comes back is compared with what the
 judge says of the item without a server. Then as many clients send single items alone, which says
-how many items a second are judged beside ``score`` on the same items; and at the end the
-server is told to stop while requests are under way.
+how many items a second are judged beside ``score`` on the same items, and at how much CPU (a noisy
+machine moves the first and hardly the second); and at the end the server is told to stop while
+requests are under way. Needs a /proc.
 
     python benchmarks/serving.py --clients 64 --requests 50
 """
@@ -14,6 +15,7 @@ import asyncio
 import json
 import os
 import random
+import resource
 import signal
 import subprocess
 import sys
@@ -52,49 +54,73 @@ def measure(folder: Path, options: argparse.Namespace) -> None:
     """Measure in an empty folder."""
     make_judge(folder / "judge")
     items = make_items(options.items)
-    rows, bare = scored(folder, items)
+    rows, bare, bare_cpu = scored(folder, items)
     process, address = served()
-    try:
-        before = resident(process.pid)
-        began = time.perf_counter()
-        tally = asyncio.run(
-            crowd(
-                address,
-                "judge",
-                items,
-                rows,
-                clients=options.clients,
-                requests=options.requests,
-                seed=options.seed,
-            )
+    memory = [resident(process.pid)]
+    half = options.requests // 2
+    began = time.perf_counter()
+    for part in range(2):
+        visits = crowd_of(address, items, rows, options, requests=half, part=part)
+        tally, waits = asyncio.run(visits)
+        memory.append(resident(process.pid))
+        print(
+            f"{half * options.clients} requests by {options.clients} clients: {tally.right} rows "
+            f"as by score, {len(tally.wrong)} others; statuses "
+            f"{dict(sorted(tally.statuses.items()))}, left early {tally.left}"
         )
-        seconds = time.perf_counter() - began
-        after = resident(process.pid)
-        n = options.clients * options.requests
-        print(f"{n} requests by {options.clients} clients in {seconds:.1f} s")
-        print(f"rows as without a server: {tally.right}, others: {len(tally.wrong)}")
-        print(f"statuses {dict(sorted(tally.statuses.items()))}, left early: {tally.left}")
-        print(f"resident memory {before:.0f} MB before, {after:.0f} MB after")
-    finally:
-        process.send_signal(signal.SIGTERM)
-        status = process.wait()
-    print(f"the server ended with status {status}")
+        waits.sort()
+        print(f"/healthz: half within {1e3 * waits[len(waits) // 2]:.0f} ms, all {waits[-1]:.2f} s")
+    print(f"both in {time.perf_counter() - began:.1f} s")
+    print(f"resident memory: {', '.join(f'{one:.0f}' for one in memory)} MB at start, half and end")
+    print(f"the server ended with status {ended(process)}")
+
     fresh(folder)
     process, address = served()
+    before = cpu(process.pid)
     seconds = asyncio.run(singles(address, items, options.clients))
-    served_rate, bare_rate = len(items) / seconds, len(items) / bare
+    spent = cpu(process.pid) - before
+    ended(process)
+    n = len(items)
     print(
-        f"single items: {served_rate:.0f} a second by {options.clients} clients, {bare_rate:.0f} "
-        f"by score, ratio {served_rate / bare_rate:.2f}"
+        f"single items by {options.clients} clients: {n / seconds:.0f} a second, "
+        f"{1e3 * spent / n:.1f} ms of CPU each; score: {n / bare:.0f}, {1e3 * bare_cpu / n:.1f} ms"
     )
-    print(f"resident memory {resident(process.pid):.0f} MB")
-    process.send_signal(signal.SIGTERM)
-    process.wait()
+
     fresh(folder)
     process, address = served()
-    print(
-        f"stopped while 200 items were under way: {asyncio.run(stopped(process, address, items))}"
+    found = asyncio.run(stopped(process, address, items))
+    print(f"stopped while 200 items were under way: {found}")
+
+
+async def crowd_of(
+    address: str,
+    items: list[dict[str, Any]],
+    rows: list[dict[str, Any]],
+    options: argparse.Namespace,
+    *,
+    requests: int,
+    part: int,
+) -> tuple[Any, list[float]]:
+    """Return what a crowd was told, and how long each health check took meanwhile."""
+    waits: list[float] = []
+
+    async def check() -> None:
+        client = Client(address)
+        while True:
+            began = time.perf_counter()
+            await client.ask("GET", "/healthz")
+            waits.append(time.perf_counter() - began)
+            await asyncio.sleep(0.02)
+
+    checking = asyncio.ensure_future(check())
+    tally = await crowd(
+        *(address, "judge", items, rows),
+        clients=options.clients,
+        requests=requests,
+        seed=2 * options.seed + part,
     )
+    checking.cancel()
+    return tally, waits
 
 
 def make_judge(place: Path) -> None:
@@ -126,30 +152,41 @@ def make_items(n: int) -> list[dict[str, Any]]:
     return found
 
 
-def scored(folder: Path, items: list[dict[str, Any]]) -> tuple[list[dict[str, Any]], float]:
-    """Return the rows of items, and how many seconds they took beside the start."""
+def scored(folder: Path, items: list[dict[str, Any]]) -> tuple[list[dict[str, Any]], float, float]:
+    """Return the rows of items, and the seconds and seconds of CPU they took after the start."""
     data = folder / "items.jsonl"
     data.write_text("".join(json.dumps(one) + "\n" for one in items), encoding="utf-8")
     first = folder / "first.jsonl"
     first.write_text(json.dumps(items[0]) + "\n", encoding="utf-8")
     times = []
     for place in (first, data):
-        began = time.perf_counter()
         out = f"{place.stem}-scores.jsonl"
-        command = [
-            *COMMAND,
-            "score",
-            "judge",
-            place.name,
-            "-o",
-            out,
-            "--ledger",
-            f"{place.stem}.sqlite",
-        ]
+        command = [*COMMAND, "score", "judge", place.name, "-o", out]
+        command += ["--ledger", f"{place.stem}.sqlite"]
+        began, used = time.perf_counter(), children()
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        times.append(time.perf_counter() - began)
+        times.append((time.perf_counter() - began, children() - used))
     rows = [json.loads(line) for line in (folder / out).read_text("utf-8").splitlines()]
-    return [{k: v for k, v in row.items() if k != "run"} for row in rows], times[1] - times[0]
+    bare = [{name: one for name, one in row.items() if name != "run"} for row in rows]
+    return bare, times[1][0] - times[0][0], times[1][1] - times[0][1]
+
+
+def children() -> float:
+    """Return the CPU that finished processes of ours took, in seconds."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def cpu(pid: int) -> float:
+    """Return the CPU that a process took, in seconds."""
+    fields = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def ended(process: subprocess.Popen[str]) -> int:
+    """Ask a server to stop, and return its exit status."""
+    process.send_signal(signal.SIGTERM)
+    return process.wait()
 
 
 def served() -> tuple[subprocess.Popen[str], str]:

@@ -4,12 +4,16 @@ import asyncio
 import contextlib
 import json
 import re
+import shutil
 import signal
 import socket
+import subprocess
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 from crowd import BUSY, Client, crowd
+from sessions import ROOT, blocks
 
 from judgesmith.programs import Direct
 from judgesmith.programs.models import stack_of
@@ -86,6 +90,7 @@ def test_a_crowd_is_told_what_score_says_and_an_end_finishes_what_was_accepted(
     assert set(tally.statuses) <= {200, 404, 413, 422} | BUSY
     assert resident(process) - before < 64
 
+    as_the_page_shows(address)
     asyncio.run(leaving(address, server))
     asyncio.run(ending(process, address, server))
     out, err = process.communicate(timeout=30)
@@ -95,6 +100,28 @@ def test_a_crowd_is_told_what_score_says_and_an_end_finishes_what_was_accepted(
     ledger = Ledger(folder / ".judgesmith" / "ledger.sqlite")
     assert ledger.query("SELECT count(*) FROM flights") == [(0,)]
     ledger.close()
+
+
+def as_the_page_shows(address):
+    """Send what docs/serving.md shows, with its commands and with its function."""
+    page = ROOT / "docs" / "serving.md"
+    shell = blocks(page, "sh").replace("http://127.0.0.1:8000", address)
+    if shutil.which("curl"):
+        commands = shell[shell.index("curl") :]
+        said = subprocess.run(["sh", "-ec", commands], capture_output=True, text=True, check=True)
+        rows = [json.loads(line) for line in said.stdout.splitlines()]
+        assert [len(row.get("results", [row])) for row in rows] == [1, 2, 1, 1, 1]
+    names = {}
+    exec(blocks(page, "python").partition(">>>")[0], names)
+    sent = []
+
+    def items():
+        for n in range(3):
+            sent.append(n)
+            yield {"source": f"{n}?", "response": str(n), "source_id": n}
+
+    rows = list(names["judged"](items(), "quick", port=urlsplit(address).port))
+    assert [row["source_id"] for row in rows] == ["0", "1", "2"]
 
 
 async def leaving(address, server):
