@@ -1,10 +1,13 @@
-"""How many model calls a second, and at what cost in CPU: our runner, DSPy's Evaluate, LiteLLM.
+"""How many model calls a second, and at what cost in CPU: our runner and what others have.
 
 All send prompts of about the same length to one server, in a process of its own, that answers
 after a fixed latency. They take turns, so that a noisy machine is noisy for all; the ratios are
 the result, the figures themselves are not. ``judge`` is the runner with a judge of one
-call, ``stack`` the bare model stack under it; both keep every answer in a ledger on disk. DSPy's
-cache is off and LiteLLM has none.
+call, ``judge, 8 shown`` the same with eight demonstrations in each prompt (some 10,000
+characters), ``stack`` the bare model stack under it; they keep every answer in a ledger on disk.
+``lm15`` is the client alone, as its documentation says to use it, and ``lm15, 8 shown`` with
+prompts as long as those of the judge with demonstrations. DSPy's cache is off and LiteLLM has
+none.
 
     python benchmarks/throughput.py --calls 2000 --in-flight 128 --latency 0.05
 """
@@ -28,6 +31,7 @@ os.environ.setdefault("OPENAI_API_KEY", "none")
 from loopback import serving
 
 MODEL = "openai/m"
+N_SHOWN = 8
 INSTRUCTION = "Rate the text from 0 to 100. " * 14
 TEXT = "The quick brown fox jumps over the lazy dog. " * 20
 ANSWER = "[[ ## score ## ]]\n70\n\n[[ ## completed ## ]]"
@@ -58,7 +62,7 @@ def stack(url: str, texts: list[str], in_flight: int) -> None:
         made.ledger.close()
 
 
-def judge(url: str, texts: list[str], in_flight: int) -> None:
+def judge(url: str, texts: list[str], in_flight: int, n_shown: int = 0) -> None:
     """Judge items with the runner: rendering, ledger, reading, one call per item."""
     from judgesmith import ActiveCritic, RatedItem, judge_items, model
 
@@ -66,8 +70,48 @@ def judge(url: str, texts: list[str], in_flight: int) -> None:
         lm = model(MODEL, api_base=url, ledger=Path(folder) / "ledger.sqlite")
         items = [RatedItem(source=INSTRUCTION, response=text) for text in texts]
         judge = ActiveCritic(variant="vanilla")
+        for predictor in judge.predictors():
+            predictor.demos = [
+                {"source": INSTRUCTION, "response": f"{n} {TEXT}", "score": 10.0 * n}
+                for n in range(n_shown)
+            ]
         found = judge_items(judge, items, lm=lm, concurrency=in_flight)
         assert all(one.score == 70.0 for one in found)
+
+
+def judge_shown(url: str, texts: list[str], in_flight: int) -> None:
+    """Judge items with demonstrations."""
+    judge(url, texts, in_flight, n_shown=N_SHOWN)
+
+
+def lm15(url: str, texts: list[str], in_flight: int, n_shown: int = 0) -> None:
+    """Ask through the bare asynchronous client and read the text of each answer."""
+    from lm15 import AsyncOpenAIChatLM, Config, Message, Request
+
+    shown = [Message.user(f"{INSTRUCTION}\n{n} {TEXT}") for n in range(n_shown)]
+    before = tuple(one for user in shown for one in (user, Message.assistant(ANSWER)))
+    config = Config(temperature=0.0)
+    waiting = iter(texts)
+
+    async def work(client: AsyncOpenAIChatLM) -> None:
+        for text in waiting:
+            messages = (*before, Message.user(text))
+            request = Request(model="m", system=INSTRUCTION, messages=messages, config=config)
+            assert (await client.complete(request)).text == ANSWER
+
+    async def run() -> None:
+        transport = StdlibAsyncTransport(max_connections=in_flight)
+        async with AsyncOpenAIChatLM(api_key="none", base_url=url, transport=transport) as client:
+            await asyncio.gather(*[work(client) for _ in range(in_flight)])
+
+    from lm15.transports import StdlibAsyncTransport
+
+    asyncio.run(run())
+
+
+def lm15_shown(url: str, texts: list[str], in_flight: int) -> None:
+    """Ask with as much text as a judge with demonstrations sends."""
+    lm15(url, texts, in_flight, n_shown=N_SHOWN)
 
 
 def evaluate(url: str, texts: list[str], in_flight: int) -> None:
@@ -126,13 +170,18 @@ def main() -> None:
     parser.add_argument("--in-flight", type=int, default=128)
     parser.add_argument("--latency", type=float, default=0.05, help="of the server, in seconds")
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--without", action="append", default=[], help="a way to leave out")
     options = parser.parse_args()
-    ways: dict[str, Run] = {
+    known: dict[str, Run] = {
         "judge": judge,
+        "judge, 8 shown": judge_shown,
         "stack": stack,
+        "lm15": lm15,
+        "lm15, 8 shown": lm15_shown,
         "dspy.Evaluate": evaluate,
         "litellm": litellm,
     }
+    ways = {name: run for name, run in known.items() if name not in options.without}
     figures: dict[str, list[tuple[float, float]]] = {name: [] for name in ways}
     with serving(latency=options.latency, answer=ANSWER) as server:
         for round_number in range(-1, options.rounds):
@@ -148,8 +197,8 @@ def main() -> None:
     print(f"{options.in_flight} in flight, {1000 * options.latency:g} ms latency, medians")
     for name in ways:
         print(
-            f"{name:14} {rate[name]:7.0f} calls/s  {cpu[name]:6.3f} ms CPU/call  "
-            f"the judge is {rate['judge'] / rate[name]:.1f} times as fast"
+            f"{name:15} {rate[name]:7.0f} calls/s  {cpu[name]:6.3f} ms CPU/call  "
+            f"the judge is {rate['judge'] / rate[name]:.2f} times as fast"
         )
 
 

@@ -1,19 +1,18 @@
-"""Between our records and the request, response and error types of DSPy's client."""
+"""Between our records and the request, response and error types of the client, lm15.
+
+DSPy carries a copy of the client: its types have the same names, and other identities. What it
+makes is told by these names; ``dspy_conversion`` turns what it is to be given.
+"""
 
 import json
 import re
 from collections.abc import Mapping
 from functools import lru_cache
+from importlib import import_module
 from typing import Any
 
-from dspy import lm15
-from dspy._vendor.lm15.serde import (
-    config_from_dict,
-    config_to_dict,
-    request_to_dict,
-    response_from_dict,
-    response_to_dict,
-)
+import lm15
+from lm15.serde import config_from_dict, request_from_dict
 
 from judgesmith.programs.models.errors import (
     ContextWindowExceeded,
@@ -22,11 +21,9 @@ from judgesmith.programs.models.errors import (
 )
 from judgesmith.programs.models.redaction import redacted
 from judgesmith.programs.models.request import (
-    Message,
     ModelAnswer,
     ModelRequest,
     Prefix,
-    Role,
     Settings,
     TokenLogprob,
 )
@@ -38,6 +35,7 @@ _QUOTED = 200
 # Where a reply stops to be JSON says nothing to a reader who is shown how it begins.
 _PLACE_IN_JSON = re.compile(r": [A-Z][^:.]{0,60}: line \d+ column \d+ \(char \d+\)")
 _PASSING = (409, 425)  # conflict and too early: statuses that say to come again
+_MAY_PASS = frozenset({"RateLimitError", "TimeoutError", "ServerError", "TransportError"})
 _MOST_TOKENS = 10**9
 # Keys by which replies of other protocols than chat completions are known.
 _OTHER_LAYOUTS = {"candidates", "content", "output", "promptFeedback"}
@@ -52,61 +50,13 @@ _TOO_LONG = re.compile(
 # -- requests ------------------------------------------------------------------------------
 
 
-def request_from_lm15(request: lm15.Request, *, sample: int) -> ModelRequest:
-    """Return the record for a request that came through DSPy.
-
-    A request that is more than text (tools, images, earlier tool calls) is kept as it is, with its
-    JSON as content.
-    """
-    settings = settings_from_config(request.config)
-    plain = _plain_messages(request)
-    if plain is None:
-        described = request_to_dict(request)
-        described.pop("config", None)
-        described.pop("model", None)
-        return ModelRequest(
-            model=request.model,
-            prefix=Prefix(),
-            user=json.dumps(described, sort_keys=True, ensure_ascii=False),
-            settings=settings,
-            sample=sample,
-            original=request,
-        )
-    prefix = Prefix(plain[:-1])
-    prefix.native = (request.system, request.messages[:-1], ())
-    return ModelRequest(
-        model=request.model, prefix=prefix, user=plain[-1].text, settings=settings, sample=sample
-    )
-
-
-def _plain_messages(request: lm15.Request) -> list[Message] | None:
-    """Return the messages of a request that is text only and ends with the user's turn."""
-    if request.tools or not (request.system is None or isinstance(request.system, str)):
-        return None
-    messages = [Message("system", request.system)] if request.system is not None else []
-    for message in request.messages:
-        role: Role
-        match message.role:
-            case "user":
-                role = "user"
-            case "assistant":
-                role = "assistant"
-            case _:
-                return None
-        if message.continuation or len(message.parts) != 1:
-            return None
-        part = message.parts[0]
-        if not isinstance(part, lm15.TextPart) or part.continuation:
-            return None
-        messages.append(Message(role, part.text))
-    return messages if messages and messages[-1].role == "user" else None
-
-
 def request_to_lm15(request: ModelRequest, model: str) -> tuple[lm15.Request, tuple[str, ...]]:
     """Return the client's request for ``model``, and what had to be changed for it."""
     config = _config(request.settings)
     if request.original is not None:
         whole = request.original
+        if not isinstance(whole, lm15.Request):
+            whole = request_from_dict(as_dict(whole))
         return lm15.Request(
             model=model,
             messages=whole.messages,
@@ -152,9 +102,9 @@ def sendable(text: str) -> str:
     return text
 
 
-def settings_from_config(config: lm15.Config) -> Settings:
-    """Return the settings record for the client's configuration."""
-    given = config_to_dict(config)
+def settings_from_config(config: Any) -> Settings:
+    """Return the settings record for the client's configuration, or that of DSPy's copy."""
+    given = as_dict(config)
     named = {name: given.pop(name, None) for name in _NAMED}
     stop = tuple(given.pop("stop", ()))
     extra = tuple((name, json.dumps(given[name], sort_keys=True)) for name in sorted(given))
@@ -178,8 +128,8 @@ def settings_from_openai(model: str, options: dict[str, Any]) -> Settings:
 # -- answers -------------------------------------------------------------------------------
 
 
-def answer_from_lm15(response: lm15.Response, changed: tuple[str, ...] = ()) -> ModelAnswer:
-    """Return the record for the client's response.
+def answer_from_lm15(response: Any, changed: tuple[str, ...] = ()) -> ModelAnswer:
+    """Return the record for a response of the client, or of DSPy's copy.
 
     Raises
     ------
@@ -189,61 +139,16 @@ def answer_from_lm15(response: lm15.Response, changed: tuple[str, ...] = ()) -> 
     if _is_no_answer(response.provider_data):
         raise ValueError("the reply has no message")
     parts = response.message.parts
-    plain = response.logprobs_complete and all(type(part) is lm15.TextPart for part in parts)
+    plain = response.logprobs_complete and all(part.type == "text" for part in parts)
     return ModelAnswer(
         # A refusal that the server marks as one is read like one in so many words.
-        text="".join(
-            part.text for part in parts if isinstance(part, lm15.TextPart | lm15.RefusalPart)
-        ),
+        text="".join(part.text for part in parts if part.type in ("text", "refusal")),
         finish_reason=response.finish_reason,
         input_tokens=_counted(response.usage.input_tokens),
         output_tokens=_counted(_all_output(response.usage)),
         logprobs=_logprobs(response),
         adaptations=(*changed, *(_sentence(one) for one in response.adaptations)),
-        original=None if plain else json.dumps(response_to_dict(response)),
-    )
-
-
-def answer_to_lm15(answer: ModelAnswer, model: str) -> lm15.Response:
-    """Return the client's response for an answer on record.
-
-    An answer from the ledger reports no usage, as DSPy does for its own cache: nothing was used.
-    """
-    usage = lm15.Usage()
-    if not answer.from_ledger:
-        usage = lm15.Usage(input_tokens=answer.input_tokens, output_tokens=answer.output_tokens)
-    if answer.original is not None:
-        stored = json.loads(answer.original)
-        stored.update(usage={}, model=model)
-        whole = response_from_dict(stored)
-        return lm15.Response(
-            id=whole.id,
-            model=model,
-            message=whole.message,
-            finish_reason=whole.finish_reason,
-            usage=usage,
-            logprobs=whole.logprobs,
-            adaptations=whole.adaptations,
-            logprobs_complete=whole.logprobs_complete,
-        )
-    logprobs = None
-    if answer.logprobs is not None:
-        logprobs = tuple(
-            lm15.TokenLogprob(
-                one.token,
-                one.logprob,
-                top=tuple(lm15.TopLogprob(token, value) for token, value in one.top),
-            )
-            for one in answer.logprobs
-        )
-    return lm15.Response(
-        id=None,
-        model=model,
-        message=lm15.Message.assistant(answer.text),
-        finish_reason=answer.finish_reason,
-        usage=usage,
-        logprobs=logprobs,
-        adaptations=tuple(_adaptation(sentence) for sentence in answer.adaptations),
+        original=None if plain else json.dumps(as_dict(response)),
     )
 
 
@@ -270,7 +175,7 @@ def _counted(tokens: int | None) -> int | None:
     return int(tokens) if tokens is not None and tokens <= _MOST_TOKENS else None
 
 
-def _logprobs(response: lm15.Response) -> tuple[TokenLogprob, ...] | None:
+def _logprobs(response: Any) -> tuple[TokenLogprob, ...] | None:
     if response.logprobs is None:
         return None
     return tuple(
@@ -279,14 +184,8 @@ def _logprobs(response: lm15.Response) -> tuple[TokenLogprob, ...] | None:
     )
 
 
-def _sentence(adaptation: lm15.Adaptation) -> str:
+def _sentence(adaptation: Any) -> str:
     return f"{adaptation.field} {adaptation.action}: {adaptation.reason}"
-
-
-def _adaptation(sentence: str) -> lm15.Adaptation:
-    head, _, reason = sentence.partition(": ")
-    field, _, action = head.partition(" ")
-    return lm15.Adaptation(field=field, action=action, reason=reason)
 
 
 # -- errors --------------------------------------------------------------------------------
@@ -307,22 +206,42 @@ def error_from_lm15(fault: Exception, model: str, endpoint: str) -> ModelError:
     said = _PLACE_IN_JSON.sub("", said)
     told = f" (HTTP {status})" if status and f"HTTP {status}" not in said else ""
     shown = redacted(f"{model} at {endpoint}: {said}{told}")
-    if isinstance(fault, lm15.ContextLengthError) or (
-        isinstance(fault, lm15.InvalidRequestError) and _TOO_LONG.search(said)
-    ):
+    kinds = _kinds(fault)
+    if "ContextLengthError" in kinds or ("InvalidRequestError" in kinds and _TOO_LONG.search(said)):
         return ContextWindowExceeded(shown, status=status)
-    if isinstance(fault, lm15.NotConfiguredError):
-        names = " or ".join(fault.env_keys) or "the provider's key"
+    if "NotConfiguredError" in kinds:
+        names = " or ".join(getattr(fault, "env_keys", ())) or "the provider's key"
         return ModelError(
             f"{model} at {endpoint} needs a key: set {names} in the environment; give --api-base "
             "(api_base=) if the model is served elsewhere, for a judge does not keep an address."
         )
     # A reply that claims success and is not one comes from a proxy having a bad moment.
-    garbled = isinstance(fault, lm15.ProviderError) and status is not None and status < 400
-    passing = (lm15.RateLimitError, lm15.TimeoutError, lm15.ServerError, lm15.TransportError)
-    if garbled or status in _PASSING or isinstance(fault, passing):
+    garbled = "ProviderError" in kinds and status is not None and status < 400
+    if garbled or status in _PASSING or kinds & _MAY_PASS:
         wait = getattr(fault, "retry_after", None)
         return TransientModelError(shown, status=status, retry_after=wait)
-    if isinstance(fault, lm15.AuthError):
+    if "AuthError" in kinds:
         return ModelError(f"{shown}. Check the key in the environment.", status=status)
     return ModelError(shown, status=status)
+
+
+def _kinds(fault: Exception) -> frozenset[str]:
+    """Return the names of the client's kinds of errors, or of those of DSPy's copy, of a fault."""
+    return frozenset(one.__name__ for one in type(fault).__mro__ if "lm15" in one.__module__)
+
+
+# -- the client and DSPy's copy ------------------------------------------------------------
+
+
+def as_dict(thing: Any) -> dict[str, Any]:
+    """Return a request, response or configuration as plain data, whichever client made it.
+
+    Examples
+    --------
+    >>> as_dict(lm15.Config(seed=3))
+    {'seed': 3}
+    """
+    kind = type(thing)
+    serde = import_module(f"{kind.__module__.rpartition('.')[0]}.serde")
+    told: dict[str, Any] = getattr(serde, f"{kind.__name__.lower()}_to_dict")(thing)
+    return told

@@ -12,7 +12,7 @@ import dspy
 from dspy import lm15
 from dspy.utils.exceptions import ContextWindowExceededError, LMError
 
-from judgesmith.programs.models.conversion import answer_to_lm15, request_from_lm15
+from judgesmith.programs.models.dspy_conversion import answer_to_dspy, request_from_dspy
 from judgesmith.programs.models.errors import (
     BudgetSpent,
     ContextWindowExceeded,
@@ -113,7 +113,7 @@ class _Face:
         answers = _heard.get()
         if answers is not None:
             answers.append((self.stack.identity(asked).hex(), answer))
-        return answer_to_lm15(answer, model)
+        return answer_to_dspy(answer, model)
 
     def __deepcopy__(self, memo: object) -> Self:
         return self
@@ -127,7 +127,7 @@ class StackEngine(_Face):
 
     def complete(self, request: lm15.Request) -> lm15.Response:
         """Answer one request of DSPy's."""
-        asked = request_from_lm15(request, sample=_sample())
+        asked = request_from_dspy(request, sample=_sample())
         try:
             answer = self.stack.complete_sync(asked)
         except (ModelError, BudgetSpent, LedgerError, Stopped) as fault:
@@ -140,7 +140,7 @@ class AsyncStackEngine(_Face):
 
     async def complete(self, request: lm15.Request) -> lm15.Response:
         """Answer one request of DSPy's."""
-        asked = request_from_lm15(request, sample=_sample())
+        asked = request_from_dspy(request, sample=_sample())
         try:
             answer = await self.stack.complete(asked)
         except (ModelError, BudgetSpent, LedgerError, Stopped) as fault:

@@ -139,7 +139,7 @@ def engine_for(
 ) -> Engine | PureEngine:
     """Return what sends requests for ``provider/model``: a choice made here and nowhere else.
 
-    ``offline`` is the model that ships with the code; providers that DSPy's own client knows go
+    ``offline`` is the model that ships with the code; providers that lm15 knows go
     through it; everything else goes through LiteLLM. The engine's ``route`` says which it was.
 
     Raises

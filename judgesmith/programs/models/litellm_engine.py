@@ -1,4 +1,4 @@
-"""Sends requests through LiteLLM, for providers that DSPy's own client does not know."""
+"""Sends requests through LiteLLM, for providers that lm15 does not know."""
 
 import logging
 import os
@@ -45,11 +45,11 @@ class LiteLLMEngine:
         """Send ``request`` once; see ``Engine``."""
         from dspy.clients.engines.litellm_engine import AsyncLiteLLMEngine
 
-        from judgesmith.programs.models import conversion
+        from judgesmith.programs.models import conversion, dspy_conversion
 
         _stay_private()
         try:
-            sent, changed = conversion.request_to_lm15(request, self.model)
+            sent, changed = dspy_conversion.request_to_dspy(request, self.model)
             response = await AsyncLiteLLMEngine(**self._options).complete(sent)
         except Exception as fault:
             raise conversion.error_from_lm15(fault, self.model, self.endpoint) from None
@@ -62,11 +62,11 @@ class LiteLLMEngine:
         """Send ``request`` once; see ``Engine``."""
         from dspy.clients.engines.litellm_engine import LiteLLMEngine as Wrapped
 
-        from judgesmith.programs.models import conversion
+        from judgesmith.programs.models import conversion, dspy_conversion
 
         _stay_private()
         try:
-            sent, changed = conversion.request_to_lm15(request, self.model)
+            sent, changed = dspy_conversion.request_to_dspy(request, self.model)
             response = Wrapped(**self._options).complete(sent)
         except Exception as fault:
             raise conversion.error_from_lm15(fault, self.model, self.endpoint) from None

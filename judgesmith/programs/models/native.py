@@ -1,4 +1,4 @@
-"""Sends requests through DSPy's own client: one connection pool per event loop, one for threads."""
+"""Sends requests through lm15: one pool of connections per event loop, and one for threads."""
 
 import asyncio
 import os
@@ -10,11 +10,12 @@ from typing import Any
 from urllib.parse import urlsplit
 from urllib.request import getproxies
 
-from dspy import lm15
-from dspy._vendor.lm15.features import AccessPolicy
-from dspy._vendor.lm15.registry import lookup
-from dspy._vendor.lm15.router import LITELLM_PROVIDER_PREFIXES
-from dspy._vendor.lm15.transports import StdlibAsyncTransport, StdlibTransport
+import lm15
+from lm15.compat import OpenAIChatCompat
+from lm15.features import AccessPolicy
+from lm15.registry import ProviderDefinition, lookup
+from lm15.router import LITELLM_PROVIDER_PREFIXES
+from lm15.transports import StdlibAsyncTransport, StdlibTransport
 
 from judgesmith.programs.models.conversion import (
     GARBLED,
@@ -30,6 +31,9 @@ from judgesmith.programs.models.text_scoring import TextScoring
 
 # Enough for the largest number in flight that pays off; the client's own default is 100.
 _CONNECTIONS = 512
+# Reached through LiteLLM, under whose name their answers are on record.
+_ELSEWHERE = frozenset({"azure", "deepinfra", "together_ai", "fireworks_ai"})
+_PROVIDERS = {name: it for name, it in LITELLM_PROVIDER_PREFIXES.items() if name not in _ELSEWHERE}
 # What a server at an address of the user's own is called towards the client.
 _DECLARED = "judgesmith-server"
 # Providers whose servers may have OpenAI's older protocol, which goes on with a given text.
@@ -42,13 +46,19 @@ _UNTEMPERED = (
 
 
 def native_route(model: str) -> bool:
-    """Say whether DSPy's client knows the provider of ``provider/model``."""
+    """Say whether requests to ``provider/model`` go through this client.
+
+    Examples
+    --------
+    >>> [native_route(name) for name in ("openai/gpt-4o", "azure/gpt-4o", "openai")]
+    [True, False, False]
+    """
     head, separator, rest = model.partition("/")
-    return bool(separator and rest and head in LITELLM_PROVIDER_PREFIXES and head != "azure")
+    return bool(separator and rest and head in _PROVIDERS)
 
 
 class NativeEngine:
-    """Asks one model through DSPy's client, without its cache and retries.
+    """Asks one model through lm15, without retries of its own.
 
     Parameters
     ----------
@@ -74,7 +84,7 @@ class NativeEngine:
     def __init__(self, model: str, *, api_base: str | None = None, timeout: float = 600.0) -> None:
         head, _, name = model.partition("/")
         if not native_route(model):
-            known = ", ".join(sorted(set(LITELLM_PROVIDER_PREFIXES) - {"azure"}))
+            known = ", ".join(sorted(_PROVIDERS))
             raise ValueError(
                 f"the native client knows provider/model with one of {known}; got {model!r}."
             )
@@ -83,7 +93,7 @@ class NativeEngine:
         self._timeout = timeout
         variables = [f"{head.upper()}_API_BASE", f"{head.upper()}_BASE_URL"]
         address = api_base or next((os.environ[v] for v in variables if os.environ.get(v)), None)
-        provider = LITELLM_PROVIDER_PREFIXES[head]
+        provider = _PROVIDERS[head]
         self._declared = address if head == "openai" else None
         self._fixed = head == "openai" and _FIXED_TEMPERATURE.match(name) is not None
         self._base_urls = {provider: address} if address and not self._declared else None
@@ -211,10 +221,11 @@ class NativeEngine:
         api_keys = {self._provider: key} if key else None
         if self._declared is not None:
             # The newer name of the ceiling is known to fewer servers.
-            field = "max_completion_tokens" if self._fixed else "max_tokens"
-            compat = lm15.OpenAIChatCompat(max_tokens_field=field)
+            compat = OpenAIChatCompat(
+                max_tokens_field="max_completion_tokens" if self._fixed else "max_tokens"
+            )
             access = AccessPolicy(_DECLARED, base_url=self._declared)
-            providers = (lm15.ProviderDefinition.chat(access, compat=compat),)
+            providers = (ProviderDefinition.chat(access, compat=compat),)
             # A server without keys still gets the header that the protocol asks for.
             api_keys = {_DECLARED: key or "none"}
         transport = connections(
@@ -240,5 +251,6 @@ def _own_address(provider: str) -> str:
     """Return where a provider lives when nobody said otherwise."""
     definition = lookup(provider)
     assert definition is not None
-    address = definition.access.base_url
-    return public_address(address or definition.adapter.__dataclass_fields__["base_url"].default)
+    adapter: Any = definition.adapter
+    address = definition.access.base_url or adapter.__dataclass_fields__["base_url"].default
+    return public_address(address)

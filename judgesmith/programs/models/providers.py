@@ -17,7 +17,7 @@ def check_provider(model: str) -> None:
     Raises
     ------
     ValueError
-        If neither DSPy's client nor LiteLLM knows the provider.
+        If neither lm15 nor LiteLLM knows the provider.
 
     Examples
     --------

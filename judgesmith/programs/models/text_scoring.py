@@ -9,8 +9,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from dspy._vendor.lm15.transports import TransportRequest
-from dspy._vendor.lm15.transports._exceptions import TransportError
+from lm15.transports import TransportError, TransportRequest
 
 from judgesmith.programs.models.errors import (
     ContextWindowExceeded,

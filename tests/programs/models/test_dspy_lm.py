@@ -238,10 +238,10 @@ def test_requests_with_tools_are_kept_too(make_lm, server):
 
 
 def test_text_that_looks_like_the_json_of_a_request_is_another_request(make_lm):
-    from judgesmith.programs.models.conversion import request_from_lm15
+    from judgesmith.programs.models.dspy_conversion import request_from_dspy
 
     part = lm15.Message.user(lm15.ImagePart(data="eA==", media_type="image/png"))
-    odd = request_from_lm15(lm15.Request(model="openai/m", messages=(part,)), sample=0)
+    odd = request_from_dspy(lm15.Request(model="openai/m", messages=(part,)), sample=0)
     plain = ModelRequest(model="openai/m", prefix=Prefix(), user=odd.user, settings=odd.settings)
     stack = stack_of(make_lm())
     assert stack.identity(odd) != stack.identity(plain)
