@@ -71,8 +71,8 @@ class _Joined:
     ----------
     items : dict of row to RatedItem
         In the order of the files.
-    rated_in : dict of row to str
-        The file that an item's ratings come from; ``""`` where these are sheets.
+    rated_in : dict of (row, criterion) to str
+        The file that an item's ratings on a criterion come from; ``""`` where these are sheets.
     """
 
     items: dict[Any, RatedItem] = field(default_factory=dict)
@@ -80,8 +80,8 @@ class _Joined:
     scales: dict[str, tuple[str, Scale]] = field(default_factory=dict)
     names: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    returned: set[Any] = field(default_factory=set)
     n_twice: int = 0
-    n_returned: int = 0
 
     def add(self, name: str, part: DataSet) -> None:
         """Add the rows of a file that is no sheet."""
@@ -89,21 +89,15 @@ class _Joined:
         self.notes += part.notes
         own: set[_Row] = set()
         for number, item in enumerate(part.items):
-            rated = any(item.human.values())
             row: Any = _row_of(item)
-            if row not in self.items or row in own:
-                # One file may repeat a row without a system; reading it said so.
-                own.add(_row_of(item))
-                row = (*row, name, number) if row in self.items else row
-            elif rated and row in self.rated_in:
-                raise _twice(name, item, self.rated_in[row])
-            else:
+            if row in self.items and row not in own:
                 self.n_twice += 1
-                if not rated:
-                    continue
-            self.items[row] = item
-            if rated:
-                self.rated_in[row] = name
+                self._rate(row, item, name)
+                continue
+            # One file may repeat a row without a system; reading it said so.
+            own.add(_row_of(item))
+            row = (*row, name, number) if row in self.items else row
+            self._put(row, item, name)
 
     def add_sheet(self, name: str, part: DataSet) -> None:
         """Add the ratings in a sheet to the rows that they were given for, or as rows."""
@@ -118,18 +112,11 @@ class _Joined:
             same = [one for one in rows if one[:2] == _row_of(item)[:2]]
             if not rows:
                 lost.append(item)
-                self.items[_row_of(item)] = item
-                if any(item.human.values()):
-                    self.rated_in[_row_of(item)] = ""
-                continue
-            if not any(item.human.values()):
-                continue
-            its = (same or rows)[0]
-            if self.rated_in.get(its):
-                raise _twice(name, item, self.rated_in[its])
-            self.n_returned += its not in self.rated_in
-            self.rated_in[its] = ""
-            self.items[its] = _with_ratings(self.items[its], item)
+                self._put(_row_of(item), item, "")
+            elif any(item.human.values()):
+                its = (same or rows)[0]
+                self.returned.add(its)
+                self._rate(its, item, "", of=name)
         strays = Strays.among(lost)
         if strays.cut:
             raise DataError(
@@ -151,11 +138,29 @@ class _Joined:
         if self.n_twice:
             was = "row is" if self.n_twice == 1 else "rows are"
             notes.append(f"{self.n_twice} {was} in several files, and taken once.")
-        if self.n_returned:
-            rows = "1 row" if self.n_returned == 1 else f"{self.n_returned} rows"
+        if n := len(self.returned):
+            rows = "1 row" if n == 1 else f"{n} rows"
             notes.append(f"sheets hold the ratings of {rows} of the other files.")
         notes += chosen_note(items)
         return DataSet(name="+".join(self.names), items=items, notes=tuple(notes))
+
+    def _put(self, row: Any, item: RatedItem, name: str) -> None:
+        """Add an item that is not there yet."""
+        self.items[row] = item
+        for criterion, ratings in item.human.items():
+            if ratings:
+                self.rated_in[row, criterion] = name
+
+    def _rate(self, row: Any, item: RatedItem, name: str, *, of: str = "") -> None:
+        """Add ratings to an item; those of sheets add up, others are there but once."""
+        rated = [criterion for criterion, ratings in item.human.items() if ratings]
+        for criterion in rated:
+            before = self.rated_in.get((row, criterion))
+            if before is not None and (name or before):
+                raise _twice(of or name, item, criterion, before or "a sheet")
+            self.rated_in[row, criterion] = name
+        if rated:
+            self.items[row] = _with_ratings(self.items[row], item)
 
     def _begin(self, name: str, part: DataSet) -> None:
         self.names.append(part.name)
@@ -180,11 +185,11 @@ def _row_of(item: RatedItem) -> _Row:
 
 
 def _with_ratings(known: RatedItem, item: RatedItem) -> RatedItem:
-    """Return an item with the ratings of a row of a sheet besides those that it has."""
+    """Return an item with the ratings of another row of it besides those that it has."""
     human = {**known.human}
     for name, ratings in item.human.items():
         human[name] = (*human.get(name, ()), *ratings)
-    mark = {SUGGESTED_BY: item.extra[SUGGESTED_BY]}
+    mark = {name: item.extra[name] for name in (SUGGESTED_BY,) if name in item.extra}
     return known.model_copy(
         update={
             "human": human,
@@ -205,15 +210,8 @@ def _is_sheet(source: str | Path) -> bool:
     return first is not None and RatingForm.of(list(first[1])) is not None
 
 
-def _twice(name: str, item: RatedItem, other: str) -> DataError:
+def _twice(name: str, item: RatedItem, criterion: str, other: str) -> DataError:
     whose = ", ".join(shown(one) for one in (item.source_id, item.system_id) if one)
-    return DataError(
-        [
-            Problem(
-                where=name,
-                field="source_id, system_id",
-                expected="items that are rated in one file only, or in copies of one sheet",
-                came=f"ratings of {whose or 'a row without ids'}, which {other} has, too",
-            )
-        ]
-    )
+    expected = "items that are rated in one file only, or in copies of one sheet"
+    came = f"a rating of {whose or 'a row without ids'}, which {other} has, too"
+    return DataError([Problem(where=name, field=criterion, expected=expected, came=came)])

@@ -105,6 +105,16 @@ def test_rows_that_are_rated_in_two_files_are_refused(tmp_path):
         read_together([place, place])
 
 
+def test_another_criterion_of_a_rated_row_is_one_more_rating_of_it(tmp_path):
+    row = '{"source_id": "a", "source": "s", "response": "r", "human": {"overall": [4]}, '
+    (tmp_path / "one.jsonl").write_text(row + '"scale": {"overall": [1, 5]}}\n')
+    item = RatedItem(source_id="a", source="s", response="r")
+    place = filled(sheet(tmp_path, item, tone=Scale.parse("0..1")), "1")
+    (found,) = read_together([tmp_path / "one.jsonl", place])
+    assert found.human == {"overall": (4.0,), "tone": (1.0,)}
+    assert str(found.scale["tone"]) == "0..1"
+
+
 def test_other_scales_of_one_criterion_are_refused(tmp_path):
     item = RatedItem(source_id="a", source="s", response="r")
     first = filled(sheet(tmp_path, item, name="a.csv"), "2")
