@@ -1,0 +1,110 @@
+"""The judges and models of one test session: loaded once, under one ledger and one budget."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from judgesmith.cli.judge_models import asked_models
+from judgesmith.cli.model_options import ModelChoice
+from judgesmith.programs import judge_items
+from judgesmith.programs.costs import usage_of
+from judgesmith.programs.expecting import Expectation
+from judgesmith.programs.saved import SavedJudge
+from judgesmith.programs.saved_kinds import AnySaved, SavedHolder, load_saved
+from judgesmith.signatures import Judgement, RatedItem
+
+if TYPE_CHECKING:
+    import dspy
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """Which model a session asks, and how much of it."""
+
+    model: str | None = None
+    api_base: str | None = None
+    ledger: str = ".judgesmith/ledger.sqlite"
+    max_calls: int | None = None
+    max_usd: float | None = None
+    run_id: str = field(default_factory=lambda: f"pytest {uuid.uuid4().hex}")
+
+
+class Judging:
+    """Judges texts for a session.
+
+    Parameters
+    ----------
+    asked : Asked
+        The model and the budget, which is one for all judges and all processes of the session.
+    folder : Path
+        Where names of judges are looked for, after the working folder.
+    """
+
+    def __init__(self, asked: Asked, folder: Path) -> None:
+        self.asked = asked
+        self.folder = folder
+        self.n_judged = 0
+        self._judges: dict[str, tuple[AnySaved, list[dspy.LM]]] = {}
+
+    def judged(
+        self, judge: AnySaved | str | Path, items: Sequence[RatedItem], expected: Expectation
+    ) -> list[Judgement]:
+        """Return the judgement of every item, in order.
+
+        Raises
+        ------
+        SavedJudgeError, OptionError
+            If there is no such judge, or its model cannot be asked.
+        ValueError
+            If the judge cannot fulfil what is expected.
+        """
+        saved, lms = self._judge(judge)
+        expected.check_against(saved)
+        self.n_judged += len(items)
+        return judge_items(saved, items, lm=lms[0])
+
+    def usage(self) -> dict[str, float | None]:
+        """Return what the session asked so far, by name."""
+        every = [lm for _, lms in self._judges.values() for lm in lms]
+        used = usage_of(*every)
+        assert used is not None
+        return {
+            "judgements": self.n_judged,
+            "calls": used.calls,
+            "hits": used.hits,
+            "tokens": used.input_tokens + used.output_tokens,
+            "usd": used.cost_usd,
+        }
+
+    def _judge(self, judge: AnySaved | str | Path) -> tuple[AnySaved, list[dspy.LM]]:
+        if isinstance(judge, SavedJudge | SavedHolder):
+            name = judge.fingerprint
+        else:
+            name = str(self._place(Path(judge)).resolve())
+        if name not in self._judges:
+            saved = judge if isinstance(judge, SavedJudge | SavedHolder) else load_saved(name)
+            self._judges[name] = asked_models(saved, self._choice(), run_id=self.asked.run_id)
+        return self._judges[name]
+
+    def _place(self, path: Path) -> Path:
+        beneath = self.folder / path
+        return beneath if not path.exists() and beneath.exists() else path
+
+    def _choice(self) -> ModelChoice:
+        ledger = Path(self.asked.ledger).expanduser()
+        return ModelChoice(
+            model_name=self.asked.model,
+            api_base=self.asked.api_base,
+            max_calls=self.asked.max_calls,
+            max_tokens=None,
+            max_usd=self.asked.max_usd,
+            max_minutes=None,
+            price=(),
+            rpm=None,
+            tpm=None,
+            ledger=str(ledger if ledger.is_absolute() else self.folder / ledger),
+        )
