@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -48,7 +49,12 @@ def check_type(given: str | None, expected: tuple[str, ...]) -> None:
 
 
 async def whole_body(
-    receive: Receive, length: str | None, limits: ServingLimits, hold: Callable[[int], None]
+    receive: Receive,
+    length: str | None,
+    limits: ServingLimits,
+    *,
+    hold: Callable[[int], None],
+    look_up: Callable[[], None],
 ) -> bytes:
     """Return the body of a request.
 
@@ -62,6 +68,8 @@ async def whole_body(
         Says how much is read.
     hold : callable
         Told how many bytes are held; may refuse.
+    look_up : callable
+        Called now and then, while nothing comes; may refuse to wait.
 
     Raises
     ------
@@ -73,12 +81,9 @@ async def whole_body(
     if length is not None and length.isdecimal() and int(length) > limits.max_body:
         raise too_large("body", limits)
     body = bytearray()
-    while True:
-        try:
-            async with asyncio.timeout(_PATIENCE):
-                message = await receive()
-        except TimeoutError:
-            raise too_slow("body") from None
+    more = True
+    while more:
+        message = await _next_message(receive, look_up)
         if message["type"] == "http.disconnect":
             raise ClientGone
         chunk = message.get("body", b"")
@@ -86,8 +91,20 @@ async def whole_body(
         body += chunk
         if len(body) > limits.max_body:
             raise too_large("body", limits)
-        if not message.get("more_body", False):
-            return bytes(body)
+        more = message.get("more_body", False)
+    return bytes(body)
+
+
+async def _next_message(receive: Receive, look_up: Callable[[], None]) -> Any:
+    """Return what the client sends next, if that is soon enough."""
+    waited = 0.0
+    while waited < _PATIENCE:
+        look_up()
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_LOOK):
+                return await receive()
+        waited += _LOOK
+    raise too_slow("body")
 
 
 def too_large(where: str, limits: ServingLimits) -> Refusal:

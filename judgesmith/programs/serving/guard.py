@@ -57,7 +57,8 @@ class Guard:
 
         try:
             self._let_in(scope)
-            await self._app(scope, receive, sent)
+            with self._service.attended(scope):
+                await self._app(scope, receive, sent)
         except ClientGone:
             return
         except asyncio.CancelledError:

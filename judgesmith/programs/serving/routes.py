@@ -57,6 +57,7 @@ def routes(service: Service) -> APIRouter:
     async def part_of_page(name: str) -> Response:
         return page_file(name)
 
+    @router.head("/healthz", include_in_schema=False)
     @router.get("/healthz", response_model=Health, responses={503: {"model": Health}})
     async def healthz() -> Response:
         """Say whether requests are taken: 200 if so, 503 where the server is stopping."""
@@ -101,8 +102,8 @@ def routes(service: Service) -> APIRouter:
             served = service.named(name)
             served.check_single()
             item = item_of(await _sent(request), service.limits)
-            with service.accepted():
-                return Json((await service.rows(served, [item], request.receive))[0])
+            service.accept(request.scope)
+            return Json((await service.rows(served, [item], request.receive))[0])
 
     @router.post(
         "/v1/judges/{name}/batch",
@@ -115,8 +116,8 @@ def routes(service: Service) -> APIRouter:
         with service.measured(name, "batch"):
             served = service.named(name)
             items = items_of(await _sent(request), service.limits)
-            with service.accepted():
-                rows = await service.rows(served, items, request.receive)
+            service.accept(request.scope)
+            rows = await service.rows(served, items, request.receive)
             unscored = sum(row["score"] is None for row in rows)
             return Json({"results": rows, "unscored": unscored})
 
@@ -147,11 +148,13 @@ def routes(service: Service) -> APIRouter:
         return RowStream(service, served)
 
     async def _sent(request: Request) -> Any:
-        service.check_open()
         check_type(request.headers.get("content-type"), JSON)
         length = request.headers.get("content-length")
         with service.reading() as hold:
-            return parsed(await whole_body(request.receive, length, service.limits, hold))
+            body = await whole_body(
+                request.receive, length, service.limits, hold=hold, look_up=service.check_open
+            )
+            return parsed(body)
 
     return router
 

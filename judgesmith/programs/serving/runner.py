@@ -122,6 +122,8 @@ def run(
                 say(_stopping(service.n_accepted, grace))
             if service.n_accepted == 0 or waited > grace:
                 self.unfinished = service.n_accepted
+                # What is written may still be on its way to a client that reads slowly.
+                self.config.timeout_graceful_shutdown = max(round(grace - waited), 1)
                 self.should_exit = True
 
     settings = uvicorn.Config(
@@ -134,7 +136,6 @@ def run(
         ws="none",
         lifespan="on",
         timeout_keep_alive=20,
-        timeout_graceful_shutdown=1,
     )
     server = Server(settings)
     before = sys.getswitchinterval()

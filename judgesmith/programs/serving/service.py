@@ -27,6 +27,7 @@ from judgesmith.signatures.rated import RatedItem
 Receive = Callable[[], Awaitable[Any]]
 
 _MOST_STREAMS = 128  # at a time: each holds a window of items, and a connection
+_ACCEPTED = "judgesmith.accepted"
 _GONE = 499  # what servers note where the client did not wait for a status
 
 
@@ -70,14 +71,20 @@ class Service:
             raise is_stopping()
 
     @contextmanager
-    def accepted(self) -> Iterator[None]:
-        """Return a block that the server sees to its end before it stops."""
-        self.check_open()
-        self.n_accepted += 1
+    def attended(self, scope: dict[str, Any]) -> Iterator[None]:
+        """Return a block that ends when a request is answered, to the last byte that is written."""
+        accepted: list[None] = []
+        scope[_ACCEPTED] = accepted
         try:
             yield
         finally:
-            self.n_accepted -= 1
+            self.n_accepted -= len(accepted)
+
+    def accept(self, scope: Mapping[str, Any]) -> None:
+        """Take a request that the server sees to its end before it stops; refuse when it stops."""
+        self.check_open()
+        scope[_ACCEPTED].append(None)
+        self.n_accepted += 1
 
     @contextmanager
     def stream(self) -> Iterator[None]:

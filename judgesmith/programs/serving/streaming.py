@@ -84,7 +84,8 @@ class RowStream(Response):
             If nobody takes the rows any more.
         """
         service = self._service
-        with service.measured(self._served.name, "stream"), service.stream(), service.accepted():
+        with service.measured(self._served.name, "stream"), service.stream():
+            service.accept(scope)
             await self._run(receive, send)
 
     async def _run(self, receive: Receive, send: Send) -> None:

@@ -6,6 +6,7 @@ import pytest
 from asgi import Caller
 from optimizing import lm_of
 from panelling import error, judged, planted
+from prometheus_client.parser import text_string_to_metric_families
 
 from judgesmith.programs import Calibrated, Direct, Pairs, Panel, judge_items
 from judgesmith.programs.models import ModelError, model
@@ -197,6 +198,12 @@ def test_counters_say_how_much_and_no_text(lm):
     assert "judgesmith_queue_items 0.0" in told
     assert 'judgesmith_model_calls_total{model="offline"}' in told
     assert "secret" not in told
+    families = {one.name for one in text_string_to_metric_families(told)}
+    assert {
+        "judgesmith_requests",
+        "judgesmith_request_seconds",
+        "judgesmith_model_calls",
+    } <= families
 
 
 def test_a_spent_budget_leaves_rows_unscored_with_the_reason():
@@ -283,6 +290,10 @@ def test_who_comes_when_the_queue_is_full_is_told_when_to_come_back():
         let.set()
         first.join()
         assert client.post("/v1/judges/plain/judge", ITEMS[3]).status == 200
+
+
+def test_a_health_check_may_ask_for_the_head_alone(client):
+    assert client.ask("HEAD", "/healthz").status == 200
 
 
 def test_a_server_that_stops_takes_nothing_new_and_says_so(lm):

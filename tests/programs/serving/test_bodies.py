@@ -108,10 +108,13 @@ def test_whoever_waits_for_a_line_looks_up_and_gives_up_at_last(monkeypatch):
     assert set(told) == {2}
 
 
-def whole(parts, length=None, *, held=None, **options):
+def whole(parts, length=None, *, held=None, look_up=None, **options):
     hold = (held if held is not None else []).append
     receive = receiving(parts, **options)[0]
-    return asyncio.run(whole_body(receive, length, ServingLimits(max_body=10), hold))
+    limits = ServingLimits(max_body=10)
+    return asyncio.run(
+        whole_body(receive, length, limits, hold=hold, look_up=look_up or (lambda: None))
+    )
 
 
 def test_a_whole_body_is_put_together_and_told_of():
@@ -134,8 +137,17 @@ def test_who_leaves_before_the_end_is_not_answered():
         whole([b"x"], ends=False, leaves=True)
 
 
+def test_nor_is_it_waited_for_where_the_server_stops():
+    def stopping():
+        raise Refusal(503, "stopping", "the server is stopping.")
+
+    with pytest.raises(Refusal, match="stopping"):
+        whole([b"x"], ends=False, look_up=stopping)
+
+
 def test_a_body_that_does_not_come_is_not_waited_for(monkeypatch):
-    monkeypatch.setattr(bodies, "_PATIENCE", 0.001)
+    monkeypatch.setattr(bodies, "_LOOK", 0.001)
+    monkeypatch.setattr(bodies, "_PATIENCE", 0.002)
     with pytest.raises(Refusal) as found:
         whole([b"x"], ends=False)
     assert found.value.status == 408

@@ -87,10 +87,12 @@ def run(service, connection, beside=None):
 
     async def both():
         stream = RowStream(service, service.judges["plain"])
-        serving = asyncio.ensure_future(stream({}, connection.receive, connection.send))
-        if beside is not None:
-            await beside()
-        await serving
+        scope = {}
+        with service.attended(scope):
+            serving = asyncio.ensure_future(stream(scope, connection.receive, connection.send))
+            if beside is not None:
+                await beside()
+            await serving
 
     asyncio.run(both())
 
