@@ -3,8 +3,12 @@
 from judgesmith.programs.families import family_of
 from judgesmith.programs.running import judge_items
 from judgesmith.programs.saved import SavedJudge
+from judgesmith.programs.saved_kinds import SavedCalibrated, SavedPanel
 from judgesmith.programs.saved_record import GoldenItem
+from judgesmith.signatures.calibration import Calibration
+from judgesmith.signatures.panel_weights import PanelWeights
 from judgesmith.signatures.rated import RatedItem
+from judgesmith.signatures.scale import PERCENT
 
 TEXTS = (
     RatedItem(source="The bridge opened on Monday.", response="It opened on Monday."),
@@ -29,4 +33,36 @@ def saved_of(family="active-critic", *, texts=TEXTS, model="offline", **parts):
         target="overall",
         human_scale="1..5",
         golden=golden,
+    )
+
+
+def panel_of(**members):
+    """Return a saved panel whose members count alike, with the golden items of the first."""
+    weights = PanelWeights.equal(dict.fromkeys(members, PERCENT))
+    golden = next(iter(members.values())).golden
+    return SavedPanel(
+        members=members, weights=weights, target="overall", human_scale="1..5", golden=golden
+    )
+
+
+def calibrated_of(judge, **parts):
+    """Return a saved judge with a calibration, of which parts may be set."""
+    learned = Calibration(
+        thresholds=(0, 100),
+        values=(1, 5),
+        scale="1..5",
+        margin=0.8,
+        confidence=0.9,
+        n_map=40,
+        n_sources_map=20,
+        n_margin=40,
+        n_sources_margin=20,
+        **parts,
+    )
+    return SavedCalibrated(
+        members={"judge": judge},
+        calibration=learned,
+        target="overall",
+        human_scale="1..5",
+        golden=judge.golden,
     )

@@ -176,6 +176,12 @@ def steps_told(saved: SavedJudge) -> str:
     said = _STEPS[_between(protocol.judge, vars(protocol), scores=protocol.scores_criteria)]
     if protocol.judge == "active-critic" and protocol.scores_criteria:
         said = _STEPS[vars(protocol)["criteria_calls"]] + _STEPS[vars(protocol)["overall"]]
+    if (
+        protocol.weighting == "probabilities"
+        and protocol.samples > 1
+        and protocol.judge == "g-eval"
+    ):
+        said += " A question is asked again only until an answer comes with probabilities."
     if protocol.weighting == "probabilities":
         said += (
             " A number is the mean of all levels of its scale, weighed by the probabilities that "

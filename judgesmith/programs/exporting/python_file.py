@@ -36,8 +36,9 @@ _STAND_INS = {
     "judgesmith.programs.templates": f"{_RUNTIME}.questions",
     "judgesmith.programs.answer_types": f"{_RUNTIME}.answer_types",
     "judgesmith.programs.answer_mending": f"{_RUNTIME}.answer_mending",
-    "judgesmith.programs.features": f"{_RUNTIME}.features",
+    "judgesmith.programs.features": f"{_RUNTIME}.no_features",
 }
+_COUNTED = {"judgesmith.programs.features": f"{_RUNTIME}.features"}
 _WEIGHING = ("weighing", "reply_probabilities", "answer_probabilities")
 _UNWEIGHED = {f"judgesmith.programs.{one}": f"{_RUNTIME}.unweighed" for one in _WEIGHING}
 _TOLD_APART = {"demonstrations", "instructions", "nearest"}  # what the questions say already
@@ -71,8 +72,6 @@ class PythonFile(Form):
             protocol = leaf.protocol
             if protocol.judge not in CARRIED:
                 return f"judges of the kind {protocol.judge} need more than the standard library"
-            if any(term.startswith("lexical:") for term in protocol.aggregation.terms):
-                return "its score weighs lexical features, which the package counts"
             if protocol.nearest is not None:
                 return "it chooses its demonstrations anew for each text"
             if leaf.roles:
@@ -110,8 +109,12 @@ def source_of(saved: AnySaved, name: str) -> str:
     module = name.removesuffix(".py")
     head = "".join(f"# {line}\n" for line in _comments(saved))
     use = _USE.format(module=module if module.isidentifier() else "my_judge", file=file_in(name))
-    weighs = any(one.protocol.weighting != "none" for one in saved_leaves(saved))
-    stand_ins = _STAND_INS if weighs else _STAND_INS | _UNWEIGHED
+    protocols = [one.protocol for one in saved_leaves(saved)]
+    stand_ins = dict(_STAND_INS)
+    if all(one.weighting == "none" for one in protocols):
+        stand_ins |= _UNWEIGHED
+    if any(term.startswith("lexical:") for one in protocols for term in one.aggregation.terms):
+        stand_ins |= _COUNTED
     body = bundle(entries, stand_ins, {_DATA: data}, documented=called)
     return f'{use}\n{head}\n{body}\n\nif __name__ == "__main__":\n    sys.exit(main())\n'
 

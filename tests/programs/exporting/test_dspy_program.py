@@ -9,38 +9,10 @@ import pytest
 from judgesmith.programs.exporting.dspy_program import DspyProgram, load_program
 from judgesmith.programs.exporting.exporting import export_judge
 from judgesmith.programs.models import model
-from judgesmith.programs.saved_kinds import SavedCalibrated, SavedPanel
-from judgesmith.signatures import Scale
-from judgesmith.signatures.calibration import Calibration
 from judgesmith.signatures.demonstration import Demonstration
-from judgesmith.signatures.panel_weights import PanelWeights
-from tests.exporting import TEXTS, saved_of
+from tests.exporting import TEXTS, calibrated_of, panel_of, saved_of
 
 SHOWN = {"grade": (Demonstration(inputs={"source": "a", "response": "b"}, outputs={"score": 40}),)}
-
-
-def panel():
-    members = {"a": saved_of(variant="vanilla"), "b": saved_of("direct", answers="1..5")}
-    weights = PanelWeights.equal({name: Scale(low=0, high=100) for name in members})
-    golden = members["a"].golden
-    return SavedPanel(
-        members=members, weights=weights, target="overall", human_scale="1..5", golden=golden
-    )
-
-
-def calibrated():
-    learned = Calibration(
-        thresholds=(0, 100), values=(1, 5), scale="1..5", margin=0.8, confidence=0.9, n_map=40,
-        n_sources_map=20, n_margin=40, n_sources_margin=20,
-    )  # fmt: skip
-    judge = saved_of("annotator")
-    return SavedCalibrated(
-        members={"judge": judge},
-        calibration=learned,
-        target="overall",
-        human_scale="1..5",
-        golden=judge.golden,
-    )
 
 
 JUDGES = {
@@ -49,8 +21,8 @@ JUDGES = {
         variant="vanilla", demonstrations=SHOWN, instructions={"grade": "Grade it, and be kind."}
     ),
     "g-eval": lambda: saved_of("g-eval"),
-    "panel": panel,
-    "calibrated annotator": calibrated,
+    "panel": lambda: panel_of(a=saved_of(variant="vanilla"), b=saved_of("direct", answers="1..5")),
+    "calibrated annotator": lambda: calibrated_of(saved_of("annotator")),
 }
 
 

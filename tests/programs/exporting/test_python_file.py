@@ -1,6 +1,8 @@
 """An exported file asks, reads, asks again and adds up as the saved judge does."""
 
 import json
+import subprocess
+import sys
 from collections import Counter
 from types import SimpleNamespace
 
@@ -16,12 +18,10 @@ from judgesmith.programs.exporting.python_file import PythonFile, loaded, source
 from judgesmith.programs.exporting.verifying import differing
 from judgesmith.programs.models import ModelAnswer
 from judgesmith.programs.replies import readable, unreadable
-from judgesmith.programs.saved_kinds import SavedCalibrated, SavedPanel
 from judgesmith.signatures import Scale
 from judgesmith.signatures.aggregation import Aggregation
-from judgesmith.signatures.calibration import Abstention, Calibration
-from judgesmith.signatures.panel_weights import PanelWeights
-from tests.exporting import TEXTS, saved_of
+from judgesmith.signatures.calibration import Abstention
+from tests.exporting import TEXTS, calibrated_of, panel_of, saved_of
 
 RUBRIC = {
     "task": "Judge a summary.",
@@ -45,55 +45,40 @@ LEARNED = Aggregation(
 NOT_MENDED = "faults that are not mended here"
 
 
-def calibration(**parts):
-    return Calibration(
-        thresholds=(0, 100),
-        values=(1, 5),
-        scale="1..5",
-        margin=0.8,
-        confidence=0.9,
-        n_map=40,
-        n_sources_map=20,
-        n_margin=40,
-        n_sources_margin=20,
-        **parts,
-    )
-
-
-def panel():
-    members = {"a": saved_of(variant="vanilla"), "b": saved_of("direct", answers="1..5")}
-    weights = PanelWeights.equal({name: Scale(low=0, high=100) for name in members})
-    golden = members["a"].golden
-    return SavedPanel(
-        members=members, weights=weights, target="overall", human_scale="1..5", golden=golden
-    )
-
-
-def calibrated():
-    unsure = Abstention(
-        doubt="criteria", keeps="below", limit=20, wished=1, coverage=0.5, confidence=0.9, n=40,
-        n_sources=20,
-    )  # fmt: skip
-    judge = saved_of("direct", asks="criteria", rubric=RUBRIC)
-    return SavedCalibrated(
-        members={"judge": judge},
-        calibration=calibration(abstention=unsure),
-        target="overall",
-        human_scale="1..5",
-        golden=judge.golden,
-    )
+COUNTED = Aggregation(
+    kind="linear",
+    terms=("overall", "lexical:known_words", "lexical:unknown_names"),
+    centers=(50, 0.5, 1),
+    spreads=(20, 0.3, 1),
+    weights=(1, 0.5, -0.5),
+    intercept=3,
+    scale="1..5",
+)
+UNSURE = Abstention(
+    doubt="criteria",
+    keeps="below",
+    limit=20,
+    wished=1,
+    coverage=0.5,
+    confidence=0.9,
+    n=40,
+    n_sources=20,
+)
 
 
 JUDGES = {
     "active-critic with learned weights": lambda: saved_of(rubric=RUBRIC, aggregation=LEARNED),
+    "with weights on lexical features": lambda: saved_of(variant="vanilla", aggregation=COUNTED),
     "in words, several times": lambda: saved_of(
         variant="coarse", answers=WORDS, samples=3, temperature=0.7, reduction="mode"
     ),
     "g-eval by probabilities": lambda: saved_of("g-eval", rubric=RUBRIC),
     "explain-eval": lambda: saved_of("explain-eval", rubric=RUBRIC, answers="1..5"),
     "checklist": lambda: saved_of("checklist", rubric=RUBRIC),
-    "panel": panel,
-    "calibrated": calibrated,
+    "panel": lambda: panel_of(a=saved_of(variant="vanilla"), b=saved_of("direct", answers="1..5")),
+    "calibrated": lambda: calibrated_of(
+        saved_of("direct", asks="criteria", rubric=RUBRIC), abstention=UNSURE
+    ),
 }
 
 
@@ -115,7 +100,8 @@ def test_the_file_judges_golden_items_as_the_judge_does(make, tmp_path):
         line.split()[1] for line in text.splitlines() if line.startswith(("import ", "from "))
     }
     assert "judgesmith" not in {one.partition(".")[0] for one in imported}
-    assert max(map(len, (line for line in text.splitlines() if "def " in line))) < 110
+    ruff = [sys.executable, "-m", "ruff", "check", "--isolated", "--select", "E9,F", done.place]
+    assert subprocess.run(ruff, capture_output=True, text=True).stdout == "All checks passed!\n"
 
 
 def test_the_same_judge_is_written_in_the_same_bytes(fine_file):
@@ -272,15 +258,6 @@ def outcome(read, text):
 )
 def test_judges_that_need_more_are_refused(family, parts, why):
     assert why in PythonFile().check(saved_of(family, texts=(), **parts))
-
-
-def test_weights_on_lexical_features_are_refused():
-    learned = {"kind": "linear", "terms": ("lexical:novel_words",), "centers": (1,)}
-    saved = saved_of(variant="vanilla")
-    protocol = saved.protocol.model_copy(
-        update={"aggregation": Aggregation(**learned, spreads=(1,), weights=(1,))}
-    )
-    assert "lexical" in PythonFile().check(saved.model_copy(update={"protocol": protocol}))
 
 
 def test_names_and_words_of_a_judge_are_no_code(tmp_path):

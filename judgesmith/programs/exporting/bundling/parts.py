@@ -108,11 +108,15 @@ def module_called(name: str) -> Module:
         if isinstance(node, ast.Expr):  # a docstring, of the module or of the value before it
             last = node.end_lineno or node.lineno
             for one in previous:
-                old = parts[one]
-                parts[one] = Part(module=name, name=one, node=old.node, first=old.first, last=last)
+                parts[one] = _longer(parts[one], last)
             continue
         if isinstance(node, ast.AugAssign):
-            changed.add(ast.unparse(node.target))
+            name_changed = ast.unparse(node.target)
+            if previous == [name_changed]:
+                parts[name_changed] = _longer(parts[name_changed], node.end_lineno or node.lineno)
+            else:
+                changed.add(name_changed)
+            continue
         previous = list(_defined(node))
         for one in previous:
             first, last = commented_from(node, lines), node.end_lineno or node.lineno
@@ -126,6 +130,10 @@ def module_called(name: str) -> Module:
         imports=imports,
         changed=frozenset(changed),
     )
+
+
+def _longer(part: Part, last: int) -> Part:
+    return Part(module=part.module, name=part.name, node=part.node, first=part.first, last=last)
 
 
 def imported_by(node: ast.AST) -> dict[str, Imported]:

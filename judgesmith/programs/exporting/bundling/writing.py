@@ -6,7 +6,6 @@ import ast
 import io
 import re
 import tokenize
-from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
 from judgesmith.programs.exporting.bundling.parts import (
@@ -116,16 +115,25 @@ def _renamed(places: Sequence[Place]) -> dict[str, dict[str, str]]:
     ValueError
         If a public function or class has two meanings.
     """
-    n_uses = Counter(name for _, name in places)
-    renamed: dict[str, dict[str, str]] = {}
+    by_name: dict[str, list[str]] = {}
     for module, name in places:
-        if n_uses[name] > 1:
-            is_value = isinstance(module_called(module).parts[name].node, ast.Assign)
-            if not (name.startswith("_") or is_value):
-                raise ValueError(f"{name} is defined in several modules, one of them {module}.")
-            own = f"{name}_in_{module.rpartition('.')[2]}"
-            renamed.setdefault(module, {})[name] = own
+        by_name.setdefault(name, []).append(module)
+    renamed: dict[str, dict[str, str]] = {}
+    for name, modules in by_name.items():
+        kept = [one for one in modules if _keeps(one, name)]
+        if len(kept) > 1:
+            raise ValueError(f"{name} is defined in {' and in '.join(kept)}.")
+        for module in modules if len(modules) > 1 else ():
+            if module not in kept:
+                own = f"{name}_in_{module.rpartition('.')[2]}"
+                renamed.setdefault(module, {})[name] = own
     return renamed
+
+
+def _keeps(module: str, name: str) -> bool:
+    """Say whether a name is that of a public function or class, which is not renamed."""
+    is_value = isinstance(module_called(module).parts[name].node, ast.Assign)
+    return not (name.startswith("_") or is_value)
 
 
 def _text(

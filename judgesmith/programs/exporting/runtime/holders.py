@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from judgesmith.programs.calibrated import calibrated
+from judgesmith.programs.calibrated_judgement import calibrated
 from judgesmith.programs.exporting.runtime.asking import Asked
 from judgesmith.programs.exporting.runtime.judges import Texts
-from judgesmith.programs.panel import panel_judgement
+from judgesmith.programs.panel_judgement import panel_judgement
 from judgesmith.signatures.calibration import Calibration
 from judgesmith.signatures.judgement import Judgement
 from judgesmith.signatures.panel_weights import PanelWeights
