@@ -112,6 +112,8 @@ class Tape:
         Identities of the requests that were answered, by a model or from the record.
     failures : dict of bytes to Failure
         Those that never were.
+    played : dict of bytes to Failure
+        What is played; what fails now is noted, and asked again like any other.
 
     Examples
     --------
@@ -124,7 +126,8 @@ class Tape:
 
     def __init__(self, failures: Mapping[bytes, Failure] | None = None) -> None:
         self.answered: set[bytes] = set()
-        self.failures = dict(failures or {})
+        self.failures: dict[bytes, Failure] = {}
+        self.played = dict(failures or {})
         self._lock = threading.Lock()
 
     def heard(self, *identities: bytes) -> None:
@@ -144,5 +147,5 @@ class Tape:
 
     def fault(self, identity: bytes) -> ModelError | BudgetSpent | None:
         """Return what became of a request that failed when it was recorded, or None."""
-        kept = self.failures.get(identity)
+        kept = self.played.get(identity)
         return None if kept is None else kept.raised()
