@@ -12,12 +12,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from judgesmith.experiments.scoring import score_row
 from judgesmith.programs.answering import answered
 from judgesmith.programs.exporting.exporting import export_judge
 from judgesmith.programs.exporting.python_file import PythonFile, loaded, source_of
-from judgesmith.programs.exporting.verifying import differing
+from judgesmith.programs.exporting.verifying import differing, golden_items, offline_models
 from judgesmith.programs.models import ModelAnswer
 from judgesmith.programs.replies import readable, unreadable
+from judgesmith.programs.running import judge_items
 from judgesmith.signatures import Scale
 from judgesmith.signatures.aggregation import Aggregation
 from judgesmith.signatures.calibration import Abstention
@@ -42,6 +44,7 @@ LEARNED = Aggregation(
     intercept=3,
     scale="1..5",
 )
+IDS = ("source_id", "system_id", "key")
 NOT_MENDED = "faults that are not mended here"
 
 
@@ -92,9 +95,17 @@ def fine_file(tmp_path_factory):
 
 @pytest.mark.parametrize("make", JUDGES.values(), ids=JUDGES)
 def test_the_file_judges_golden_items_as_the_judge_does(make, tmp_path):
-    done = export_judge(make(), "python", tmp_path / "judge.py")
+    saved = make()
+    done = export_judge(saved, "python", tmp_path / "judge.py")
     assert done.verified.differences == ()
     assert done.verified.n_equal == len(TEXTS)
+    lms = offline_models(saved)
+    items = golden_items(saved)
+    rows = PythonFile().judged(done.place, saved, lms)
+    for item, own, row in zip(
+        items, judge_items(saved, items, lm=lms["offline"]), rows, strict=True
+    ):
+        assert row == {k: v for k, v in score_row(item, own).items() if k not in IDS}
     text = done.place.read_text()
     imported = {
         line.split()[1] for line in text.splitlines() if line.startswith(("import ", "from "))

@@ -77,6 +77,8 @@ def main(arguments: list[str] | None = None) -> int:
         to = Asked(client=_client(options.base_url), model=options.model)
         for row in _rows(items, to, options.concurrency):
             sys.stdout.write(json.dumps(row) + "\n")
+    except BrokenPipeError:  # whoever reads the rows has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except (ValueError, OSError, ModelError, openai.OpenAIError) as fault:
         sys.stderr.write(f"error: {' '.join(str(fault).split())}\n")
         return BAD_INPUT
@@ -130,7 +132,7 @@ def _rows(items: list[dict[str, Any]], to: Asked, concurrency: int) -> Iterator[
                     texts = {name: item.get(name) for name in _TEXTS}
                     begun.append((item, pool.submit(_row, texts, to)))
                 item, row = begun.popleft()
-                ids = {name: item.get(name) for name in _IDS}
+                ids = {name: item.get(name, "") for name in _IDS}
                 yield {**ids, **row.result(), **{n: ABOUT[n] for n in ("judge", "target")}}
         finally:
             pool.shutdown(cancel_futures=True)
