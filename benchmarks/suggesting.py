@@ -11,7 +11,8 @@ Prints a Markdown table: Q with random rows, and how much more each strategy rea
 splits, mean over seeds with its 95 % interval (t, paired). The interval is over splits and draws of
 one set: it says nothing of other sets.
 
-Run it as ``python benchmarks/suggesting.py [--sets SET …] [--seeds 0-19]``.
+Run it as ``python benchmarks/suggesting.py [--sets SET …] [--seeds 0-19]
+[--strategies NAME …]``.
 """
 
 from __future__ import annotations
@@ -41,6 +42,7 @@ from judgesmith.signatures.protocol import Aggregation
 
 BATCHES = (20, 20, 40)
 HELD_OUT = 0.3
+OTHERS = tuple(strategy for strategy in STRATEGIES if strategy != RANDOM)
 DEFAULT_SETS = ("summeval", "openmeva_roc")
 SETS = TARGETS | {
     "bagel": "overall",
@@ -127,11 +129,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--sets", nargs="*", default=list(DEFAULT_SETS), choices=list(SETS))
     parser.add_argument("--seeds", default="0-19", help="FIRST-LAST")
+    parser.add_argument("--strategies", nargs="*", default=list(OTHERS), choices=list(OTHERS))
     parser.add_argument("--processes", type=int, default=1)
     options = parser.parse_args()
     first, last = map(int, options.seeds.split("-"))
     seeds = range(first, last + 1)
-    others = [strategy for strategy in STRATEGIES if strategy != RANDOM]
+    others = options.strategies
     heads = ("set", "without labels", "labels", "random", *others)
     print("| " + " | ".join(heads) + " |")
     print("| " + " | ".join("---" for _ in heads) + " |", flush=True)
