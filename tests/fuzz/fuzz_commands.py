@@ -38,6 +38,7 @@ CHEAP = (
     *("errors", "data", "drift", "suggest"),
 )
 MODELS = ("--model", "--api-base")
+FORMS = ("prompt", "python", "dspy")
 
 
 @functools.cache
@@ -140,7 +141,7 @@ def _arguments(draws: Draws) -> list[str]:
         "benchmark": ["data.jsonl", "--perspective", draws.of(("local", "global")), "-o", "out"],
         "distil": ["data.jsonl", "judge", "-o", "out"],
         "finetune": [draws.of(("out", "judge", "empty")), "--base", "out", "-o", "adapter"],
-        "export": ["judge", "--to", draws.of(("prompt", "python", "dspy")), "-o", "out"],
+        "export": ["judge", "--to", draws.of(FORMS), "-o", draws.of(("out", "out.py"))],
         "serve": ["judge", "--port", "0"],
         "compare": ["judge", "scores.jsonl", "data.jsonl"],
         "show": ["judge"],
