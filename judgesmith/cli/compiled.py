@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from judgesmith.experiments.compile_notes import NothingScoredError
     from judgesmith.experiments.estimating import RunEstimate
     from judgesmith.experiments.objective_report import ObjectiveReport
-    from judgesmith.programs.calibrated import CalibratedJudgement
+    from judgesmith.programs.calibrated_judgement import CalibratedJudgement
     from judgesmith.programs.models import Usage
     from judgesmith.programs.saved_kinds import AnySaved
     from judgesmith.signatures.judge_protocol import JudgeProtocol
@@ -233,7 +233,7 @@ def print_saved(saved: AnySaved, folder: Path, asked: str) -> None:
 
 def print_examples(found: Compiled, saved: AnySaved) -> None:
     """Print two judgements of texts that were held out, as the judge that is saved gives them."""
-    from judgesmith.programs.calibrated import calibrated
+    from judgesmith.programs.calibrated_judgement import calibrated
     from judgesmith.programs.saved_kinds import SavedCalibrated
 
     if not found.examples:

@@ -16,7 +16,7 @@ from judgesmith.optimizers import Calibrator
 from judgesmith.optimizers.calibrating import FEWEST_ROWS
 from judgesmith.optimizers.rows import Rows
 from judgesmith.programs import judge_items
-from judgesmith.programs.calibrated import CalibratedJudgement, calibrated
+from judgesmith.programs.calibrated_judgement import CalibratedJudgement, calibrated
 from judgesmith.programs.running import was_not_asked
 from judgesmith.programs.saved_kinds import AnySaved, SavedCalibrated
 from judgesmith.signatures.calibration import Calibration

@@ -16,7 +16,7 @@ from judgesmith.experiments.judging_estimate import (
 )
 from judgesmith.experiments.panel_rows import PanelParts, PanelSettings
 from judgesmith.programs.effort import ATTEMPTS_TO_READ
-from judgesmith.programs.panel_judge import n_aspects
+from judgesmith.programs.panel_aspects import n_aspects
 from judgesmith.programs.saved_kinds import AnySaved, SavedPanel, saved_leaves, saved_panels
 from judgesmith.signatures.panel_weights import PanelWeights
 from judgesmith.signatures.rated import RatedItem

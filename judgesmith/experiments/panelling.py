@@ -26,7 +26,7 @@ from judgesmith.optimizers import PanelSelection
 from judgesmith.optimizers.aggregation import FEWEST_ROWS
 from judgesmith.optimizers.rows import Rows
 from judgesmith.programs import judge_items
-from judgesmith.programs.panel import PanelJudgement
+from judgesmith.programs.panel_judgement import PanelJudgement
 from judgesmith.programs.running import was_not_asked
 from judgesmith.programs.saved_kinds import AnySaved, SavedPanel
 from judgesmith.programs.saved_record import GoldenItem

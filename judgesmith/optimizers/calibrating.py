@@ -24,7 +24,8 @@ from judgesmith.optimizers.rated_examples import rows_of
 from judgesmith.optimizers.rows import Rows
 from judgesmith.optimizers.splitting import split_by_source
 from judgesmith.optimizers.table import FloatArray
-from judgesmith.programs.calibrated import Calibrated, calibrated, doubt_of
+from judgesmith.programs.calibrated import Calibrated
+from judgesmith.programs.calibrated_judgement import calibrated, doubt_of
 from judgesmith.programs.holding import AnyJudge, JudgeOfJudges, leaves_of
 from judgesmith.programs.judge import check_judge
 from judgesmith.programs.running import CONCURRENCY

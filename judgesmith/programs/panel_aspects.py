@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from judgesmith.programs.panel_annotations import Annotation, is_invented, numbered
 from judgesmith.programs.panel_outliers import outliers_of
+from judgesmith.signatures.judge_protocol import JudgeProtocol
 from judgesmith.signatures.judgement import Judgement, Note
 from judgesmith.signatures.panel_rules import PanelRules
 from judgesmith.signatures.scale import PERCENT, Scale
@@ -124,3 +125,14 @@ def share_of(judgement: Judgement, criterion: str, scale: Scale) -> float | None
 
 def _many(n: int) -> str:
     return f"{n} error{' was' if n == 1 else 's were'}"
+
+
+def n_aspects(protocols: Iterable[JudgeProtocol]) -> int:
+    """Return of how many criteria a supervisor may be asked for one text."""
+    named = {
+        criterion.name
+        for one in protocols
+        if one.scores_criteria
+        for criterion in one.rubric.criteria
+    }
+    return max(len(named), 1)

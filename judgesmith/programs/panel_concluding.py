@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from judgesmith.programs.asking import Asker
-from judgesmith.programs.holding import MembersAsker
 from judgesmith.programs.judging import AnySteps
+from judgesmith.programs.members import MembersAsker
 from judgesmith.programs.models.errors import speaks_of_one_item
 from judgesmith.programs.panel_aspects import Aspect, aspects_of
 from judgesmith.programs.panel_merging import merged_by_rule

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Self
 
 from judgesmith.programs.asking import Asker, current_lm
 from judgesmith.programs.holding import AnyJudge, leaves_of, scale_of
 from judgesmith.programs.panel import Panel
+from judgesmith.programs.panel_aspects import n_aspects
 from judgesmith.programs.panel_concluding import AnnotatorsAsker, Concluding
 from judgesmith.programs.panel_verdict import PanelVerdict
 from judgesmith.programs.supervisor import Supervisor
-from judgesmith.signatures.judge_protocol import JudgeProtocol
 from judgesmith.signatures.judgement import Judgement
 from judgesmith.signatures.panel_rules import PanelRules
 from judgesmith.signatures.panel_weights import Middle, PanelWeights
@@ -168,14 +168,3 @@ class PanelJudge(Panel):
     def _concluding(self) -> Concluding:
         scales = {name: scale_of(one) for name, one in self.members.items()}
         return Concluding(weights=self._weights, rules=self.rules, scales=scales)
-
-
-def n_aspects(protocols: Iterable[JudgeProtocol]) -> int:
-    """Return of how many criteria a supervisor may be asked for one text."""
-    named = {
-        criterion.name
-        for one in protocols
-        if one.scores_criteria
-        for criterion in one.rubric.criteria
-    }
-    return max(len(named), 1)

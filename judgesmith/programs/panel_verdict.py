@@ -7,8 +7,8 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from judgesmith.programs.panel import PanelJudgement, panel_judgement
 from judgesmith.programs.panel_aspects import Aspect
+from judgesmith.programs.panel_judgement import PanelJudgement, panel_judgement
 from judgesmith.programs.panel_merging import most_severe
 from judgesmith.programs.supervisor_steps import Merging
 from judgesmith.signatures.judgement import CriterionScore, ErrorSpan, Judgement, Note

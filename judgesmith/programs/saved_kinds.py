@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 from pydantic import BeforeValidator, Field, PrivateAttr, SerializeAsAny, model_validator
 
 from judgesmith.programs.asking import Asker
-from judgesmith.programs.calibrated import Calibrated, CalibratedJudgement, calibrated
-from judgesmith.programs.holding import MembersAsker, refuse_ranks
-from judgesmith.programs.panel import Panel, PanelJudgement, panel_judgement
+from judgesmith.programs.calibrated_judgement import CalibratedJudgement, calibrated
+from judgesmith.programs.members import MembersAsker, refuse_ranks
+from judgesmith.programs.panel_aspects import n_aspects
 from judgesmith.programs.panel_concluding import AnnotatorsAsker, Concluding
-from judgesmith.programs.panel_judge import PanelJudge, n_aspects
+from judgesmith.programs.panel_judgement import PanelJudgement, panel_judgement
 from judgesmith.programs.saved import SavedJudge
 from judgesmith.programs.saved_checks import check_agreement
 from judgesmith.programs.saved_record import SavedRecord
@@ -28,6 +28,9 @@ from judgesmith.signatures.scale import Scale
 
 if TYPE_CHECKING:
     import dspy
+
+    from judgesmith.programs.calibrated import Calibrated
+    from judgesmith.programs.panel import Panel
 
 
 def _as_its_kind(value: Any) -> Any:
@@ -220,6 +223,9 @@ class SavedPanel(SavedHolder):
 
     def program(self) -> Panel:
         """Return the panel as a DSPy module; see ``SavedJudge.program``."""
+        from judgesmith.programs.panel import Panel
+        from judgesmith.programs.panel_judge import PanelJudge
+
         members = {name: one.program() for name, one in self.members.items()}
         if self.rules is None:
             return Panel(members, self.weights)
@@ -272,6 +278,8 @@ class SavedCalibrated(SavedHolder):
 
     def program(self) -> Calibrated:
         """Return the judge as a DSPy module; see ``SavedJudge.program``."""
+        from judgesmith.programs.calibrated import Calibrated
+
         return Calibrated(self.members["judge"].program(), self.calibration)
 
 

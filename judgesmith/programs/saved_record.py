@@ -57,8 +57,8 @@ class SavedJudgeError(ValueError):
 
 def _as_its_kind_has_it(value: Any) -> Any:
     """Return plain data of a judgement as the kind of judgement that has such fields."""
-    from judgesmith.programs.calibrated import CalibratedJudgement
-    from judgesmith.programs.panel import PanelJudgement
+    from judgesmith.programs.calibrated_judgement import CalibratedJudgement
+    from judgesmith.programs.panel_judgement import PanelJudgement
     from judgesmith.programs.panel_verdict import PanelVerdict
 
     if not isinstance(value, Mapping):

@@ -5,7 +5,7 @@ import pytest
 from judgesmith.experiments import read_items
 from judgesmith.experiments.calibrating import CalibrationError, calibrate_judge
 from judgesmith.programs import Direct, SavedJudge
-from judgesmith.programs.calibrated import CalibratedJudgement
+from judgesmith.programs.calibrated_judgement import CalibratedJudgement
 from judgesmith.programs.saved_record import GoldenItem
 from judgesmith.signatures import Judgement, RatedItem, Scale
 

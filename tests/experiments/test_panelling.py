@@ -10,7 +10,7 @@ from judgesmith.experiments.panel_rows import PanelSettings, panel_parts
 from judgesmith.experiments.panelling import learn_panel
 from judgesmith.programs import ActiveCritic, Direct, SavedJudge, SavedPanel
 from judgesmith.programs.models import model, stack_of
-from judgesmith.programs.panel import PanelJudgement
+from judgesmith.programs.panel_judgement import PanelJudgement
 from judgesmith.signatures import Scale
 from judgesmith.signatures.panel_weights import PanelWeights
 

@@ -8,8 +8,10 @@ from optimizing import examples
 from judgesmith.optimizers.calibrating import Calibrator
 from judgesmith.optimizers.rated_examples import rows_of
 from judgesmith.programs import ActiveCritic, judge_items
-from judgesmith.programs.calibrated import Calibrated, calibrated
-from judgesmith.programs.panel import Panel, PanelJudgement
+from judgesmith.programs.calibrated import Calibrated
+from judgesmith.programs.calibrated_judgement import calibrated
+from judgesmith.programs.panel import Panel
+from judgesmith.programs.panel_judgement import PanelJudgement
 from judgesmith.signatures import Judgement, Scale
 from judgesmith.signatures.calibration import Calibration
 

@@ -4,9 +4,11 @@ import pytest
 from optimizing import lm_of
 
 from judgesmith.programs import ActiveCritic, judge_items
-from judgesmith.programs.calibrated import Calibrated, CalibratedJudgement, calibrated, doubt_of
+from judgesmith.programs.calibrated import Calibrated
+from judgesmith.programs.calibrated_judgement import CalibratedJudgement, calibrated, doubt_of
 from judgesmith.programs.holding import judgement_of
-from judgesmith.programs.panel import Panel, PanelJudgement
+from judgesmith.programs.panel import Panel
+from judgesmith.programs.panel_judgement import PanelJudgement
 from judgesmith.signatures import CriterionScore, Judgement
 from judgesmith.signatures.calibration import Abstention, Calibration
 from judgesmith.signatures.rated import RatedItem

@@ -8,7 +8,8 @@ from judgesmith.programs import ActiveCritic, judge_items
 from judgesmith.programs.holding import judgement_of
 from judgesmith.programs.models import Budget, ModelError, Stack, TransientModelError, model
 from judgesmith.programs.models.dspy_lm import StackLM
-from judgesmith.programs.panel import Panel, PanelJudgement, panel_judgement
+from judgesmith.programs.panel import Panel
+from judgesmith.programs.panel_judgement import PanelJudgement, panel_judgement
 from judgesmith.signatures import CriterionScore, Judgement, Scale
 from judgesmith.signatures.panel_weights import PanelWeights
 from judgesmith.signatures.rated import RatedItem

@@ -18,11 +18,11 @@ from judgesmith.programs import (
     load_judge,
     load_saved,
 )
-from judgesmith.programs.calibrated import CalibratedJudgement
+from judgesmith.programs.calibrated_judgement import CalibratedJudgement
 from judgesmith.programs.card import judge_card
 from judgesmith.programs.comparing import difference
 from judgesmith.programs.models import model, stack_of
-from judgesmith.programs.panel import PanelJudgement
+from judgesmith.programs.panel_judgement import PanelJudgement
 from judgesmith.programs.saved_record import GoldenItem, content_hash
 from judgesmith.signatures import RatedItem, Scale
 from judgesmith.signatures.calibration import Calibration

@@ -4,8 +4,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from judgesmith.experiments.suggesting.candidates import doubts_of
-from judgesmith.programs.calibrated import CalibratedJudgement
-from judgesmith.programs.panel import PanelJudgement
+from judgesmith.programs.calibrated_judgement import CalibratedJudgement
+from judgesmith.programs.panel_judgement import PanelJudgement
 from judgesmith.signatures import Judgement
 
 
