@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from judgesmith.pytest_session import Judging
     from judgesmith.signatures import Judgement, RatedItem
 
+__all__ = ["assert_judged", "assert_judged_all"]
+
 _OPTIONS = {
     "model": "provider/model, or offline [default: that of the judge]",
     "api_base": "address of an OpenAI-compatible server",

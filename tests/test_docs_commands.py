@@ -3,12 +3,14 @@
 import re
 import shlex
 from pathlib import Path
+from types import SimpleNamespace
 
 import click
 import pytest
 
 from judgesmith.cli.main import COMMANDS
 from judgesmith.cli.main import judgesmith as cli
+from judgesmith.pytest_plugin import pytest_addoption
 
 pytestmark = pytest.mark.no_cover
 
@@ -24,7 +26,13 @@ SPAN = re.compile(r"(?<!`)`([^`]+)`(?!`)")
 # Variables, such as of the environment, may stand before a command; jobs and pipes after it.
 LINE = re.compile(r"^ *(?:\$ )?(?:\w+=\S+ )*(judgesmith [a-z].*?)(?: +[|>&#].*| &)?$", re.MULTILINE)
 SCRIPT = re.compile(r"python3? ((?:benchmarks|examples|docs)/[\w/]+\.py)([^`\n|>&#]*)")
-OF_OTHERS = ("--enable-lora", "--lora-modules")  # vLLM's
+OF_OTHERS = ("--enable-lora", "--lora-modules", "--hook-stage")  # of vLLM, and of pre-commit
+# Options that are neither of a command: of scripts, of pytest with our plugin, of exported files.
+ELSEWHERE = (
+    "benchmarks/**/*.py",
+    "judgesmith/pytest_*.py",
+    "judgesmith/programs/exporting/**/*.py",
+)
 PLACEHOLDER = re.compile(r"[^a-z]*[A-Z][^a-z]*|.*(…|\.\.\.).*")
 
 
@@ -117,8 +125,18 @@ def test_every_command_on_a_page_is_one_that_the_command_line_takes(page):
     assert refusals(page) == []
 
 
+def plugin_options():
+    """Return the options that our plugin gives pytest."""
+    options = []
+    parser = SimpleNamespace(addini=lambda *said, **more: None)
+    parser.addoption = lambda option, **more: options.append(option)
+    parser.getgroup = lambda *said: parser
+    pytest_addoption(parser)
+    return options
+
+
 def test_every_option_that_is_named_alone_is_one_of_some_command_or_script():
-    known = {"--help", "--version", *OF_OTHERS}
+    known = {"--help", "--version", *OF_OTHERS, *plugin_options()}
     for name in COMMANDS:
         command = cli.get_command(click.Context(cli), name)
         below = command.commands.values() if isinstance(command, click.Group) else [command]
@@ -126,13 +144,15 @@ def test_every_option_that_is_named_alone_is_one_of_some_command_or_script():
         known |= {
             option for one in below for param in one.params for option in param.secondary_opts
         }
-    scripts = "".join(path.read_text(encoding="utf-8") for path in ROOT.rglob("benchmarks/**/*.py"))
+    elsewhere = "".join(
+        path.read_text(encoding="utf-8") for glob in ELSEWHERE for path in ROOT.glob(glob)
+    )
     unknown = [
         (page.name, option)
         for page in PAGES
         for span in SPAN.findall(BLOCK.sub("", page.read_text(encoding="utf-8")))
         for option in re.findall(r"(?:^|(?<=[ \[]))--[a-z][\w-]*", span)
-        if option not in known and f'"{option}"' not in scripts
+        if option not in known and f'"{option}"' not in elsewhere
     ]
     assert unknown == []
 

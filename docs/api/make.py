@@ -1,7 +1,8 @@
 """Write the reference of every public name: ``python docs/api/make.py``.
 
-One page per room of the package and one of its face, from the names on their front doors, the
-signatures and the docstrings. A test holds that the pages are what this script writes.
+One page per room of the package, of its face and of its pytest plugin, from the names on their
+front doors, the signatures and the docstrings. A test holds that the pages are what this script
+writes.
 """
 
 import ast
@@ -18,7 +19,7 @@ from docstrings import Link, inline, prose, read, section, whole
 from spelling import annotation_text, call, methods_of, value_gist, value_parts
 
 HERE = Path(__file__).resolve().parent
-ROOMS = ("signatures", "programs", "metrics", "optimizers", "experiments")
+ROOMS = ("signatures", "programs", "metrics", "optimizers", "experiments", "pytest_plugin")
 MADE = "<!-- Written by docs/api/make.py from the docstrings: change those, and run it. -->"
 
 Places = Mapping[str, tuple[str, str]]
@@ -34,7 +35,7 @@ def places_of(door: ModuleType) -> dict[str, tuple[str, str]]:
     """Return the module and the own name of every public name of a front door."""
     stub = Path(door.__file__ or "").with_suffix(".pyi")
     listed = stub if stub.is_file() else Path(door.__file__ or "")
-    found = {}
+    found = {name: (door.__name__, name) for name in door.__all__}
     for node in ast.walk(ast.parse(listed.read_text(encoding="utf-8"))):
         if isinstance(node, ast.ImportFrom):
             for name in node.names:
@@ -83,7 +84,7 @@ class Reference:
         rows = []
         for room, door in self.doors.items():
             if room != "judgesmith":
-                gist = inline(read(door).summary, self._linker(room, ""))
+                gist = inline(read(door).summary, self._linker("judgesmith", ""))
                 rows.append(f"| [{room}]({file_of(room)}) | {gist} |")
         told = "Methods without parentheses are attributes; every example here runs as a test."
         return "\n".join([told, "", "| room | what it holds |", "| --- | --- |", *rows])
