@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from judgesmith.programs.extras import library
 from judgesmith.programs.holding import AnyJudge
-from judgesmith.programs.saved_kinds import AnySaved
+from judgesmith.programs.saved import SavedJudge
+from judgesmith.programs.saved_kinds import AnySaved, SavedHolder
 from judgesmith.programs.serving.door import Door
 from judgesmith.programs.serving.limits import ServingLimits
 from judgesmith.programs.serving.served import ServedJudge
@@ -18,6 +19,9 @@ from judgesmith.programs.serving.served import ServedJudge
 if TYPE_CHECKING:
     import dspy
     from fastapi import FastAPI
+
+_NONE = dict.fromkeys(("tracing", "metrics", "logs", "operation_spans", "auto_configure"), False)
+"""What FastAPI would record of requests and faults for whoever configured OpenTelemetry."""
 
 
 def app(
@@ -36,7 +40,8 @@ def app(
         Saved judges of any kind, or judges, by the name that clients call them; or bound to
         models already.
     lm : dspy.LM or None
-        The model that all ask; None takes DSPy's current one, or the offline model.
+        The model that all ask. With None saved judges ask the models that they were compiled with,
+        others DSPy's current one, or the offline model.
     limits : ServingLimits or None
         What bounds work and memory; None takes the defaults.
     token : str
@@ -66,8 +71,7 @@ def app(
     from judgesmith.programs.serving.service import Service
 
     if isinstance(judges, Mapping):
-        own = () if lm is None else (lm,)
-        judges = [ServedJudge(name, judge, *own) for name, judge in judges.items()]
+        judges = _bound(judges, lm)
     if not judges:
         raise ValueError("at least one judge is served; got none.")
     by_name = {one.name: one for one in judges}
@@ -91,6 +95,7 @@ def app(
         version=version("judgesmith"),
         docs_url=None,  # those pages load scripts from elsewhere
         redoc_url=None,
+        telemetry=_NONE,
         lifespan=lifespan,
     )
     made.include_router(routes(service))
@@ -99,3 +104,21 @@ def app(
     plain_fault(made)
     described(made, with_token=bool(token))
     return made
+
+
+def _bound(judges: Mapping[str, AnySaved | AnyJudge], lm: dspy.LM | None) -> list[ServedJudge]:
+    """Return judges with their models, of which there is one for each name."""
+    from judgesmith.programs.models import model
+
+    made: dict[str, dspy.LM] = {}
+    found = []
+    for name, judge in judges.items():
+        if lm is not None:
+            found.append(ServedJudge(name, judge, lm))
+        elif isinstance(judge, SavedJudge | SavedHolder):
+            made |= {one: model(one) for one in judge.models if one not in made}
+            own = {one: made[one] for one in judge.models}
+            found.append(ServedJudge(name, judge.with_models(own), *own.values()))
+        else:
+            found.append(ServedJudge(name, judge))
+    return found

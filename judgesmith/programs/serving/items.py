@@ -12,6 +12,7 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
+    JsonValue,
     TypeAdapter,
     ValidationError,
     model_validator,
@@ -48,20 +49,21 @@ _ANYTHING: TypeAdapter[Any] = TypeAdapter(Any)
 Id = Annotated[str, BeforeValidator(_id)]
 
 
+_EXAMPLE: dict[str, JsonValue] = {
+    "source_id": "bridge",
+    "system_id": "a",
+    "source": "The bridge opened on Monday. Two thousand people crossed it.",
+    "response": "Two thousand people crossed the bridge on Monday.",
+}
+
+
 class Item(BaseModel):
     """One response to judge, with what it answers."""
 
     model_config = ConfigDict(
         frozen=True,
         extra="ignore",
-        json_schema_extra={
-            "example": {
-                "source_id": "bridge",
-                "system_id": "a",
-                "source": "The bridge opened on Monday. Two thousand people crossed it.",
-                "response": "Two thousand people crossed the bridge on Monday.",
-            }
-        },
+        json_schema_extra={"example": _EXAMPLE},
     )
 
     response: str = Field(description="the text under judgement, verbatim")
@@ -103,7 +105,9 @@ class Item(BaseModel):
 class Batch(BaseModel):
     """Items that are judged in one request."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", json_schema_extra={"example": {"items": [_EXAMPLE]}}
+    )
 
     items: list[Item] = Field(description="in the order in which their rows come back")
 

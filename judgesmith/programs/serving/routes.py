@@ -128,7 +128,7 @@ def routes(service: Service) -> APIRouter:
         | {
             200: {
                 "description": "a Row, or a Fault, for every line, in order",
-                "content": {"application/x-ndjson": {"schema": {"$ref": _ROW}}},
+                "content": {"application/x-ndjson": {"schema": {"oneOf": _LINE}}},
             }
         },
         openapi_extra=_body("application/x-ndjson", "Item", "one item on each line"),
@@ -159,4 +159,4 @@ def routes(service: Service) -> APIRouter:
     return router
 
 
-_ROW = "#/components/schemas/Row"
+_LINE = [{"$ref": f"#/components/schemas/{name}"} for name in ("Row", "Fault")]

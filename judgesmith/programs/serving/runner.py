@@ -105,11 +105,17 @@ def run(
                 self.asked = time.monotonic()
                 service.stopping = True
             else:
+                self.config.timeout_graceful_shutdown = 1
                 self.force_exit = self.should_exit = True
 
         async def startup(self, sockets: Any = None) -> None:
             await super().startup(sockets=sockets)
             ready()
+
+        async def shutdown(self, sockets: Any = None) -> None:
+            await super().shutdown(sockets=sockets)
+            if self.force_exit:  # which leaves this out
+                await self.lifespan.shutdown()
 
         async def on_tick(self, counter: int) -> bool:
             if self.asked is not None and not self.should_exit:

@@ -10,10 +10,11 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from judgesmith.programs import Calibrated, Direct, Pairs, Panel, judge_items
 from judgesmith.programs.models import ModelError, model
+from judgesmith.programs.saved import SavedJudge
 from judgesmith.programs.scored_row import json_line, score_row
 from judgesmith.programs.serving import ServingLimits, app
 from judgesmith.programs.serving.schemas import Fault, JudgeList, Row, Rows
-from judgesmith.signatures import RatedItem
+from judgesmith.signatures import RatedItem, Scale
 from judgesmith.signatures.calibration import Calibration
 
 LEARNED = Calibration(
@@ -305,6 +306,23 @@ def test_a_server_that_stops_takes_nothing_new_and_says_so(lm):
         reply = client.post("/v1/judges/plain/judge", ITEMS[0])
         assert (reply.status, reply.headers["connection"]) == (503, "close")
         assert "retry-after" in reply.headers
+
+
+def test_saved_judges_ask_their_own_models_unless_one_is_given(tmp_path, monkeypatch, lm):
+    monkeypatch.chdir(tmp_path)
+    judge = Direct()
+    one = SavedJudge(
+        protocol=judge.protocol,
+        questions=judge.templates(),
+        model="openai/its-own",
+        target="overall",
+        human_scale=Scale(low=1, high=5),
+    )
+    judges = {"one": one, "two": one, "three": Direct()}
+    own = app(judges).state.service.judges
+    assert [str(one.lm.model) for one in own.values()] == ["openai/its-own"] * 2 + ["offline"]
+    assert own["one"].lm is own["two"].lm
+    assert {one.lm for one in app(judges, lm=lm).state.service.judges.values()} == {lm}
 
 
 def test_a_fault_of_our_own_says_nothing_of_the_texts(lm, caplog):

@@ -136,12 +136,13 @@ def test_what_is_not_finished_in_time_is_counted_and_its_clients_are_told():
     )
 
 
-def test_the_second_signal_ends_it_at_once():
+def test_the_second_signal_ends_it_at_once(caplog):
     began = time.monotonic()
     found, _, end = served(signal.SIGINT, signal.SIGTERM, lets=False)
     assert end == "at once"
     assert time.monotonic() - began < 10
     assert not isinstance(found["accepted"], tuple) or found["accepted"][0] == 503
+    assert "Traceback" not in caplog.text
 
 
 def test_an_address_is_written_as_clients_write_it():
