@@ -23,8 +23,10 @@ PAGES = [
 ]
 BLOCK = re.compile(r"^ *```.*?\n(.*?)^ *```", flags=re.MULTILINE | re.DOTALL)
 SPAN = re.compile(r"(?<!`)`([^`]+)`(?!`)")
-# Variables, such as of the environment, may stand before a command; jobs and pipes after it.
-LINE = re.compile(r"^ *(?:\$ )?(?:\w+=\S+ )*(judgesmith [a-z].*?)(?: +[|>&#].*| &)?$", re.MULTILINE)
+# A prompt, a step of a workflow, or variables may stand before a command; jobs and pipes after it.
+LINE = re.compile(
+    r"^ *(?:\$ |- run: )?(?:\w+=\S+ )*(judgesmith [a-z].*?)(?: +[|>&#].*| &)?$", re.MULTILINE
+)
 SCRIPT = re.compile(r"python3? ((?:benchmarks|examples|docs)/[\w/]+\.py)([^`\n|>&#]*)")
 OF_OTHERS = ("--enable-lora", "--lora-modules", "--hook-stage")  # of vLLM, and of pre-commit
 # Options that are neither of a command: of scripts, of pytest with our plugin, of exported files.
