@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -58,7 +58,16 @@ def names_in(value: Any) -> Iterator[tuple[str, str]]:
             yield from names_in(one)
 
 
-def literal(value: Any, kept: Container[str] = EVERYTHING, indent: str = "") -> str:
+def _as_named(place: tuple[str, str]) -> str:
+    return place[1]
+
+
+def literal(
+    value: Any,
+    kept: Container[str] = EVERYTHING,
+    called: Callable[[tuple[str, str]], str] = _as_named,
+    indent: str = "",
+) -> str:
     """Return source that makes a value: plain data, calls by name, and records of pydantic.
 
     Parameters
@@ -67,6 +76,8 @@ def literal(value: Any, kept: Container[str] = EVERYTHING, indent: str = "") -> 
         What is to be made.
     kept : container of str
         Names of arguments that are not left out.
+    called : callable
+        Takes module and name of what is called and returns what it is called in the source.
     indent : str
         Of the line that it stands on.
 
@@ -77,20 +88,21 @@ def literal(value: Any, kept: Container[str] = EVERYTHING, indent: str = "") -> 
     """
     value = _as_call(value)
     if isinstance(value, Named):
+        name = called((value.module, value.name))
         if value.given is None:
-            return value.name
+            return name
         parts = [
-            f"{name}={literal(one, kept, indent + _STEP)}"
-            for name, one in value.given.items()
-            if name in kept
+            f"{key}={literal(one, kept, called, indent + _STEP)}"
+            for key, one in value.given.items()
+            if key in kept
         ]
-        return _enclosed(f"{value.name}(", parts, ")", indent)
+        return _enclosed(f"{name}(", parts, ")", indent)
     if isinstance(value, Mapping):
-        parts = [f"{k!r}: {literal(v, kept, indent + _STEP)}" for k, v in value.items()]
+        parts = [f"{k!r}: {literal(v, kept, called, indent + _STEP)}" for k, v in value.items()]
         return _enclosed("{", parts, "}", indent)
     if isinstance(value, list | tuple):
         opening, closing = "()" if isinstance(value, tuple) else "[]"
-        parts = [literal(one, kept, indent + _STEP) for one in value]
+        parts = [literal(one, kept, called, indent + _STEP) for one in value]
         if len(parts) == 1 and opening == "(":
             parts = [*parts, ""]
         return _enclosed(opening, parts, closing, indent)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -17,8 +17,10 @@ from judgesmith.programs.exporting.form import Form, Row
 from judgesmith.programs.exporting.literals import Named, literal, names_in
 from judgesmith.programs.exporting.stack_asked import StackAsked
 from judgesmith.programs.families import family_of
+from judgesmith.programs.forms import form_named
 from judgesmith.programs.saved import SavedJudge
 from judgesmith.programs.saved_kinds import SavedCalibrated, SavedPanel, saved_leaves, saved_panels
+from judgesmith.programs.templates import Template
 from judgesmith.signatures.judge_protocol import JudgeProtocol
 
 if TYPE_CHECKING:
@@ -26,7 +28,10 @@ if TYPE_CHECKING:
 
     from judgesmith.programs.saved_kinds import AnySaved
 
-CARRIED = ("active-critic", "direct", "g-eval", "explain-eval", "checklist")
+CARRIED = (
+    *("active-critic", "direct", "g-eval", "explain-eval", "checklist"),
+    *("prometheus", "themis", "auto-j"),
+)
 """Families whose steps and whose reading of answers need nothing but the standard library."""
 
 _RUNTIME = "judgesmith.programs.exporting.runtime"
@@ -36,6 +41,7 @@ _STAND_INS = {
     "judgesmith.programs.templates": f"{_RUNTIME}.questions",
     "judgesmith.programs.answer_types": f"{_RUNTIME}.answer_types",
     "judgesmith.programs.answer_mending": f"{_RUNTIME}.answer_mending",
+    "judgesmith.programs.form_steps": f"{_RUNTIME}.form_steps",
     "judgesmith.programs.features": f"{_RUNTIME}.no_features",
 }
 _COUNTED = {"judgesmith.programs.features": f"{_RUNTIME}.features"}
@@ -101,8 +107,8 @@ def source_of(saved: AnySaved, name: str) -> str:
     facts["model"] = ", ".join(client_name(one) for one in saved.models)
     judge = _told(saved)
 
-    def data(used: set[str]) -> str:
-        return f"ABOUT = {literal(facts)}\n\nJUDGE = {literal(judge, used)}"
+    def data(used: set[str], called: Callable[[Place], str]) -> str:
+        return f"ABOUT = {literal(facts)}\n\nJUDGE = {literal(judge, used, called)}"
 
     called = [(f"{_RUNTIME}.program", one) for one in ("judge", "main")]
     entries: list[Place] = [*called, *dict.fromkeys(names_in(judge))]
@@ -159,28 +165,7 @@ def _told(saved: AnySaved) -> Named:
     """Return a judge as the call that makes it in the file."""
     if isinstance(saved, SavedJudge):
         module, _, steps = family_of(saved.protocol.judge).steps.partition(":")
-        questions = {
-            name: Named(
-                f"{_RUNTIME}.questions",
-                "Template",
-                {
-                    "predictor": one.predictor,
-                    "turns": tuple(
-                        Named(f"{_RUNTIME}.questions", "Turn", {"role": t.role, "text": t.text})
-                        for t in one.turns
-                    ),
-                    "question": tuple(
-                        piece
-                        if isinstance(piece, str)
-                        else Named(f"{_RUNTIME}.questions", "Slot", dict(piece))
-                        for piece in one.question
-                    ),
-                    "outputs": dict(one.outputs),
-                    "answers": one.answers,
-                },
-            )
-            for name, one in saved.questions.items()
-        }
+        questions = {name: _question(one) for name, one in saved.questions.items()}
         said = {
             "model": client_name(saved.model),
             "protocol": _protocol(saved.protocol),
@@ -194,6 +179,25 @@ def _told(saved: AnySaved) -> Named:
         return Named(f"{_RUNTIME}.holders", "CalibratedOne", own)
     assert isinstance(saved, SavedPanel)
     return Named(f"{_RUNTIME}.holders", "PanelOf", {"members": members, "weights": saved.weights})
+
+
+def _question(question: Template) -> Named:
+    """Return a question as the call that makes it in the file."""
+    module = f"{_RUNTIME}.questions"
+    said = {
+        "predictor": question.predictor,
+        "turns": tuple(Named(module, "Turn", dict(turn)) for turn in question.turns),
+        "question": tuple(
+            piece if isinstance(piece, str) else Named(module, "Slot", dict(piece))
+            for piece in question.question
+        ),
+        "outputs": dict(question.outputs),
+        "answers": question.answers,
+    }
+    if question.form:
+        read = form_named(question.form).read
+        said["reading"] = Named(read.__module__, read.__name__, None)
+    return Named(module, "Template", said)
 
 
 def _protocol(protocol: JudgeProtocol) -> Named:

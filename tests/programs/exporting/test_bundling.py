@@ -73,7 +73,7 @@ def test_a_module_that_is_written_may_use_all_that_comes_before():
     text = bundle(
         [(told, "JUDGE"), ("judgesmith.signatures.scale", "PERCENT")],
         RECORDS,
-        {told: lambda used: f"JUDGE = PERCENT if {'low' in used} else None"},
+        {told: lambda used, called: f"JUDGE = PERCENT if {'low' in used} else None"},
     )
     found = namespace(text)
     assert found["JUDGE"] is found["PERCENT"]

@@ -78,6 +78,9 @@ JUDGES = {
     "g-eval by probabilities": lambda: saved_of("g-eval", rubric=RUBRIC),
     "explain-eval": lambda: saved_of("explain-eval", rubric=RUBRIC, answers="1..5"),
     "checklist": lambda: saved_of("checklist", rubric=RUBRIC),
+    "themis and auto-j on a panel": lambda: panel_of(
+        a=saved_of("themis", rubric=RUBRIC), b=saved_of("auto-j")
+    ),
     "panel": lambda: panel_of(a=saved_of(variant="vanilla"), b=saved_of("direct", answers="1..5")),
     "calibrated": lambda: calibrated_of(
         saved_of("direct", asks="criteria", rubric=RUBRIC), abstention=UNSURE

@@ -64,7 +64,7 @@ def reached(entries: Iterable[Place], stand_ins: Mapping[str, str]) -> Reached:
         If something is needed from a library that is not the standard one.
     """
     found = Reached()
-    pending = [_at(place, stand_ins) for place in entries]
+    pending = [at(place, stand_ins) for place in entries]
     seen: set[Place] = set()
     # Members of a class are needed once something mentions their names, which may come later.
     n_before = -1
@@ -200,9 +200,9 @@ def _resolved(
     if source.is_ours:
         if source.name != name:
             raise ValueError(f"{module.name} imports {source.name} under another name.")
-        return _at((source.module, name), stand_ins)
+        return at((source.module, name), stand_ins)
     if name == "BaseModel":
-        return _at((source.module, name), stand_ins)
+        return at((source.module, name), stand_ins)
     if name in PLAIN_TYPES:
         return None
     if name in local:
@@ -214,7 +214,7 @@ def _resolved(
     return None
 
 
-def _at(place: Place, stand_ins: Mapping[str, str]) -> Place:
+def at(place: Place, stand_ins: Mapping[str, str]) -> Place:
     """Return where a name is defined, following imports."""
     module = module_called(stand_ins.get(place[0], place[0]))
     name = "Record" if place == ("pydantic", "BaseModel") else place[1]
@@ -223,7 +223,7 @@ def _at(place: Place, stand_ins: Mapping[str, str]) -> Place:
     source = module.imports.get(name)
     if source is None or not source.is_ours:
         raise ValueError(f"{module.name} defines no {name}.")
-    return _at((source.module, source.name), stand_ins)
+    return at((source.module, source.name), stand_ins)
 
 
 def _in_order(modules: set[str], stand_ins: Mapping[str, str]) -> Iterator[str]:

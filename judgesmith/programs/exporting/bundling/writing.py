@@ -18,6 +18,7 @@ from judgesmith.programs.exporting.bundling.reaching import (
     PLAIN_TYPES,
     Place,
     Reached,
+    at,
     is_dataclass,
     is_needed,
     plain_default,
@@ -26,11 +27,13 @@ from judgesmith.programs.exporting.bundling.reaching import (
 
 _WIDTH = 100
 
+Writer = Callable[[set[str], Callable[[Place], str]], str]
+
 
 def bundle(
     entries: Iterable[Place],
     stand_ins: Mapping[str, str],
-    written: Mapping[str, Callable[[set[str]], str]],
+    written: Mapping[str, Writer],
     *,
     documented: Collection[Place] = (),
 ) -> str:
@@ -44,9 +47,9 @@ def bundle(
         Modules that are not to be used, with those that define the same names instead;
         ``pydantic`` is one, of which ``Record`` stands for ``BaseModel``.
     written : dict of str to callable
-        Writes modules that are not taken as they stand, told which names of fields are used. The
-        text may use all that comes before: such modules, and those that import from them, come
-        last.
+        Writes modules that are not taken as they stand: told which names of fields are used, and
+        by what a definition in a module is called here. The text may use all that comes before:
+        such modules, and those that import from them, come last.
     documented : collection of (str, str)
         Definitions whose docstrings stay whole: those that are called from elsewhere.
 
@@ -58,11 +61,16 @@ def bundle(
     """
     found = reached(entries, stand_ins)
     renamed = _renamed(found.places)
+
+    def called(place: Place) -> str:
+        module, name = at(place, stand_ins)
+        return renamed.get(module, {}).get(name, name)
+
     sections = []
     for name in _last(found.modules, written):
         module = module_called(name)
         texts = (
-            [written[name](found.mentions)]
+            [written[name](found.mentions, called)]
             if name in written
             else [
                 _text(module, one, found, renamed.get(name, {}), whole=(name, one) in documented)

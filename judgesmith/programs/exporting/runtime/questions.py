@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -55,6 +55,7 @@ class Template:
     question: tuple[str | Slot, ...]
     outputs: Mapping[str, Kind]
     answers: Scale
+    reading: Callable[[str], dict[str, Any]] | None = None  # of a model with a form of its own
 
     def render(self, inputs: Mapping[str, str | None]) -> str:
         """Return the last user message for one item."""
@@ -77,6 +78,8 @@ class Template:
 
     def read(self, answer: str) -> dict[str, Any]:
         """Return the fields of an answer, or raise ValueError with what is wrong with it."""
+        if self.reading is not None:
+            return self.reading(answer)
         kinds = {name: _read_as(kind, self.answers) for name, kind in self.outputs.items()}
         return read_answer(answer, kinds, self.answers)
 

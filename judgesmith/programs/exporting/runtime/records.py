@@ -23,7 +23,9 @@ class Record:
 
     def __init_subclass__(cls) -> None:
         """Note the fields of a kind of record, those of what it extends first."""
-        cls.model_fields = {**cls.model_fields, **inspect.get_annotations(cls)}
+        own = inspect.get_annotations(cls)
+        fields = {name: kind for name, kind in own.items() if "ClassVar" not in str(kind)}
+        cls.model_fields = {**cls.model_fields, **fields}
 
     def __init__(self, **given: Any) -> None:
         unknown = [name for name in given if name not in self.model_fields]
