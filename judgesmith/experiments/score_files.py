@@ -112,6 +112,17 @@ def read_scores(
         of two rows.
     FileNotFoundError
         If there is no such file.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from judgesmith.signatures import RatedItem
+    >>> data = DataSet(name="toy", items=(RatedItem(source_id="a", system_id="x", response="r"),))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder) / "scores.jsonl"
+    ...     _ = file.write_text('{"source_id": "a", "system_id": "x", "score": 4}')
+    ...     read_scores(file, data).values.tolist()
+    [4.0]
     """
     found = read_recorded(path, dataset, judge=judge, criterion=criterion, target=target)
     if isinstance(found, PairedAnswers):

@@ -98,6 +98,17 @@ def score_file(
         If the model cannot be asked at all, or the ledger not used.
     ValueError
         If ``output`` is named as something else than JSON Lines.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from judgesmith.experiments import CompileSettings, compile_judge, read_items
+    >>> data = read_items("sample")
+    >>> judge = compile_judge(data, CompileSettings(optimizer="none", holdout=0)).saved
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     done = score_file(judge, iter(data.items[:3]), Path(folder) / "scores.jsonl")
+    >>> done.n_rows, done.n_unscored
+    (3, 0)
     """
     output = Path(output)
     if output.suffix != ".jsonl":

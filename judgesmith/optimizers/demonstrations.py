@@ -109,6 +109,20 @@ class RandomDemonstrationSearch(JudgeSearch):
     References
     ----------
     "Large Language Models Are Active Critics in NLG Evaluation", stage 3.
+
+    Examples
+    --------
+    >>> from judgesmith.programs import ActiveCritic
+    >>> rows = [
+    ...     dspy.Example(
+    ...         source=f"Note {n}: the bridge opened.", response="It opened. " * score, score=score
+    ...     ).with_inputs("source", "response")
+    ...     for n, score in enumerate((1, 2, 3, 4, 5, 3, 2, 1))
+    ... ]
+    >>> search = RandomDemonstrationSearch(n_demonstrations=1, n_rounds=2, scale="1..5")
+    >>> judge = search.compile(ActiveCritic(variant="vanilla"), trainset=rows[:4], valset=rows[4:])
+    >>> [trial.n_demonstrations for trial in search.trials_]
+    [0, 1]
     """
 
     def __init__(
