@@ -12,7 +12,7 @@ pytestmark = pytest.mark.no_cover
 
 TARGETS = sorted(path.stem for path in Path(__file__).parent.glob("fuzz_*.py"))
 FEWER = {"fuzz_commands": 25, "fuzz_ledgers": 50, "fuzz_judges": 50, "fuzz_sheets": 50}
-FEWER |= {"fuzz_specs": 25}
+FEWER |= {"fuzz_specs": 25, "fuzz_requests": 40}
 USUAL = 100
 
 
