@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     "form",
     required=True,
     metavar="FORM",
-    help="prompt, python, dspy or mlflow.",
+    help="prompt, python, dspy, mlflow or inspect.",
 )
 @click.option("-o", "--output", required=True, metavar="PLACE", help="File or folder to write.")
 @click.option(

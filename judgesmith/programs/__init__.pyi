@@ -7,6 +7,7 @@ from judgesmith.programs.distilled import DistilledJudge
 from judgesmith.programs.exemplar import ExemplarJudge
 from judgesmith.programs.exporting.dspy_program import load_program
 from judgesmith.programs.exporting.exporting import export_judge
+from judgesmith.programs.exporting.inspect_scorer import inspect_scorer
 from judgesmith.programs.exporting.mlflow_scorer import mlflow_scorer
 from judgesmith.programs.families import family_of, known_families, register_family
 from judgesmith.programs.family import Family
@@ -49,6 +50,7 @@ __all__ = [
     "Template",
     "export_judge",
     "family_of",
+    "inspect_scorer",
     "judge_each",
     "judge_items",
     "known_families",

@@ -11,6 +11,7 @@ _NEEDING = {
     "finetune": "training needs",
     "report": "figures need",
     "serve": "serving needs",
+    "inspect": "scorers of Inspect AI need",
     "mlflow": "MLflow tracking and models need",
 }
 

@@ -1,11 +1,11 @@
 """What is expected of a judgement, in the words of a failed test."""
 
 import pytest
-from exporting import saved_of
 
 from judgesmith.programs.expecting import Expectation, told
 from judgesmith.signatures import Judgement
 from judgesmith.signatures.judgement import ErrorSpan
+from tests.exporting import saved_of
 
 ERROR = ErrorSpan(text="1998", severity=4, explanation="The source says 1989.")
 

@@ -11,6 +11,7 @@ FORMS: dict[str, str] = {
     "python": "judgesmith.programs.exporting.python_file:PythonFile",
     "dspy": "judgesmith.programs.exporting.dspy_program:DspyProgram",
     "mlflow": "judgesmith.programs.exporting.mlflow_model:MlflowModel",
+    "inspect": "judgesmith.programs.exporting.inspect_package:InspectPackage",
 }
 """Where each form is, as ``module:Class``."""
 
@@ -32,7 +33,8 @@ def form_of(name: str) -> Form:
     >>> form_of("pickle")
     Traceback (most recent call last):
     ...
-    ValueError: a judge cannot be exported as 'pickle'; choose from prompt, python, dspy, mlflow.
+    ValueError: a judge cannot be exported as 'pickle'; choose from prompt, python, dspy, mlflow, \
+inspect.
     """
     if name not in FORMS:
         raise ValueError(
