@@ -52,6 +52,18 @@ def discern(
     ------
     ValueError
         If there is no original or no kind of change, or as for ``judgesmith.metrics.discernment``.
+
+    Examples
+    --------
+    >>> from judgesmith.experiments import judged_versions, perturb_texts, read_items
+    >>> from judgesmith.experiments.perturbing import Changes
+    >>> from judgesmith.programs import ActiveCritic
+    >>> changes = Changes(kinds=("character_typos", "case_loss"))
+    >>> versions = perturb_texts(read_items("sample").items[:12], changes, name="answers")
+    >>> scores = judged_versions(ActiveCritic(), versions)
+    >>> found = discern(scores, versions, rng=np.random.default_rng(0), n_resamples=100)
+    >>> [one.kind.name for one in found.damaging if one.scored_lower]
+    ['character_typos/minor']
     """
     if not perturbed.originals or not perturbed.kinds:
         raise ValueError(

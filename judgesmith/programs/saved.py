@@ -217,5 +217,17 @@ def load_judge(folder: str | Path) -> AnyJudge:
     SavedJudgeError
         If the folder holds no judge that can be trusted, or this version words its questions
         differently; ``SavedRecord.load`` still scores with the words it was compiled with.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import judgesmith
+    >>> settings = judgesmith.CompileSettings(judge="direct", optimizer="none")
+    >>> saved = judgesmith.compile(judgesmith.read("sample"), settings).saved
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     judge = judgesmith.load(saved.save(Path(folder) / "judge"))
+    >>> verdict = judge(source="The ferry leaves at nine.", response="It leaves at nine.")
+    >>> type(judge).__name__, verdict.problem
+    ('Direct', None)
     """
     return SavedRecord.load(folder).program()

@@ -322,6 +322,17 @@ def load_saved(folder: str | Path) -> AnySaved:
     ------
     SavedJudgeError
         If there is none that can be trusted.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import judgesmith
+    >>> settings = judgesmith.CompileSettings(judge="direct", optimizer="none")
+    >>> saved = judgesmith.compile(judgesmith.read("sample"), settings).saved
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     again = load_saved(saved.save(Path(folder) / "judge"))
+    >>> again == saved, again.protocol.judge
+    (True, 'direct')
     """
     found = SavedRecord.load(folder)
     assert isinstance(found, SavedJudge | SavedHolder)  # there are no others
