@@ -24,6 +24,7 @@ from judgesmith.signatures.plain_faults import plain_fault
 from judgesmith.signatures.rated import RatedItem, source_hash
 
 _MOST_NAMED = 5  # faults that one reply lists
+_LONGEST_NAME = 60  # characters of a field that a reply names
 _MOST_FIELDS = 20  # unknown fields that are looked at
 _RATED = ("human", "scale")  # what rows of rated texts have beside, and no judge reads
 
@@ -240,5 +241,9 @@ def _placed(where: str, parts: tuple[int | str, ...]) -> str:
     """Return a place inside what came: ``items[3].response``."""
     path = "" if where == "body" else where
     for part in parts:
-        path += f"[{part}]" if isinstance(part, int) else f".{part}" if path else str(part)
+        if isinstance(part, int):
+            path += f"[{part}]"
+        else:
+            name = part if len(part) <= _LONGEST_NAME else f"{part[: _LONGEST_NAME - 1]}…"
+            path += f".{name}" if path else name
     return path or "body"

@@ -98,6 +98,12 @@ def test_batches_that_are_none_or_too_large_are_refused(body, status, where):
     assert (found.status, found.where) == (status, where)
 
 
+def test_a_field_with_a_long_name_is_named_by_its_beginning():
+    found = refused(items_of, {"items": [], "x" * 3000: 1}, LIMITS)
+    assert found.where == "x" * 59 + "…"
+    assert len(found.error) < 200
+
+
 @pytest.mark.parametrize("name", ["response", "source", "context", "source_id", "system_id"])
 def test_no_text_is_longer_than_allowed_and_none_is_cut(name):
     item = {"response": "r", name: "é" * 20}
