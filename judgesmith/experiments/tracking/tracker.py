@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import Any
 
@@ -112,8 +112,10 @@ class MlflowTracker:
 
         A server that fails is told of in ``problem``.
         """
+        # Who has failed already is not waited for at length again.
+        patience = asked_once() if self.problem else nullcontext()
         try:
-            with self._alone():
+            with self._alone(), patience:
                 self._catch_up()
                 self._send_files()
                 self._set_status("FINISHED" if found.complete else "FAILED")
