@@ -18,30 +18,29 @@ pytestmark = [pytest.mark.inspect, pytest.mark.no_cover, pytest.mark.filterwarni
 @pytest.fixture
 def evaluated(tmp_path, monkeypatch):
     """Run an evaluation offline: every sample is answered with what its metadata says."""
-    from inspect_ai import Task, eval  # noqa: A004
-    from inspect_ai.dataset import MemoryDataset, Sample
-    from inspect_ai.model import ModelOutput
-    from inspect_ai.solver import solver
-
+    # The library is in the environment of its service alone.
+    inspect_ai, dataset, model, solver = (
+        importlib.import_module(f"inspect_ai{part}")
+        for part in ("", ".dataset", ".model", ".solver")
+    )
     monkeypatch.setenv("INSPECT_LOG_DIR", str(tmp_path / "logs"))
 
-    @solver
+    @solver.solver
     def answered():
         async def solve(state, generate):
             said = state.metadata["answer"]
-            state.output = (
-                ModelOutput() if said is None else ModelOutput.from_content("mockllm/model", said)
-            )
+            made = model.ModelOutput
+            state.output = made() if said is None else made.from_content("mockllm/model", said)
             return state
 
         return solve
 
     def run(scorer, samples):
-        data = MemoryDataset(
-            [Sample(input=source or "-", metadata=about) for source, about in samples]
+        data = dataset.MemoryDataset(
+            [dataset.Sample(input=source or "-", metadata=about) for source, about in samples]
         )
-        task = Task(dataset=data, solver=answered(), scorer=scorer)
-        (log,) = eval(task, model="mockllm/model", display="none")
+        task = inspect_ai.Task(dataset=data, solver=answered(), scorer=scorer)
+        (log,) = inspect_ai.eval(task, model="mockllm/model", display="none")
         assert log.status == "success", log.error
         return log
 
