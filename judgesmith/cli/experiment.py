@@ -65,7 +65,8 @@ def command(
 
     Each cell is kept in RUN as soon as it is whole, so the same command again, or at the same
     time, goes on with those that are missing and tries those again that failed. 'judgesmith init'
-    writes a specification to start from. Exit status 1: a cell failed, or the budget ended.
+    writes a specification to start from. Exit status 1: a cell failed, the budget ended, or the
+    tracking server failed on the way.
     """
     from judgesmith.experiments.runs import RunFolder, RunModels, check_run, run_cells
     from judgesmith.experiments.runs.leaderboard import leaderboard, why_unranked

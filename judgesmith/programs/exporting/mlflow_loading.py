@@ -189,12 +189,12 @@ def item_of(row: Mapping[str, Any]) -> RatedItem:
 
     Examples
     --------
-    >>> item_of({"response": "r", "source": None, "context": float("nan"), "source_id": 7})
+    >>> item_of({"response": "r", "source": None, "context": float("nan"), "source_id": 7.0})
     ...     # doctest: +ELLIPSIS
     RatedItem(source_id='7', ..., source='', context=None, response='r', ...)
     """
-    texts = {name: "" if _is_missing(row.get(name)) else str(row[name]) for name in _TEXTS}
-    response = "" if _is_missing(row.get("response")) else str(row["response"])
+    texts = {name: _text(row.get(name)) for name in _TEXTS}
+    response = _text(row.get("response"))
     given = row.get("references")
     references = () if given is None or _is_missing(given) else given
     if isinstance(references, str):
@@ -212,6 +212,13 @@ def item_of(row: Mapping[str, Any]) -> RatedItem:
 def _for(name: str, options: Mapping[str, Any]) -> dict[str, Any]:
     """Return the options of one model; the offline model has no address."""
     return {**options, "api_base": None} if name == "offline" else dict(options)
+
+
+def _text(value: Any) -> str:
+    """Return a text; a column of ids with gaps makes 7 into 7.0, which is 7 again here."""
+    if _is_missing(value):
+        return ""
+    return str(int(value) if isinstance(value, float) and value.is_integer() else value)
 
 
 def _is_missing(value: Any) -> bool:
