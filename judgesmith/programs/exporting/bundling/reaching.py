@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import functools
 import sys
 from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -22,6 +23,7 @@ _VALIDATING = {"field_validator", "model_validator", "model_serializer", "field_
 PLAIN_TYPES = {"FiniteFloat": "float"}
 """What types of pydantic are without it."""
 
+_NO_ENTRIES = ast.Dict(keys=[], values=[])
 _OTHERS = {"openai"}  # libraries that a bundle may use
 
 
@@ -144,7 +146,7 @@ def plain_default(value: ast.expr | None, names: Container[str] = ()) -> ast.exp
         if "default_factory" in given:
             factory = given["default_factory"]
             is_dict = isinstance(factory, ast.Name) and factory.id == "dict"
-            return ast.Dict(keys=[], values=[]) if is_dict else None
+            return _NO_ENTRIES if is_dict else None
         value = given.get("default") or (value.args[0] if value.args else None)
     return None if value is None or any(one not in names for one in _names(value)) else value
 
@@ -154,20 +156,23 @@ def _called(node: ast.expr) -> str:
     return found.id if isinstance(found, ast.Name) else ""
 
 
-def _names(node: ast.AST) -> Iterator[str]:
-    for one in ast.walk(node):
-        if isinstance(one, ast.Name):
-            yield one.id
+@functools.cache
+def _names(node: ast.AST) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(one.id for one in ast.walk(node) if isinstance(one, ast.Name)))
 
 
-def _mentions(node: ast.AST) -> Iterator[str]:
+@functools.cache
+def _mentions(node: ast.AST) -> frozenset[str]:
+    """Return names of attributes and arguments, and texts that may be such."""
+    found = set()
     for one in ast.walk(node):
         if isinstance(one, ast.Attribute):
-            yield one.attr
+            found.add(one.attr)
         elif isinstance(one, ast.keyword) and one.arg:
-            yield one.arg
+            found.add(one.arg)
         elif isinstance(one, ast.Constant) and isinstance(one.value, str):
-            yield from [one.value] if one.value.isidentifier() else ()
+            found.update([one.value] if one.value.isidentifier() else ())
+    return frozenset(found)
 
 
 def _fields(node: ast.ClassDef) -> Iterator[str]:
@@ -176,6 +181,7 @@ def _fields(node: ast.ClassDef) -> Iterator[str]:
             yield one.target.id
 
 
+@functools.cache
 def _local_imports(node: ast.AST) -> dict[str, Imported]:
     """Return what functions import themselves, by name."""
     found: dict[str, Imported] = {}
