@@ -74,6 +74,8 @@ class PythonFile(Form):
         """Return why a judge cannot stand in a file by itself; None where it can."""
         if any(panel.rules is not None for panel in saved_panels(saved)):
             return "the errors of its members are merged by what only the package has"
+        if len({client_name(one) for one in saved.models}) < len(saved.models):
+            return "several of its models have one name for the openai client"
         for leaf in saved_leaves(saved):
             protocol = leaf.protocol
             if protocol.judge not in CARRIED:

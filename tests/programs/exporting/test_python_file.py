@@ -275,6 +275,11 @@ def test_judges_that_need_more_are_refused(family, parts, why):
     assert why in PythonFile().check(saved_of(family, texts=(), **parts))
 
 
+def test_models_that_a_client_cannot_tell_apart_are_refused():
+    first, second = (saved_of(variant="vanilla", model=f"{one}/m") for one in ("openai", "groq"))
+    assert "one name" in PythonFile().check(panel_of(a=first, b=second))
+
+
 def test_names_and_words_of_a_judge_are_no_code(tmp_path):
     nasty = "a\"\"\"\n'''\\{x}\x1b[2J\u2028 import os"
     rubric = {"task": nasty, "criteria": {'it\'s "so"': f"Is it {nasty}?"}}

@@ -150,6 +150,14 @@ def test_bad_input_is_refused_before_anything_is_asked(lines, said, made, server
     assert server.counts()["requests"] == 0
 
 
+def test_help_says_which_model_is_asked(tmp_path, capsys):
+    saved = saved_of(variant="vanilla", model="openai/100%s")
+    module = loaded(export_judge(saved, "python", tmp_path / "judge.py").place)
+    with pytest.raises(SystemExit, match="0"):
+        module.main(["--help"])
+    assert "[default: 100%s]" in " ".join(capsys.readouterr().out.split())
+
+
 def test_a_missing_key_or_file_is_refused(made, monkeypatch, tmp_path):
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     module = loaded(made["fine"][1])

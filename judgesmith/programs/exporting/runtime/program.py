@@ -66,7 +66,8 @@ def main(arguments: list[str] | None = None) -> int:
     """
     parser = argparse.ArgumentParser(description=ABOUT["says"])
     parser.add_argument("items", nargs="?", default="-", help="file of JSON lines [default: -]")
-    parser.add_argument("--model", default="", help=f"model to ask [default: {ABOUT['model']}]")
+    usual = ABOUT["model"].replace("%", "%%")
+    parser.add_argument("--model", default="", help=f"model to ask [default: {usual}]")
     parser.add_argument("--base-url", help="address of a server with OpenAI's protocol")
     parser.add_argument("--concurrency", type=int, default=8, help="texts at the same time")
     options = parser.parse_args(arguments)
