@@ -9,6 +9,10 @@ from pathlib import Path
 from judgesmith.cli import main
 
 ROOT = Path(__file__).resolve().parents[1]
+EVERY_PAGE = [
+    *(ROOT / name for name in ("README.md", "CHANGELOG.md", "examples/README.md")),
+    *sorted((ROOT / "docs").rglob("*.md")),
+]
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```", flags=re.MULTILINE | re.DOTALL)
 
 

@@ -2,11 +2,11 @@
 
 import re
 import shlex
-from pathlib import Path
 from types import SimpleNamespace
 
 import click
 import pytest
+from sessions import EVERY_PAGE, ROOT
 
 from judgesmith.cli.main import COMMANDS
 from judgesmith.cli.main import judgesmith as cli
@@ -14,13 +14,6 @@ from judgesmith.pytest_plugin import pytest_addoption
 
 pytestmark = pytest.mark.no_cover
 
-ROOT = Path(__file__).resolve().parents[1]
-PAGES = [
-    ROOT / "README.md",
-    ROOT / "CHANGELOG.md",
-    ROOT / "examples" / "README.md",
-    *sorted((ROOT / "docs").rglob("*.md")),
-]
 BLOCK = re.compile(r"^ *```.*?\n(.*?)^ *```", flags=re.MULTILINE | re.DOTALL)
 SPAN = re.compile(r"(?<!`)`([^`]+)`(?!`)")
 # A prompt, a step of a workflow, or variables may stand before a command; jobs and pipes after it.
@@ -121,7 +114,7 @@ def refusals(page):
 
 
 @pytest.mark.parametrize(
-    "page", [pytest.param(page, id=str(page.relative_to(ROOT))) for page in PAGES]
+    "page", [pytest.param(page, id=str(page.relative_to(ROOT))) for page in EVERY_PAGE]
 )
 def test_every_command_on_a_page_is_one_that_the_command_line_takes(page):
     assert refusals(page) == []
@@ -151,7 +144,7 @@ def test_every_option_that_is_named_alone_is_one_of_some_command_or_script():
     )
     unknown = [
         (page.name, option)
-        for page in PAGES
+        for page in EVERY_PAGE
         for span in SPAN.findall(BLOCK.sub("", page.read_text(encoding="utf-8")))
         for option in re.findall(r"(?:^|(?<=[ \[]))--[a-z][\w-]*", span)
         if option not in known and f'"{option}"' not in elsewhere
@@ -161,7 +154,7 @@ def test_every_option_that_is_named_alone_is_one_of_some_command_or_script():
 
 def test_every_script_on_a_page_is_there_and_knows_its_options():
     wrong = []
-    for page in PAGES:
+    for page in EVERY_PAGE:
         for script, rest in SCRIPT.findall(page.read_text(encoding="utf-8")):
             text = (ROOT / script).read_text(encoding="utf-8") if (ROOT / script).is_file() else ""
             options = re.findall(r"(?<= )--[a-z][\w-]*", rest)

@@ -2,18 +2,13 @@
 
 import functools
 import re
-from pathlib import Path
 from urllib.parse import unquote
 
 import pytest
+from sessions import EVERY_PAGE, ROOT
 
 pytestmark = pytest.mark.no_cover
 
-ROOT = Path(__file__).resolve().parents[1]
-PAGES = [
-    *(ROOT / name for name in ("README.md", "CHANGELOG.md", "examples/README.md")),
-    *sorted((ROOT / "docs").rglob("*.md")),
-]
 CODE = re.compile(r"^ *```.*?^ *```|(?<!`)`[^`\n]+`(?!`)", flags=re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\(\s*([^)\s]+)\s*\)")
 
@@ -51,7 +46,7 @@ def broken(page):
 
 
 @pytest.mark.parametrize(
-    "page", [pytest.param(page, id=str(page.relative_to(ROOT))) for page in PAGES]
+    "page", [pytest.param(page, id=str(page.relative_to(ROOT))) for page in EVERY_PAGE]
 )
 def test_every_link_of_a_page_leads_somewhere(page):
     assert broken(page) == []

@@ -3,18 +3,13 @@
 import ast
 import re
 from importlib import import_module
-from pathlib import Path
 from textwrap import dedent
 
 import pytest
+from sessions import EVERY_PAGE, ROOT
 
 pytestmark = pytest.mark.no_cover
 
-ROOT = Path(__file__).resolve().parents[1]
-PAGES = [
-    *(ROOT / name for name in ("README.md", "CHANGELOG.md", "examples/README.md")),
-    *sorted((ROOT / "docs").rglob("*.md")),
-]
 BLOCK = re.compile(r"^( *)```(\w*)\n(.*?)^ *```", flags=re.MULTILINE | re.DOTALL)
 IMPORT = re.compile(r"^(?:>>> |\.\.\. )? *from (judgesmith[\w.]*) import ([\w, ]+)", re.MULTILINE)
 # Two parts without a call may be anything, such as a tag of MLflow's.
@@ -51,14 +46,14 @@ def missing(text):
 
 
 @pytest.mark.parametrize(
-    "page", [pytest.param(page, id=str(page.relative_to(ROOT))) for page in PAGES]
+    "page", [pytest.param(page, id=str(page.relative_to(ROOT))) for page in EVERY_PAGE]
 )
 def test_every_name_of_ours_on_a_page_is_there(page):
     assert missing(page.read_text(encoding="utf-8")) == []
 
 
 @pytest.mark.parametrize(
-    "page", [pytest.param(page, id=str(page.relative_to(ROOT))) for page in PAGES]
+    "page", [pytest.param(page, id=str(page.relative_to(ROOT))) for page in EVERY_PAGE]
 )
 def test_code_that_no_session_runs_can_be_read(page):
     for indent, kind, body in BLOCK.findall(page.read_text(encoding="utf-8")):
