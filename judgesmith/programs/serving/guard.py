@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import logging
-import traceback
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -13,7 +11,6 @@ from judgesmith.programs.serving.door import Door
 from judgesmith.programs.serving.refusals import ClientGone, Refusal, is_stopping, set_up, was_cut
 from judgesmith.programs.serving.service import Service
 
-_LOG = logging.getLogger("judgesmith.serving")
 _WHILE_STOPPING = ("/healthz", "/metrics")
 _ALWAYS = (
     (b"x-content-type-options", b"nosniff"),
@@ -69,11 +66,9 @@ class Guard:
         except Refusal as refusal:
             await _reply(refusal, sent)
         except Exception as fault:
-            # Neither the message nor the values are told: they may be what somebody wrote.
-            places = "".join(traceback.format_tb(fault.__traceback__))
-            _LOG.error("%s while answering a request:\n%s", type(fault).__name__, places)
+            told = set_up(fault)
             if not started:
-                await _reply(set_up(fault), sent)
+                await _reply(told, sent)
 
     def _let_in(self, scope: Any) -> None:
         path = scope["path"]

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import difflib
+import logging
+import traceback
 from collections.abc import Collection, Mapping
 from typing import Any
 
 from judgesmith.programs.models import LedgerError, ModelError
 from judgesmith.programs.models.redaction import redacted
+
+_LOG = logging.getLogger("judgesmith.serving")
 
 
 class Refusal(Exception):  # noqa: N818 - an answer of the server, not a fault in it
@@ -123,6 +127,8 @@ def was_cut() -> Refusal:
 def set_up(fault: Exception) -> Refusal:
     """Return the answer when the model, or the ledger, cannot be used at all.
 
+    Any other fault is one of ours: its kind and its place in the code are logged.
+
     Examples
     --------
     >>> found = set_up(ModelError("no key: set OPENAI_API_KEY", status=401))
@@ -134,6 +140,9 @@ def set_up(fault: Exception) -> Refusal:
         return Refusal(503, "ledger", str(fault), where="ledger", hint=hint)
     if isinstance(fault, ModelError):
         return Refusal(502, "model", str(fault), where="model", hint=hint)
+    # Neither the message nor values are told: they may be what somebody wrote.
+    places = "".join(traceback.format_tb(fault.__traceback__))
+    _LOG.error("%s while answering a request:\n%s", type(fault).__name__, places)
     return Refusal(
         500,
         "fault",

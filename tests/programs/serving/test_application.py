@@ -335,6 +335,7 @@ def test_a_fault_of_our_own_says_nothing_of_the_texts(lm, caplog):
     assert reply.status == 500
     assert reply.json["error"] == "the server met a fault of its own (RuntimeError)."
     assert "secret" not in reply.text + caplog.text
+    assert "RuntimeError while answering a request:\n" in caplog.text
 
 
 def test_the_token_opens_what_is_not_open_to_all(lm):
