@@ -1,4 +1,4 @@
-"""How long it takes to be there: ``judgesmith --help`` and ``import judgesmith``.
+"""How long it takes to be there: ``judgesmith --help``, ``import judgesmith``, one row scored.
 
 python benchmarks/startup.py
 """
@@ -6,7 +6,9 @@ python benchmarks/startup.py
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
+from pathlib import Path
 
 WAYS = {
     "python -c pass": ["-c", "pass"],
@@ -24,10 +26,22 @@ def seconds(arguments: list[str]) -> float:
     return time.perf_counter() - began
 
 
+def scoring(folder: Path) -> list[str]:
+    """Return what scores one row with a compiled judge, whose answers are then on record."""
+    row, judge = folder / "row.jsonl", folder / "judge"
+    row.write_text('{"source": "The bridge opened on Monday.", "response": "It opened Monday."}\n')
+    options = ["--ledger", str(folder / "ledger.sqlite")]
+    base = ["-m", "judgesmith"]
+    seconds([*base, "compile", "sample", "-o", str(judge), "--optimizer", "none", *options])
+    return [*base, "score", str(judge), str(row), "-o", str(folder / "scores.jsonl"), *options]
+
+
 def main() -> None:
     """Measure in turns and print medians."""
-    rounds = [{name: seconds(arguments) for name, arguments in WAYS.items()} for _ in range(7)]
-    for name in WAYS:
+    with tempfile.TemporaryDirectory() as folder:
+        ways = {**WAYS, "judgesmith score, one row": scoring(Path(folder))}
+        rounds = [{name: seconds(arguments) for name, arguments in ways.items()} for _ in range(7)]
+    for name in ways:
         print(f"{name:26} {statistics.median(one[name] for one in rounds):.3f} s")
 
 

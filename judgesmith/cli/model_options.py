@@ -18,7 +18,7 @@ from judgesmith.cli.options import Command, together
 if TYPE_CHECKING:
     import dspy
 
-    from judgesmith.programs.models import Price
+    from judgesmith.programs.models import Price, StackModel
     from judgesmith.programs.models.ledger import Ledger
 
 
@@ -212,9 +212,7 @@ class ModelChoice:
         api_base: str | None,
         ledger: str | Ledger | None,
     ) -> dspy.LM:
-        from judgesmith.programs.models import model
-
-        return model(
+        return self._made(
             name,
             api_base=api_base,
             ledger=ledger,
@@ -229,6 +227,20 @@ class ModelChoice:
             replay=self.taping is not None and self.taping.replay,
             tape=None if self.taping is None else self.taping.tape,
         )
+
+    def _made(self, name: str, **settings: Any) -> dspy.LM:
+        from judgesmith.programs.models import model
+
+        return model(name, **settings)
+
+
+class AskedChoice(ModelChoice):
+    """The same for saved judges that are asked and nothing else, which takes no DSPy."""
+
+    def _made(self, name: str, **settings: Any) -> StackModel:
+        from judgesmith.programs.models import stack_model
+
+        return stack_model(name, **settings)
 
 
 def prices_of(given: tuple[str, ...], names: Sequence[str]) -> dict[str, Price]:

@@ -15,7 +15,7 @@ import click
 from judgesmith.cli.cassettes import RECORD, REPLAY
 from judgesmith.cli.faults import OptionError
 from judgesmith.cli.judge_models import asked_models
-from judgesmith.cli.model_options import ModelChoice, model_options
+from judgesmith.cli.model_options import AskedChoice, model_options
 from judgesmith.cli.numbers import Number, WholeNumber
 from judgesmith.cli.options import json_option
 from judgesmith.cli.printing import counted, print_json, say, say_notes, say_wrapped, usage_text
@@ -85,7 +85,7 @@ def command(
     settings = RecheckSettings(
         samples=samples, tolerance=tolerance, confidence=confidence, unscored=max_unscored
     )
-    asked = ModelChoice(**choice)
+    asked = AskedChoice(**choice)
     if asked.taping is not None:
         raise OptionError(
             "a recheck is about the model of now, of which no cassette tells; leave it out.",

@@ -8,7 +8,7 @@ import click
 
 from judgesmith.cli.faults import blaming
 from judgesmith.cli.judge_models import asked_models
-from judgesmith.cli.model_options import ModelChoice, model_options
+from judgesmith.cli.model_options import AskedChoice, model_options
 from judgesmith.cli.numbers import Number
 from judgesmith.cli.options import recording_arguments, recording_options
 from judgesmith.cli.places import OUTPUT, lines_place
@@ -66,7 +66,7 @@ def command(
     with blaming(data):
         _read_through(data, columns)
         items = stream_items(data, columns=columns)
-    asked = ModelChoice(**choice)
+    asked = AskedChoice(**choice)
     run_id = f"score {saved.fingerprint} {data}"
     saved, (lm, *others) = asked_models(saved, asked, run_id=run_id, roles=roles)
     with stage_progress(quiet=as_json) as progress, blaming(OUTPUT):

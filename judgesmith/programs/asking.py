@@ -9,7 +9,7 @@ from typing import Protocol as Interface
 
 from judgesmith.programs.families import family_of
 from judgesmith.programs.judging import AnySteps, Steps
-from judgesmith.programs.models import model, stack_of
+from judgesmith.programs.models import AnyModel, StackModel, model, stack_of
 from judgesmith.programs.templates import Template
 from judgesmith.signatures.judge_protocol import JudgeProtocol
 from judgesmith.signatures.judgement import Judgement
@@ -43,7 +43,7 @@ class Bindable(Interface):
     def calls_per_item(self) -> int:
         """Model calls that one text takes, if every answer can be read."""
 
-    def bound_to(self, lm: dspy.LM) -> Asker:
+    def bound_to(self, lm: AnyModel) -> Asker:
         """Return the judge bound to ``lm``."""
 
 
@@ -68,14 +68,14 @@ class Asker(ABC):
         """Let go of what belongs to the running event loop; the asker can be used again."""
 
     @staticmethod
-    def of(judge: Askable | Bindable, lm: dspy.LM | None = None) -> Asker:
+    def of(judge: Askable | Bindable, lm: AnyModel | None = None) -> Asker:
         """Return ``judge`` bound to ``lm``, by the fastest way that gives the same answers.
 
         Parameters
         ----------
         judge : Judge or SavedJudge
             As it is now: later changes to it do not reach the asker.
-        lm : dspy.LM or None
+        lm : dspy.LM, StackModel or None
             None takes DSPy's current model, or the offline model where there is none. A model
             from ``judgesmith.model`` is asked through its stack, which DSPy's callbacks and
             histories do not see, and so are such models of single predictors. All others are
@@ -91,7 +91,7 @@ class Asker(ABC):
         if _has_own_settings(judge) or None in map(stack_of, (lm, *own.values())):
             from judgesmith.programs.dspy_asker import DspyAsker
 
-            return DspyAsker(judge, lm)
+            return DspyAsker(judge, lm.dspy_lm() if isinstance(lm, StackModel) else lm)
         return StackAsker(judge, lm, own)
 
 
@@ -106,7 +106,7 @@ def calls_per_item(judge: Askable | Bindable) -> int:
     return len(judge.templates()) * protocol.samples
 
 
-def endpoint_of(lm: dspy.LM) -> str:
+def endpoint_of(lm: AnyModel) -> str:
     """Return where a model's answers come from, without secrets; empty for models of others."""
     stack = stack_of(lm)
     return "" if stack is None else stack.endpoint
@@ -119,7 +119,7 @@ def current_lm() -> dspy.LM:
     return dspy.settings.lm or model("offline", ledger=None)
 
 
-def own_models(judge: Askable) -> Mapping[str, dspy.LM]:
+def own_models(judge: Askable) -> Mapping[str, AnyModel]:
     """Return the models of single questions, which are asked whatever all others are asked."""
     own = getattr(judge, "own_models", None)
     return {} if own is None else own()

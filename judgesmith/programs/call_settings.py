@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from judgesmith.programs.judging import ProbabilitiesOf
-from judgesmith.programs.models import PureEngine, Settings, request_settings, stack_of
+from judgesmith.programs.models import AnyModel, PureEngine, Settings, request_settings, stack_of
 from judgesmith.signatures.judge_protocol import JudgeProtocol
-
-if TYPE_CHECKING:
-    import dspy
 
 
 def call_config(
-    protocol: JudgeProtocol, lm: dspy.LM, *, temperature: float | None = None
+    protocol: JudgeProtocol, lm: AnyModel, *, temperature: float | None = None
 ) -> dict[str, Any]:
     """Return the sampling settings of every call to ``lm``, as DSPy names them.
 
@@ -32,7 +29,7 @@ def call_config(
     return config
 
 
-def probability_config(wanted: ProbabilitiesOf | None, lm: dspy.LM) -> dict[str, Any]:
+def probability_config(wanted: ProbabilitiesOf | None, lm: AnyModel) -> dict[str, Any]:
     """Return the settings of a call whose tokens' probabilities are wanted, as DSPy names them.
 
     Servers list some 20 alternatives at most; a model that is a function is asked for all
@@ -54,11 +51,11 @@ class CallSettings:
     ----------
     protocol : JudgeProtocol
         Says what calls are sampled with.
-    lm : dspy.LM
+    lm : dspy.LM or StackModel
         The model, as it is now.
     """
 
-    def __init__(self, protocol: JudgeProtocol, lm: dspy.LM) -> None:
+    def __init__(self, protocol: JudgeProtocol, lm: AnyModel) -> None:
         self._protocol = protocol
         self._lm = lm
         self._known: dict[tuple[float | None, tuple[int, int] | None], Settings] = {}

@@ -12,20 +12,17 @@ from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Coroutine, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, Generic, Self, TypeVar
+from typing import Generic, Self, TypeVar
 
 from judgesmith.programs.asking import Askable, Asker, Bindable, calls_per_item, current_lm
 from judgesmith.programs.families import family_of
-from judgesmith.programs.models import BudgetSpent, ModelError, TransientModelError
+from judgesmith.programs.models import AnyModel, BudgetSpent, ModelError, TransientModelError
 from judgesmith.programs.models.errors import speaks_of_one_item
 from judgesmith.programs.models.stopping import STOPPING
 from judgesmith.programs.readable import Readable, readable_of
 from judgesmith.signatures.judge_protocol import JudgeProtocol
 from judgesmith.signatures.judgement import Judgement
 from judgesmith.signatures.rated import RatedItem
-
-if TYPE_CHECKING:
-    import dspy
 
 Result = TypeVar("Result")
 Unit = TypeVar("Unit")
@@ -61,7 +58,7 @@ def judge_items(
     judge: Askable | Bindable | Asker,
     items: Iterable[RatedItem],
     *,
-    lm: dspy.LM | None = None,
+    lm: AnyModel | None = None,
     concurrency: int = CONCURRENCY,
     progress: Callable[[int], None] | None = None,
 ) -> list[Judgement]:
@@ -73,7 +70,7 @@ def judge_items(
         A judge, or one that is already bound to a model.
     items : iterable of RatedItem
         Ratings in them are never read.
-    lm : dspy.LM or None
+    lm : dspy.LM, StackModel or None
         The model; None takes DSPy's current one, or the offline model where there is none.
     concurrency : int
         Items judged at the same time.
@@ -112,7 +109,7 @@ def judge_each(
     judge: Askable | Bindable | Asker,
     items: Iterable[RatedItem],
     *,
-    lm: dspy.LM | None = None,
+    lm: AnyModel | None = None,
     concurrency: int = CONCURRENCY,
     progress: Callable[[int], None] | None = None,
 ) -> Iterator[tuple[RatedItem, Judgement]]:
@@ -171,7 +168,7 @@ def judges_sources(judge: object) -> bool:
     return isinstance(protocol, JudgeProtocol) and family_of(protocol.judge).ranks
 
 
-def beginning(n_calls: int, lm: dspy.LM) -> Callable[[int], bool]:
+def beginning(n_calls: int, lm: AnyModel) -> Callable[[int], bool]:
     """Return what says, of the number of items under way, whether one more may begin.
 
     Each takes ``n_calls`` at most. All items ask their first question before any asks its second,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from judgesmith.programs.answering import answered_at_once
 from judgesmith.programs.asking import Askable, Asker
@@ -12,6 +12,7 @@ from judgesmith.programs.call_settings import CallSettings
 from judgesmith.programs.families import family_of
 from judgesmith.programs.judging import AnySteps, Ask, Reply, Steps
 from judgesmith.programs.models import (
+    AnyModel,
     ContextWindowExceeded,
     ModelError,
     ModelRequest,
@@ -26,9 +27,6 @@ from judgesmith.signatures.judge_protocol import JudgeProtocol
 from judgesmith.signatures.judgement import Judgement
 from judgesmith.signatures.rated import RatedItem
 
-if TYPE_CHECKING:
-    import dspy
-
 Found = TypeVar("Found")
 
 
@@ -41,7 +39,7 @@ class _Way:
     settings: CallSettings
 
     @classmethod
-    def to(cls, lm: dspy.LM, protocol: JudgeProtocol) -> _Way:
+    def to(cls, lm: AnyModel, protocol: JudgeProtocol) -> _Way:
         """Return the way to a model that has a stack of ours."""
         stack = stack_of(lm)
         assert stack is not None
@@ -55,13 +53,13 @@ class StackAsker(Asker):
     ----------
     judge : Judge or SavedJudge
         As it is now: later changes to it do not reach the asker.
-    lm : dspy.LM
+    lm : dspy.LM or StackModel
         A model with a stack of ours.
-    own : dict of str to dspy.LM
+    own : dict of str to model
         Other such models of single questions, by predictor.
     """
 
-    def __init__(self, judge: Askable, lm: dspy.LM, own: Mapping[str, dspy.LM]) -> None:
+    def __init__(self, judge: Askable, lm: AnyModel, own: Mapping[str, AnyModel]) -> None:
         protocol = judge.protocol
         templates = judge.templates()
         models = {name: own.get(name, lm) for name in templates}

@@ -9,7 +9,14 @@ from judgesmith.programs.models.errors import (
     ModelError,
     TransientModelError,
 )
-from judgesmith.programs.models.faces import engine_for, model, request_settings, stack_of
+from judgesmith.programs.models.faces import (
+    engine_for,
+    model,
+    request_settings,
+    stack_model,
+    stack_of,
+)
+from judgesmith.programs.models.handle import AnyModel, StackModel
 from judgesmith.programs.models.identity import request_identity, sampling
 from judgesmith.programs.models.ledger import Ledger
 from judgesmith.programs.models.limits import Limits
@@ -26,6 +33,7 @@ from judgesmith.programs.models.retry import Retry
 from judgesmith.programs.models.stack import Stack
 
 __all__ = [
+    "AnyModel",
     "Budget",
     "BudgetSpent",
     "ContextWindowExceeded",
@@ -44,6 +52,7 @@ __all__ = [
     "Settings",
     "Spent",
     "Stack",
+    "StackModel",
     "TokenLogprob",
     "TransientModelError",
     "Usage",
@@ -54,5 +63,6 @@ __all__ = [
     "request_identity",
     "request_settings",
     "sampling",
+    "stack_model",
     "stack_of",
 ]

@@ -25,8 +25,6 @@ from judgesmith.programs.models.request import ModelAnswer, ModelRequest
 from judgesmith.programs.models.stack import Stack
 from judgesmith.programs.models.stopping import Stopped
 
-# Keyword arguments of a call that steer DSPy and say nothing about sampling.
-NOT_SETTINGS = frozenset({"n", "num_generations", "rollout_id", "prompt_cache", "cache"})
 # Rollouts are set this far apart, so that the candidates of one do not run into the next.
 _ROLLOUT = 10_000
 
@@ -158,14 +156,13 @@ _made_again: "weakref.WeakValueDictionary[str, Stack]" = weakref.WeakValueDictio
 
 def _stack_like(recipe: Mapping[str, Any]) -> Stack:
     """Return the stack for ``recipe``; the two engines of a loaded model find the same one."""
-    from judgesmith.programs.models.faces import model, stack_of
+    from judgesmith.programs.models.faces import stack_model
 
     key = json.dumps(recipe, sort_keys=True)
     stack = _made_again.get(key)
     if stack is None:
         price = recipe.get("price")
-        stack = stack_of(model(**{**recipe, "price": tuple(price) if price else None}))
-        assert stack is not None
+        stack = stack_model(**{**recipe, "price": tuple(price) if price else None}).stack
         _made_again[key] = stack
     return stack
 

@@ -1,4 +1,4 @@
-"""The stack as DSPy sees it: a ``dspy.LM`` whose engines are two faces of one stack."""
+"""Models over a stack: with DSPy as a ``dspy.LM``, and without it as a handle."""
 
 import os
 from typing import TYPE_CHECKING, Any
@@ -6,6 +6,7 @@ from urllib.parse import urlsplit
 
 from judgesmith.programs.models.budget import Budget
 from judgesmith.programs.models.engines import Engine, PureEngine
+from judgesmith.programs.models.handle import StackModel
 from judgesmith.programs.models.ledger import Ledger
 from judgesmith.programs.models.limits import Limits
 from judgesmith.programs.models.prices import Price, price_of
@@ -16,6 +17,9 @@ from judgesmith.programs.models.taping import Tape
 
 if TYPE_CHECKING:
     import dspy
+
+# Keyword arguments of a call that steer DSPy and say nothing about sampling.
+_NOT_SETTINGS = frozenset({"n", "num_generations", "rollout_id", "prompt_cache", "cache"})
 
 DEFAULT_LEDGER = ".judgesmith/ledger.sqlite"
 
@@ -90,6 +94,71 @@ def model(
     >>> model("ollama/llama3", ledger=None).model
     'ollama/llama3'
     """
+    return stack_model(
+        name,
+        ledger=ledger,
+        api_base=api_base,
+        max_calls=max_calls,
+        max_tokens=max_tokens,
+        max_usd=max_usd,
+        max_minutes=max_minutes,
+        price=price,
+        rpm=rpm,
+        tpm=tpm,
+        run_id=run_id,
+        retry=retry,
+        replay=replay,
+        tape=tape,
+        timeout=timeout,
+        temperature=temperature,
+        max_output_tokens=max_output_tokens,
+    ).dspy_lm(**options)
+
+
+def stack_model(
+    name: str = "offline",
+    *,
+    ledger: str | os.PathLike[str] | Ledger | None = DEFAULT_LEDGER,
+    api_base: str | None = None,
+    max_calls: int | None = None,
+    max_tokens: int | None = None,
+    max_usd: float | None = None,
+    max_minutes: float | None = None,
+    price: Price | tuple[float, float] | str | None = None,
+    rpm: float | None = None,
+    tpm: float | None = None,
+    run_id: str | None = None,
+    retry: Retry | None = None,
+    replay: bool = False,
+    tape: Tape | None = None,
+    timeout: float = 600.0,
+    temperature: float | None = 0.0,
+    max_output_tokens: int | None = None,
+) -> StackModel:
+    """Return a model without DSPy, for judges that are asked through their templates.
+
+    Parameters
+    ----------
+    name, ledger, api_base, max_calls, max_tokens, max_usd, max_minutes, price, rpm, tpm, run_id
+        As for ``model``.
+    retry, replay, tape, timeout, temperature, max_output_tokens
+        As for ``model``.
+
+    Returns
+    -------
+    StackModel
+        With the same name, stack and settings as the ``dspy.LM`` that ``model`` returns.
+
+    Raises
+    ------
+    ValueError
+        If there is a ceiling in dollars and no price is known.
+
+    Examples
+    --------
+    >>> stack_model("ollama/llama3", ledger=None).model
+    'ollama/llama3'
+    """
     engine = engine_for(name, api_base=api_base, timeout=timeout)
     if replay:
         from judgesmith.programs.models.replaying import replaying
@@ -122,15 +191,12 @@ def model(
         "tpm": tpm,
         "timeout": timeout,
     }
-    from judgesmith.programs.models.dspy_lm import StackLM
-
-    return StackLM.over(
-        stack,
-        name,
-        recipe=recipe,
+    return StackModel(
+        model=name,
+        stack=stack,
         temperature=temperature,
         max_tokens=max_output_tokens,
-        **options,
+        recipe=recipe,
     )
 
 
@@ -167,7 +233,7 @@ def engine_for(
 
 
 def stack_of(lm: object) -> Stack | None:
-    """Return the stack under a model made by ``model``, or None for any other.
+    """Return the stack under a model made by ``model`` or ``stack_model``, None for any other.
 
     Examples
     --------
@@ -176,16 +242,17 @@ def stack_of(lm: object) -> Stack | None:
     >>> stack_of(object()) is None
     True
     """
-    stack = getattr(getattr(lm, "_engine_spec", None), "stack", None)
+    holder = lm if isinstance(lm, StackModel) else getattr(lm, "_engine_spec", None)
+    stack = getattr(holder, "stack", None)
     return stack if isinstance(stack, Stack) else None
 
 
-def request_settings(lm: "dspy.LM", **config: Any) -> Settings:
+def request_settings(lm: "dspy.LM | StackModel", **config: Any) -> Settings:
     """Return the settings with which DSPy would call ``lm``, for requests made without it.
 
     Parameters
     ----------
-    lm : dspy.LM
+    lm : dspy.LM or StackModel
         Its own settings are the defaults.
     **config
         Settings of the call, as in ``dspy.Predict(…, config=…)``; None leaves the default.
@@ -196,10 +263,9 @@ def request_settings(lm: "dspy.LM", **config: Any) -> Settings:
     64
     """
     from judgesmith.programs.models.conversion import settings_from_openai
-    from judgesmith.programs.models.dspy_lm import NOT_SETTINGS
 
     merged = {**lm.kwargs, **{name: value for name, value in config.items() if value is not None}}
-    given = {k: v for k, v in merged.items() if k not in NOT_SETTINGS and v is not None}
+    given = {k: v for k, v in merged.items() if k not in _NOT_SETTINGS and v is not None}
     return settings_from_openai(lm.model, given)
 
 

@@ -1,0 +1,35 @@
+import subprocess
+import sys
+
+import pytest
+
+pytestmark = pytest.mark.no_cover
+
+HEAVY = ["dspy", "litellm", "optuna", "pandas", "scipy", "sklearn", "gepa"]
+PROGRAM = f"""
+import sys
+from judgesmith.cli import main
+status = main(sys.argv[1:])
+print(status, [name for name in {HEAVY} if name in sys.modules])
+"""
+
+
+def left_by(*arguments):
+    """Return the last line of a fresh interpreter that ran a command: status, what it imported."""
+    command = [sys.executable, "-W", "error", "-c", PROGRAM, *map(str, arguments)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    return done.stdout.splitlines()[-1]
+
+
+def test_scoring_with_the_offline_model_imports_nothing_heavy(judge, data, folder):
+    assert left_by("score", judge, data, "-o", folder / "out.jsonl") == "0 []"
+
+
+def test_scoring_with_a_served_model_imports_nothing_heavy(judge, data, folder, server):
+    served = ["--model", "openai/m", "--api-base", server.url]
+    data.write_text("".join(data.read_text().splitlines(keepends=True)[:2]))
+    assert left_by("score", judge, data, "-o", folder / "out.jsonl", *served) == "0 []"
+
+
+def test_asking_golden_items_again_imports_nothing_of_dspy(judge):
+    assert "dspy" not in left_by("recheck", judge, "--json")
