@@ -20,6 +20,14 @@ from spelling import annotation_text, call, methods_of, value_gist, value_parts
 
 HERE = Path(__file__).resolve().parent
 ROOMS = ("signatures", "programs", "metrics", "optimizers", "experiments", "pytest_plugin")
+GUIDES = {
+    "signatures": "judges.md",
+    "programs": "judges.md",
+    "metrics": "metrics.md",
+    "optimizers": "compiling.md",
+    "experiments": "command-line.md",
+    "pytest_plugin": "pytest.md",
+}
 MADE = "<!-- Written by docs/api/make.py from the docstrings: change those, and run it. -->"
 
 Places = Mapping[str, tuple[str, str]]
@@ -72,13 +80,29 @@ class Reference:
             lines.append(section("Examples", example, self._linker(room, "")))
         if room == "judgesmith":
             lines.append(self._rooms())
-        rows = [
-            f"| [`{name}`]({self._address(room, name, room)}) | {self._gist(room, name)} |"
-            for name in door.__all__
-        ]
-        lines.append("\n".join(["| name | what it is |", "| --- | --- |", *rows]))
+        if guide := GUIDES.get(room.rpartition(".")[2]):
+            lines.append(f"How it is used: [{guide}](../{guide}).")
+        lines += [self._table(room, *group) for group in self._groups(room)]
         lines += [self.entry(room, name) for name in own]
         return "\n\n".join(lines) + "\n"
+
+    def _groups(self, room: str) -> list[tuple[str, list[str]]]:
+        """Return the names of a room by package, with what each is about, where most are in some."""
+        packages: dict[str, list[str]] = {}
+        for name, (module, _) in self.places[room].items():
+            packages.setdefault(".".join(module.split(".")[:3]), []).append(name)
+        n_inside = sum(module.count(".") > 2 for module, _ in self.places[room].values())
+        if 2 * n_inside < len(self.places[room]):
+            return [("", list(self.places[room]))]
+        return [(read(import_module(one)).summary, packages[one]) for one in sorted(packages)]
+
+    def _table(self, room: str, about: str, names: list[str]) -> str:
+        rows = [
+            f"| [`{name}`]({self._address(room, name, room)}) | {self._gist(room, name)} |"
+            for name in names
+        ]
+        head = [f"**{about}**", ""] if about else []
+        return "\n".join([*head, "| name | what it is |", "| --- | --- |", *rows])
 
     def _rooms(self) -> str:
         rows = []
