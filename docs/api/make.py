@@ -87,7 +87,7 @@ class Reference:
         return "\n\n".join(lines) + "\n"
 
     def _groups(self, room: str) -> list[tuple[str, list[str]]]:
-        """Return the names of a room by package, with what each is about, where most are in some."""
+        """Return the names of a room by package, if most are in some, with what each is about."""
         packages: dict[str, list[str]] = {}
         for name, (module, _) in self.places[room].items():
             packages.setdefault(".".join(module.split(".")[:3]), []).append(name)
