@@ -5,6 +5,10 @@ import time
 
 import pytest
 
+from judgesmith.programs.saved import GoldenItem
+from judgesmith.signatures import Judgement
+from tests.exporting import saved_of
+
 
 def test_an_unchanged_model_passes_and_leaves_nothing_behind(run, judge, folder):
     done = run("recheck", judge, "--json")
@@ -68,3 +72,17 @@ def test_a_judge_without_golden_items_is_refused(run, data):
     done = run("recheck", "none", "--json")
     assert done.status == 2
     assert done.fault["error"].startswith("the judge has 0 golden items")
+
+
+def test_no_text_of_an_item_moves_the_cursor(run, folder):
+    evil = "\x1b[2J\u202e\x07 \ud800"
+    golden = [
+        GoldenItem(source="s", response=f"{evil} {n}", judgement=Judgement(score=100 * (n % 2)))
+        for n in range(6)
+    ]
+    saved_of("direct", texts=()).model_copy(update={"golden": tuple(golden)}).save(folder / "evil")
+    done = run("recheck", "evil")
+    assert done.status == 1
+    assert "item 1: " in done.out
+    assert all(one.isprintable() or one == "\n" for one in done.out + done.err)
+    assert run("recheck", "evil", "--json").json["drifted"] is True
