@@ -94,6 +94,9 @@ class Reference:
         n_inside = sum(module.count(".") > 2 for module, _ in self.places[room].values())
         if 2 * n_inside < len(self.places[room]):
             return [("", list(self.places[room]))]
+        door = self.doors[room]
+        for names in packages.values():
+            names.sort(key=lambda name: not inspect.isfunction(getattr(door, name)))
         return [(read(import_module(one)).summary, packages[one]) for one in sorted(packages)]
 
     def _table(self, room: str, about: str, names: list[str]) -> str:
