@@ -120,7 +120,8 @@ def section(heading: str, text: str, link: Link) -> str:
         ]
         return "\n".join([f"| {TABLES[heading]} | type | meaning |", "| --- | --- | --- |", *rows])
     if heading in ("Returns", "Yields", "Raises"):
-        said = [_said(*item, link) for item in items(text)]
+        code = heading == "Raises"
+        said = [_said(*item, link, several=code or bool(item[1])) for item in items(text)]
         if len(said) == 1:
             return f"**{heading}** {said[0]}"
         return "\n".join([f"**{heading}**\n", *(f"- {one}" for one in said)])
@@ -144,8 +145,10 @@ def _names(names: str) -> str:
     return ", ".join(f"`{one.strip()}`" for one in names.split(","))
 
 
-def _said(names: str, kind: str, meaning: str, link: Link) -> str:
-    head = ", ".join(link(one) for one in names.split(", "))
+def _said(names: str, kind: str, meaning: str, link: Link, *, several: bool) -> str:
+    # A value without a name is told by its type alone, and that may hold a comma.
+    named = several or names.isidentifier()
+    head = ", ".join(map(link, names.split(", "))) if named else typed(names, link)
     head = f"{head}, {typed(kind, link)}" if kind else head
     return f"{head}: {inline(' '.join(meaning.split()), link)}" if meaning else f"{head}."
 
