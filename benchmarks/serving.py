@@ -3,7 +3,7 @@
 Clients in this process send single items, batches and streams to a server in another; some send
 garbage, and some leave before the answer. Every row that comes back is compared with what the
 judge says of the item without a server. Then as many clients send single items alone, which says
-how many items a second are judged beside ``score`` on the same items, and at how much CPU (a noisy
+how many items a second are judged, and at how much CPU beside ``score`` on the same items (a noisy
 machine moves the first and hardly the second); and at the end the server is told to stop while
 requests are under way. Needs a /proc.
 
@@ -54,7 +54,7 @@ def measure(folder: Path, options: argparse.Namespace) -> None:
     """Measure in an empty folder."""
     make_judge(folder / "judge")
     items = make_items(options.items)
-    rows, bare, bare_cpu = scored(folder, items)
+    rows, bare = scored(folder, items)
     process, address = served()
     memory = [resident(process.pid)]
     half = options.requests // 2
@@ -83,7 +83,8 @@ def measure(folder: Path, options: argparse.Namespace) -> None:
     n = len(items)
     print(
         f"single items by {options.clients} clients: {n / seconds:.0f} a second, "
-        f"{1e3 * spent / n:.1f} ms of CPU each; score: {n / bare:.0f}, {1e3 * bare_cpu / n:.1f} ms"
+        f"{1e3 * spent / n:.1f} ms of CPU each; score: {1e3 * bare / n:.1f} ms, ratio "
+        f"{spent / bare:.2f}"
     )
 
     fresh(folder)
@@ -152,8 +153,8 @@ def make_items(n: int) -> list[dict[str, Any]]:
     return found
 
 
-def scored(folder: Path, items: list[dict[str, Any]]) -> tuple[list[dict[str, Any]], float, float]:
-    """Return the rows of items, and the seconds and seconds of CPU they took after the start."""
+def scored(folder: Path, items: list[dict[str, Any]]) -> tuple[list[dict[str, Any]], float]:
+    """Return the rows of items, and the seconds of CPU they took after the start."""
     data = folder / "items.jsonl"
     data.write_text("".join(json.dumps(one) + "\n" for one in items), encoding="utf-8")
     first = folder / "first.jsonl"
@@ -163,12 +164,12 @@ def scored(folder: Path, items: list[dict[str, Any]]) -> tuple[list[dict[str, An
         out = f"{place.stem}-scores.jsonl"
         command = [*COMMAND, "score", "judge", place.name, "-o", out]
         command += ["--ledger", f"{place.stem}.sqlite"]
-        began, used = time.perf_counter(), children()
+        used = children()
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        times.append((time.perf_counter() - began, children() - used))
+        times.append(children() - used)
     rows = [json.loads(line) for line in (folder / out).read_text("utf-8").splitlines()]
     bare = [{name: one for name, one in row.items() if name != "run"} for row in rows]
-    return bare, times[1][0] - times[0][0], times[1][1] - times[0][1]
+    return bare, times[1] - times[0]
 
 
 def children() -> float:

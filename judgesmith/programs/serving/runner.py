@@ -43,6 +43,8 @@ def bound_socket(host: str, port: int) -> socket.socket:
     True
     """
     found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+    # Clients of a name that has both take the older kind of address to be there.
+    found.sort(key=lambda one: one[0] != socket.AF_INET)
     family, kind, protocol, _, address = found[0]
     bound = socket.socket(family, kind, protocol)
     try:
