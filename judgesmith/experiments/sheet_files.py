@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import csv
 import hashlib
-import io
 import json
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from judgesmith.drafts import draft_beside, put
+from judgesmith.experiments.spreadsheet_cells import sheet_bytes
 
 
 def sheet_place(output: str | Path) -> Path:
@@ -48,11 +47,7 @@ def write_cells(output: Path, lines: Iterable[Sequence[str]], *, overwrite: bool
     FileExistsError
         If another file is there that may not be replaced.
     """
-    text = io.StringIO(newline="")
-    # Every cell is quoted, and a mark at the start says UTF-8, or Excel would guess.
-    table = csv.writer(text, quoting=csv.QUOTE_ALL, lineterminator="\r\n")
-    table.writerows(lines)
-    whole = text.getvalue().encode("utf-8-sig")
+    whole = sheet_bytes(lines)
     if output.exists() and not overwrite:
         if output.read_bytes() == whole:
             return

@@ -88,8 +88,9 @@ class Strays:
             return []
         was = "row has" if n == 1 else "rows have"
         return [
-            f"{n} {was} other texts than were suggested, and the texts in the sheet count; name "
-            "the file that they were chosen from, too, to have them as they were."
+            f"{n} {was} other texts than were suggested, edited or with odd spaces that a sheet "
+            "makes plain, and the texts in the sheet count; name the file that they were chosen "
+            "from, too, to have them as they were."
         ]
 
 

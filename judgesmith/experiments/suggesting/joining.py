@@ -47,9 +47,14 @@ def read_together(
     """
     if len(sources) == 1:
         return read_items(sources[0], columns=columns, scale=scale)
-    for place, source in enumerate(sources):
-        if source in sources[:place]:
-            raise ValueError(f"{source} is given twice; name each file once.")
+    files: dict[Path, str | Path] = {}
+    for source in sources:
+        # Under another name as well, or the ratings in a sheet would count for two people's.
+        place = Path(source).resolve()
+        if place in files:
+            also = "" if str(files[place]) == str(source) else f" (as {files[place]}, too)"
+            raise ValueError(f"{source} is given twice{also}; name each file once.")
+        files[place] = source
     joined = _Joined()
     sheets = []
     for source in sources:
@@ -73,6 +78,8 @@ class _Joined:
         In the order of the files.
     rated_in : dict of (row, criterion) to str
         The file that an item's ratings on a criterion come from; ``""`` where these are sheets.
+    of_sheets, returned : set of row
+        Rows that are in sheets alone, and rows of other files that sheets hold ratings of.
     """
 
     items: dict[Any, RatedItem] = field(default_factory=dict)
@@ -80,6 +87,7 @@ class _Joined:
     scales: dict[str, tuple[str, Scale]] = field(default_factory=dict)
     names: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    of_sheets: set[Any] = field(default_factory=set)
     returned: set[Any] = field(default_factory=set)
     n_twice: int = 0
 
@@ -105,17 +113,22 @@ class _Joined:
         self.notes += [note for note in part.notes if note not in self.notes]
         by_texts: dict[str, list[Any]] = {}
         for row, item in self.items.items():
-            by_texts.setdefault(item.key, []).append(row)
+            # A row of a sheet before this one may have other texts than were suggested.
+            for key in {item.key, stated_key(item) or item.key}:
+                by_texts.setdefault(key, []).append(row)
         lost = []
         for item in part.items:
-            rows = by_texts.get(stated_key(item) or item.key, [])
-            same = [one for one in rows if one[:2] == _row_of(item)[:2]]
+            row = _row_of(item)
+            rows = by_texts.setdefault(stated_key(item) or item.key, [])
+            same = [one for one in rows if one[:2] == row[:2]]
             if not rows:
                 lost.append(item)
-                self._put(_row_of(item), item, "")
+                rows.append(row)
+                self.of_sheets.add(row)
+                self._put(row, item, "")
             elif any(item.human.values()):
                 its = (same or rows)[0]
-                self.returned.add(its)
+                self.returned.update({its} - self.of_sheets)
                 self._rate(its, item, "", of=name)
         strays = Strays.among(lost)
         if strays.cut:
@@ -129,7 +142,7 @@ class _Joined:
                     )
                 ]
             )
-        self.notes += strays.notes()
+        self.notes += [note for note in strays.notes() if note not in self.notes]
 
     def dataset(self) -> DataSet:
         """Return all rows as one set."""

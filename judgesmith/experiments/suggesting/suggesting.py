@@ -213,7 +213,8 @@ def suggest(
             sources=dataset.groups[[unrated.places[place] for place in scored]],
         )
         order = STRATEGIES[strategy](candidates, n, ordering)
-        taken = [place for place, at in enumerate(scored) if at in set(chosen)]
+        drawn = set(chosen)
+        taken = [place for place, at in enumerate(scored) if at in drawn]
         best = diverse(candidates, order, n, taken=taken, known=unrated.known)
         rows += [(candidates.items[place], strategy) for place in best]
     return Suggestions(

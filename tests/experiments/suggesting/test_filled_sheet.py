@@ -92,6 +92,29 @@ def test_copies_of_a_sheet_are_several_raters(tmp_path):
     assert [one.human["overall"] for one in read_together([ana, bo])] == [(1.0, 2.0), (5.0,)]
 
 
+def test_copies_are_several_raters_also_of_texts_that_a_sheet_changes(tmp_path):
+    items = [RatedItem(source_id="a", source="no\xa0break", response="r")]
+    copies = [filled(sheet(tmp_path, *items, name=f"{one}.csv"), one) for one in "345"]
+    data = read_together(copies)
+    assert [one.human["overall"] for one in data] == [(3.0, 4.0, 5.0)]
+    assert sum("other texts than were suggested" in note for note in data.notes) == 1
+    assert not any("of the other files" in note for note in data.notes)
+
+
+def test_raters_below_each_other_in_one_sheet_rate_the_same_rows(tmp_path):
+    item = RatedItem(source_id="a", source="s", response="r")
+    twice = filled(sheet(tmp_path, item, item), "2", "5")
+    other = filled(sheet(tmp_path, RatedItem(source_id="b", response="q"), name="o.csv"), "1")
+    assert [one.human["overall"] for one in read_together([other, twice])] == [(1.0,), (2.0, 5.0)]
+
+
+def test_one_file_under_two_names_is_given_twice(tmp_path):
+    place = filled(sheet(tmp_path, RatedItem(source_id="a", source="s", response="r")), "2")
+    (tmp_path / "link.csv").symlink_to(place)
+    with pytest.raises(ValueError, match=r"link\.csv is given twice \(as .*sheet\.csv, too\)"):
+        read_together([place, tmp_path / "link.csv"])
+
+
 def test_rows_that_are_rated_in_two_files_are_refused(tmp_path):
     row = '{"source_id": "a", "source": "s", "response": "r", "human": {"overall": [4]}, '
     row += '"scale": {"overall": [1, 5]}}\n'
