@@ -3,7 +3,7 @@
 Run it (``python tests/loopback.py --latency 0.05 --port 0``; the first line of its output is its
 port) or let a test start it in a process of its own with ``serving()``. It answers
 ``POST /v1/chat/completions``; ``POST /script`` takes a list of behaviours, ``GET /counts`` says
-what was asked, ``POST /reset`` forgets all of it.
+what was asked, ``POST /forget`` drops the behaviours, ``POST /reset`` forgets all of it.
 
 A behaviour is an object with any of these keys; the first one that applies is used, and one
 whose ``times`` are used up is dropped:
@@ -96,6 +96,9 @@ class Server:
             return web.json_response(self.counts())
         if path == "/script":
             self.behaviours.extend(json.loads(body))
+            return web.json_response({})
+        if path == "/forget":
+            self.behaviours.clear()
             return web.json_response({})
         if path == "/reset":
             self.reset()
@@ -205,6 +208,10 @@ class Loopback:
     def script(self, *behaviours: dict[str, Any]) -> None:
         """Add behaviours after those already there."""
         self._ask("/script", list(behaviours))
+
+    def forget(self) -> None:
+        """Drop all behaviours, and keep the counts."""
+        self._ask("/forget", {})
 
     def reset(self) -> None:
         """Forget counts and behaviours."""

@@ -10,6 +10,7 @@ from judgesmith.programs.models.errors import BudgetSpent, ModelError, Transient
 from judgesmith.programs.models.ledger import Ledger
 from judgesmith.programs.models.ledger_writes import Claim, Granted, Held, Settle
 from judgesmith.programs.models.limits import Limits
+from judgesmith.programs.models.pace import Pace
 from judgesmith.programs.models.request import ModelAnswer, ModelRequest
 from judgesmith.programs.models.retry import Retry
 from judgesmith.programs.models.single_flight import Abandoned
@@ -21,6 +22,8 @@ from judgesmith.programs.models.waiting import Waiting
 _POLL = 0.02
 # A server that was never heard of gets this many attempts, not the patience of a passing fault.
 _FIRST_CONTACT = 3
+# Seconds that a request itself waits at most after a fault: the gate has kept it back already.
+_LONGEST_OWN_WAIT = 4.0
 
 
 class Sender:
@@ -61,6 +64,7 @@ class Sender:
         self._retry = retry
         self._rng = rng
         self._heard = False
+        self.pace = Pace(patience=retry.patience)
 
     async def answer(self, identity: bytes, request: ModelRequest, waiting: Waiting) -> ModelAnswer:
         """Return the answer to a request, which is asked once where it is in flight already."""
@@ -95,33 +99,57 @@ class Sender:
             if not in_turn:
                 await self._take_turn(request, waiting)
                 in_turn = True
-            claim, outcome = await self._permission(identity, request, waiting)
-            if isinstance(outcome, ModelAnswer):
-                self._meter.hit()
-                return outcome
-            if isinstance(outcome, Held):
+            # Before the gate: who waits here waits for another that is to pass it.
+            while not self._sums.may_go(identity, request):
+                await waiting.sleep(_POLL)
+            entered = await self.pace.enter(waiting, self._accounts.check_time)
+            sent, fault = None, None
+            try:
+                claim, outcome = await self._permission(identity, request, waiting)
+                if isinstance(outcome, ModelAnswer):
+                    self._meter.hit()
+                    return outcome
+                if isinstance(outcome, Granted):
+                    self._meter.sent(again=failures > 0)
+                    in_turn = False
+                    answer = await self._attempt(claim, outcome, request, waiting)
+                    sent = entered
+                    return answer
+            except TransientModelError as came:
+                sent, fault = entered, came
+            finally:
+                self.pace.leave(sent=sent, fault=fault)
+            if fault is None:
                 while self._store.held_elsewhere(identity):
                     await waiting.sleep(_POLL)
                 continue
-            self._meter.sent(again=failures > 0)
-            in_turn = False
-            try:
-                return await self._attempt(claim, outcome, request, waiting)
-            except TransientModelError as fault:
-                failures += 1
-                self._heard = self._heard or fault.status is not None
-                if failures >= _FIRST_CONTACT and not self._heard:
-                    raise ModelError(
-                        f"{fault}. Nothing has answered there so far: check the address "
-                        "(--api-base) and that the server runs."
-                    ) from None
-                wait = self._retry.wait(failures, fault.retry_after, rng=self._rng)
-                if wait is None:
-                    raise fault.tried(failures) from None
-                if fault.retry_after is not None and self._limits is not None:
-                    self._limits.close_for(fault.retry_after)
+            failures += 1
+            wait = self._wait(failures, fault)
             self._accounts.check_time(wait)
             await waiting.sleep(wait)
+
+    def _wait(self, failures: int, fault: TransientModelError) -> float:
+        """Return the seconds until a request that has failed so often is sent again.
+
+        Raises
+        ------
+        ModelError
+            If there is no point in it.
+        """
+        self._heard = self._heard or fault.status is not None
+        if failures >= _FIRST_CONTACT and not self._heard:
+            raise ModelError(
+                f"{fault}. Nothing has answered there so far: check the address "
+                "(--api-base) and that the server runs."
+            ) from None
+        wait = self._retry.wait(failures, fault.retry_after, rng=self._rng)
+        if wait is None:
+            raise fault.tried(failures) from None
+        if fault.retry_after is None:
+            return min(wait, max(_LONGEST_OWN_WAIT, self._retry.first))
+        if self._limits is not None:
+            self._limits.close_for(fault.retry_after)
+        return wait
 
     async def _take_turn(self, request: ModelRequest, waiting: Waiting) -> None:
         """Wait for a place under the rate limits, unless time will be up before."""
@@ -137,8 +165,6 @@ class Sender:
     ) -> tuple[Claim, Granted | Held | ModelAnswer]:
         """Claim the request, waiting while others may still give back what they reserved."""
         while True:
-            while not self._sums.may_go(identity, request):
-                await waiting.sleep(_POLL)
             tokens, usd = self._sums.most(request)
             claim = self._accounts.claim(identity, tokens=tokens, usd=usd)
             try:

@@ -7,6 +7,8 @@ The stack's logic is written once, as coroutines that wait through one of these 
 import asyncio
 import time
 from collections.abc import Coroutine, Iterator
+from concurrent.futures import Future
+from concurrent.futures import wait as wait_for_futures
 from typing import Any, Protocol, TypeVar
 
 from judgesmith.programs.models.engines import Engine
@@ -52,6 +54,10 @@ class Waiting(Protocol):
         """Return the answer that someone else is waiting for."""
         ...
 
+    async def until(self, event: Future[None], seconds: float) -> None:
+        """Wait for an event, so long at most; raise ``Stopped`` if the end was asked for."""
+        ...
+
 
 def _parts(seconds: float) -> Iterator[float]:
     """Yield a time in parts, at least one."""
@@ -81,6 +87,11 @@ class Blocking:
     async def join(self, flight: Flight) -> ModelAnswer:
         """Block until whoever asked has the answer."""
         return flight.wait()
+
+    async def until(self, event: Future[None], seconds: float) -> None:
+        """Block until the event, so long at most."""
+        wait_for_futures([event], timeout=seconds)
+        STOPPING.check()
 
 
 class Suspending:
@@ -112,6 +123,11 @@ class Suspending:
     async def join(self, flight: Flight) -> ModelAnswer:
         """Suspend until whoever asked has the answer."""
         return await flight.wait_async()
+
+    async def until(self, event: Future[None], seconds: float) -> None:
+        """Suspend until the event, so long at most."""
+        await asyncio.wait([asyncio.wrap_future(event)], timeout=seconds)
+        STOPPING.check()
 
 
 BLOCKING = Blocking()
