@@ -13,7 +13,7 @@ from typing import Any
 import click
 
 from judgesmith.cli.cassettes import RECORD, REPLAY
-from judgesmith.cli.faults import OptionError
+from judgesmith.cli.faults import OptionError, blaming
 from judgesmith.cli.judge_models import asked_models
 from judgesmith.cli.model_options import AskedChoice, model_options
 from judgesmith.cli.numbers import Number, WholeNumber
@@ -32,7 +32,7 @@ _FRESH = 6 * 3600.0  # seconds after which answers of an interrupted recheck are
     type=WholeNumber(1),
     default=3,
     show_default=True,
-    help="How often each golden item is asked.",
+    help="How often each golden item is asked, 100 at most.",
 )
 @click.option(
     "--tolerance",
@@ -82,9 +82,10 @@ def command(
     from judgesmith.programs.models import stack_of
     from judgesmith.programs.saved_kinds import load_saved
 
-    settings = RecheckSettings(
-        samples=samples, tolerance=tolerance, confidence=confidence, unscored=max_unscored
-    )
+    with blaming("--samples"):
+        settings = RecheckSettings(
+            samples=samples, tolerance=tolerance, confidence=confidence, unscored=max_unscored
+        )
     asked = AskedChoice(**choice)
     if asked.taping is not None:
         raise OptionError(
@@ -93,7 +94,13 @@ def command(
         )
     saved = load_saved(judge)
     check_golden(saved)
-    place = _ledger_of(saved.fingerprint, Path(asked.ledger).expanduser().parent)
+    beside = Path(asked.ledger).expanduser()
+    if beside.is_dir():
+        raise OptionError(
+            f"{asked.ledger!r} is a folder; name a file, beside which the recheck is kept.",
+            option="--ledger",
+        )
+    place = _ledger_of(saved.fingerprint, beside.parent)
     bound, lms = asked_models(
         saved,
         replace(asked, ledger=str(place)),

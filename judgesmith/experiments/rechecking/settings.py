@@ -7,6 +7,9 @@ from dataclasses import dataclass
 N_CHECKS = 4
 """Things that are looked at, each with its part of the chance of a false alarm."""
 
+MOST_SAMPLES = 100
+"""Beyond that only more items tell more: the score of before stays one draw."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecheckSettings:
@@ -14,7 +17,7 @@ class RecheckSettings:
 
     Parameters
     ----------
-    samples : int, 1 or more
+    samples : int, from 1 to 100
         How often each item is asked. Two or more show how much chance alone moves a score; three
         keep the cost small and know it from 40 degrees of freedom with 20 items.
     tolerance : float, 0 or more and below 1
@@ -45,8 +48,8 @@ class RecheckSettings:
 
     def __post_init__(self) -> None:
         """Refuse what cannot be."""
-        if self.samples < 1:
-            raise ValueError(f"samples must be 1 or more; got {self.samples}.")
+        if not 1 <= self.samples <= MOST_SAMPLES:
+            raise ValueError(f"samples are from 1 to {MOST_SAMPLES}; got {self.samples}.")
         for name in ("tolerance", "unscored"):
             value = getattr(self, name)
             if not 0 <= value < 1:
