@@ -10,7 +10,7 @@ import click
 from judgesmith.cli.faults import OptionError, blaming
 from judgesmith.cli.numbers import Number
 from judgesmith.cli.options import json_option, map_option, seed_option
-from judgesmith.cli.printing import print_json, say, say_notes
+from judgesmith.cli.printing import counted, print_json, say, say_notes
 from judgesmith.cli.tables import print_table
 
 if TYPE_CHECKING:
@@ -150,10 +150,13 @@ def _limits(drift: Drift, *, with_inputs: bool) -> list[str]:
     for when, one in (("before", drift.before), ("now", drift.now)):
         worth = min((each.effective for each in one.numbers.values()), default=0.0)
         if worth < _FEW:
-            notes.append(
-                f"the {one.rows} rows of {when} are worth {worth:.0f} independent ones, as rows "
-                "of one source are alike: only large shifts can be told from chance."
-            )
+            few = f"there are {counted(one.rows, 'row')} of {when}"
+            if worth < one.rows - 0.5:
+                few = (
+                    f"the {one.rows} rows of {when} are worth {worth:.0f} independent ones, as "
+                    "rows of one source are alike"
+                )
+            notes.append(f"{few}: only large shifts can be told from chance.")
     return notes
 
 
@@ -176,5 +179,5 @@ def _cells(one: Shift) -> list[str]:
     effect = f"{one.effect:.3f} [{one.low:.3f}, {one.high:.3f}]"
     means = [f"{number:.1%}" if one.unit == "share" else f"{number:.4g}"
              for number in (one.before, one.now)]  # fmt: skip
-    said = "drifted" * one.drifted + ", new" * (one.new and one.drifted)
-    return [one.what, *means, effect, said]
+    said = ["drifted"] * one.drifted + ["new"] * one.new
+    return [one.what, *means, effect, ", ".join(said)]

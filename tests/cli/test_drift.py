@@ -52,3 +52,17 @@ def test_a_judge_that_does_not_say_how_it_began_is_held_against_earlier_scores(
     mine = {"judge": older.fingerprint}
     before, now = (changed(scores, lambda row: row | mine, f"{one}.jsonl") for one in "ab")
     assert run("drift", "older", now, "--against", before).status == 0
+
+
+def test_a_script_that_did_not_occur_before_is_shown_as_new_also_where_it_may_be_chance(
+    run, judge, folder
+):
+    rows = [{"source": f"Where is it? {n}", "response": f"On the table. {n}"} for n in range(7)]
+    rows[0]["response"] = "На столе."
+    texts = folder / "texts.jsonl"
+    texts.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    assert run("score", judge, texts, "-o", "new.jsonl").status == 0
+    done = run("drift", judge, "new.jsonl", "--inputs", texts)
+    (line,) = (one for one in done.out.splitlines() if "script Cyrillic" in one)
+    assert line.split()[-1] == "new"
+    assert "note: there are 7 rows of now: only large shifts" in done.out
