@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -67,11 +68,10 @@ def taped(command: Command) -> Command:
     def run(*, record: str | None, replay: str | None, **given: Any) -> Any:
         if record is not None:
             force = bool(given["force"]) if "force" in given else None
-            place = record_place(record, replay, *_read_by(given), force=force)
-            if Path(given.get("output") or "").resolve() == place.resolve():
-                raise OptionError(
-                    f"{record} is what -o names, too; name another file.", option=RECORD
-                )
+            output, ledger = given.get("output"), given["ledger"]
+            place = record_place(
+                record, replay, *_read_by(given), output=output, ledger=ledger, force=force
+            )
             _refuse_to_go_on(given.get("output"), force=force)
             with tempfile.TemporaryDirectory(prefix="judgesmith-") as folder:
                 taping = _recording(Path(folder))
@@ -87,10 +87,15 @@ def taped(command: Command) -> Command:
 
 
 def _read_by(given: Mapping[str, Any]) -> list[str]:
-    """Return the files that a command is given to read, of which there may be several."""
-    told = (given.get("judge"), given.get("data"))
-    files = [one for each in told for one in (each if isinstance(each, tuple) else (each,))]
-    return [one for one in files if isinstance(one, str)]
+    """Return all that may name a file to read: whatever was said, and what stands before a colon.
+
+    A file of scores is named as ``FILE:JUDGE``, too.
+    """
+    told = [value for name, value in given.items() if name not in ("output", "ledger")]
+    words = [one for each in told for one in (each if isinstance(each, tuple) else (each,))]
+    said = [one for one in words if isinstance(one, str)]
+    files = [*said, *(one.rpartition(":")[0] for one in said)]
+    return [one for one in files if os.path.isfile(one)]  # noqa: PTH113 - which no name makes fail
 
 
 def _refuse_to_go_on(output: object, *, force: bool | None) -> None:
@@ -141,7 +146,14 @@ def _played(cassette: Path) -> Iterator[tuple[Taping, Path]]:
             ledger.close()
 
 
-def record_place(record: str, replay: str | None, *read: str | None, force: bool | None) -> Path:
+def record_place(
+    record: str,
+    replay: str | None,
+    *read: str | None,
+    output: str | None = None,
+    ledger: str | None = None,
+    force: bool | None,
+) -> Path:
     """Return where a cassette is written: over another of this name only where that is forced.
 
     Parameters
@@ -152,6 +164,8 @@ def record_place(record: str, replay: str | None, *read: str | None, force: bool
         The cassette that is played instead, if there is one.
     *read : str or None
         Files that the command reads.
+    output, ledger : str or None
+        Where else the command writes, as ``-o`` and ``--ledger`` say.
     force : bool or None
         Whether a cassette that is there may be replaced; None where the command has no such option.
 
@@ -177,6 +191,11 @@ def record_place(record: str, replay: str | None, *read: str | None, force: bool
             f"a cassette is JSON Lines; name a file in .jsonl or .jsonl.gz, not {record}.",
             option=RECORD,
         )
+    for other, option in ((output, "-o"), (ledger, "--ledger")):
+        if other and Path(other).resolve() == place.resolve():
+            raise OptionError(
+                f"{record} is what {option} names, too; name another file.", option=RECORD
+            )
     if place.exists() and not force:
         raise OptionError(
             f"{record} is there already; {_otherwise('file', force=force)}", option=RECORD

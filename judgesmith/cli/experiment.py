@@ -74,7 +74,7 @@ def command(
     from judgesmith.experiments.specs import cells_of, read_sets, read_spec
     from judgesmith.programs.costs import usage_of
     from judgesmith.programs.models import Ledger
-    from judgesmith.programs.models.cassettes import play_cassette, record_cassette
+    from judgesmith.programs.models.cassettes import read_cassette, record_cassette
     from judgesmith.programs.models.taping import Tape
 
     if not Path(spec).is_file():
@@ -83,12 +83,13 @@ def command(
         )
     declared = read_spec(spec)
     place = check_place(output)
-    kept = record and record_place(record, replay, spec, force=force)
-    if replay is not None:
-        check_cassette(replay)
     address = tracking_address(track, tracking_uri)
     with blaming(OUTPUT):
         begun = check_run(place, declared.fingerprint, overwrite=force)
+    named = (str(declared.place(one)) for one in declared.files)
+    kept = record and record_place(record, replay, spec, *named, output=output, force=force)
+    with blaming("--replay"):
+        played = None if replay is None else read_cassette(check_cassette(replay))
     is_same = begun.get("run") == declared.fingerprint
     sets = read_sets(declared)
     notes = [unranked] if (unranked := why_unranked(declared)) else []
@@ -106,9 +107,8 @@ def command(
     with blaming(OUTPUT):
         text = Path(spec).read_text(encoding="utf-8-sig")
         folder = RunFolder.opened(place, declared, text=text, overwrite=force)
-    if replay is not None:
-        with blaming("--replay"):
-            models.tape = play_cassette(Path(replay), Ledger(ledger)).tape
+    if played is not None:
+        models.tape = played.play(Ledger(ledger)).tape
     tracker = begun_tracker(declared, folder, address, uri=tracking_uri)
     again = ["experiment", spec, "-o", output, "--json"]
     again += [] if replay is None else ["--replay", replay]

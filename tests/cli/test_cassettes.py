@@ -103,6 +103,21 @@ def test_a_cassette_has_a_place_of_its_own(run, judge, data, folder, place, says
     assert not (folder / "rows.jsonl").exists()
 
 
+@pytest.mark.parametrize(
+    ("asked", "says"),
+    [
+        (("discern", "own.jsonl:me", "data.jsonl"), "is read by this command"),
+        (("score", "judge", "data.jsonl", "--ledger", "own.jsonl"), "what --ledger names, too"),
+    ],
+)
+def test_a_cassette_replaces_nothing_that_is_read_or_holds_answers(run, data, folder, asked, says):
+    (folder / "own.jsonl").write_text("what is there")
+    done = run(*asked, "-o", "out.jsonl", "--record", "own.jsonl", "--force", "--json")
+    assert (done.status, done.fault["where"]) == (2, "--record")
+    assert says in done.fault["error"]
+    assert (folder / "own.jsonl").read_text() == "what is there"
+
+
 def test_where_nothing_is_asked_there_is_no_cassette(run, data, folder):
     done = run("compile", data, "-o", "judge", "--dry-run", "--record", "run.jsonl")
     assert (done.status, (folder / "run.jsonl").exists()) == (0, False)

@@ -228,3 +228,24 @@ def test_a_cassette_has_the_name_of_one(run, spec, folder):
     done = run("experiment", spec, "-o", "run", "--record", "answers.txt")
     assert (done.status, (folder / "run").exists()) == (2, False)
     assert "name a file in .jsonl or .jsonl.gz, not answers.txt" in done.err
+
+
+def test_a_cassette_replaces_neither_the_run_nor_what_its_specification_names(run, folder, data):
+    (folder / "own.jsonl").write_bytes((folder / data).read_bytes())
+    text = SPEC.replace("data.jsonl", "own.jsonl")
+    (folder / "spec.yaml").write_text(text, encoding="utf-8")
+    asked = ("experiment", "spec.yaml", "-o", "run", "--force", "--record")
+    done = run(*asked, "own.jsonl", "--json")
+    assert (done.status, done.fault["where"]) == (2, "--record")
+    assert "own.jsonl is read by this command" in done.fault["error"]
+    done = run("experiment", "spec.yaml", "-o", "run.jsonl", "--record", "run.jsonl", "--json")
+    assert (done.status, done.fault["where"]) == (2, "--record")
+    assert "run.jsonl is what -o names, too" in done.fault["error"]
+    assert not [path for path in folder.iterdir() if path.name.startswith("run")]
+
+
+def test_what_is_no_cassette_begins_no_run(run, spec, folder):
+    (folder / "rows.jsonl").write_text("{}\n", encoding="utf-8")
+    done = run("experiment", spec, "-o", "run", "--replay", "rows.jsonl", "--json")
+    assert (done.status, done.fault["where"]) == (2, "rows.jsonl")
+    assert not (folder / "run").exists()

@@ -3,6 +3,7 @@
 import gzip
 import io
 import json
+import math
 import sqlite3
 import time
 import zlib
@@ -22,6 +23,7 @@ from judgesmith.programs.models.taping import Failure, Tape
 
 FORMAT = "judgesmith cassette 1"
 _PORTION = 1000
+_MOST = 2**63  # what a ledger can hold
 
 _Row = tuple[bytes, str, str, ModelAnswer]
 """Identity, model, endpoint, answer."""
@@ -102,6 +104,31 @@ def _rows_of(ledger: Ledger, condition: str, values: Sequence[bytes] = ()) -> li
     )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cassette:
+    """A cassette that was read whole.
+
+    Attributes
+    ----------
+    rows : list of tuple
+        Its answers, each with its identity, model and endpoint.
+    failures : dict of bytes to Failure
+        The requests that failed.
+    """
+
+    rows: list[_Row]
+    failures: dict[bytes, Failure]
+
+    def play(self, ledger: Ledger) -> Played:
+        """Put every answer on record; those that are on record already stay as they are."""
+        for start in range(0, len(self.rows), _PORTION):
+            portion = self.rows[start : start + _PORTION]
+            numbers = [ledger.model(model, endpoint) for _, model, endpoint, _ in portion]
+            kept = [(row[0], number, row[3]) for row, number in zip(portion, numbers, strict=True)]
+            ledger.perform(_Play(answers=kept))
+        return Played(answers=len(self.rows), tape=Tape(self.failures))
+
+
 def play_cassette(cassette: Path, ledger: Ledger) -> Played:
     """Put every answer of a cassette on record, and return how many there are, and the failures.
 
@@ -114,13 +141,7 @@ def play_cassette(cassette: Path, ledger: Ledger) -> Played:
     OSError
         If it cannot be read.
     """
-    rows, failures = _told_in(cassette)
-    for start in range(0, len(rows), _PORTION):
-        portion = rows[start : start + _PORTION]
-        numbers = [ledger.model(model, endpoint) for _, model, endpoint, _ in portion]
-        kept = [(row[0], number, row[3]) for row, number in zip(portion, numbers, strict=True)]
-        ledger.perform(_Play(answers=kept))
-    return Played(answers=len(rows), tape=Tape(failures))
+    return read_cassette(cassette).play(ledger)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -162,7 +183,16 @@ def _plain(row: _Row) -> dict[str, Any]:
     return told
 
 
-def _told_in(cassette: Path) -> tuple[list[_Row], dict[bytes, Failure]]:
+def read_cassette(cassette: Path) -> Cassette:
+    """Return what a cassette holds.
+
+    Raises
+    ------
+    ValueError
+        If the file is no cassette, or a line of it was changed.
+    OSError
+        If it cannot be read.
+    """
     try:
         with _read(cassette) as file:
             head = json.loads(file.readline())
@@ -181,14 +211,15 @@ def _told_in(cassette: Path) -> tuple[list[_Row], dict[bytes, Failure]]:
         raise ValueError(
             f"{cassette}: not packed, but its name says so; name it .jsonl."
         ) from fault
-    return rows, failures
+    return Cassette(rows=rows, failures=failures)
 
 
 def _failure(told: dict[str, Any]) -> tuple[bytes, Failure]:
-    identity = bytes.fromhex(told.pop("identity"))
-    spent = tuple(float(one) for one in told.pop("spent"))
-    status = _count(told.pop("status"))
-    words = {name: str(value) for name, value in told.items()}
+    identity, status = bytes.fromhex(told["identity"]), _count(told["status"])
+    spent = tuple(float(one) for one in told["spent"])
+    if not all(map(math.isfinite, spent)):
+        raise ValueError(spent)
+    words = {name: str(told[name]) for name in told if name not in ("identity", "status", "spent")}
     return identity, Failure(spent=spent, status=status, **words)
 
 
@@ -212,7 +243,7 @@ def _row(told: dict[str, Any]) -> _Row:
 
 
 def _count(told: object) -> int | None:
-    if told is None or (isinstance(told, int) and not isinstance(told, bool)):
+    if told is None or (type(told) is int and 0 <= told < _MOST):
         return told
     raise ValueError(told)
 

@@ -25,6 +25,12 @@ ANSWERS = (
 )
 
 
+FAILED = json.dumps(
+    {"identity": "0" * 32, "model": "a/b", "endpoint": "", "kind": "budget", "message": "spent"}
+    | {"status": None, "ceiling": "calls", "spent": [1, 2, float("nan"), 4]}
+)
+
+
 class Told:
     """An engine with something to say."""
 
@@ -107,6 +113,12 @@ def test_answers_on_record_stay_as_they_are(ledger, tmp_path):
         lambda lines: [lines[0], json.dumps({"identity": "zz"}), *lines[2:]],
         lambda lines: [lines[0].replace("cassette 1", "cassette 9"), *lines[1:]],
         lambda lines: [line.replace('"input_tokens":3', '"input_tokens":"3"') for line in lines],
+        lambda lines: [line.replace('"input_tokens":3', '"input_tokens":-3') for line in lines],
+        lambda lines: [
+            line.replace('"input_tokens":3', f'"input_tokens":{9**30}') for line in lines
+        ],
+        lambda lines: [json.dumps({**json.loads(lines[0]), "failures": 1}), *lines[1:], "5"],
+        lambda lines: [json.dumps({**json.loads(lines[0]), "failures": 1}), *lines[1:], FAILED],
     ],
 )
 def test_what_is_no_cassette_is_refused(spoilt, ledger, tmp_path):
