@@ -25,7 +25,7 @@ from judgesmith.experiments.rows import RATED_FIELDS, RatingReader, TextReader
 from judgesmith.experiments.scales import ScaleGiven, given_scales
 from judgesmith.experiments.suggesting.filled_sheet import Strays, restored
 from judgesmith.experiments.suggesting.marks import chosen_note
-from judgesmith.experiments.suggesting.rating_form import RatingForm
+from judgesmith.experiments.suggesting.rating_form import COMMENT, MARKS, RatingForm, lost_columns
 from judgesmith.signatures.rated import RatedItem
 
 if TYPE_CHECKING:
@@ -123,7 +123,18 @@ def read_part(
     if form is not None:
         given = ColumnMap(fields=given.fields, criteria=form.columns)
         scales = scales.beside(form.scales)
+    elif not canonical and not given.criteria and (lost := lost_columns(names)):
+        expected = (
+            "the column of this name that suggest wrote (put it back, or name the columns of "
+            "ratings by --map NAME=COLUMN)"
+        )
+        came = "a sheet without it"
+        raise DataError(
+            [Problem(where=raw.name, field=one, expected=expected, came=came) for one in lost]
+        )
     found, notes = recognised(names, given, where=raw.name, canonical=canonical)
+    if form is not None:
+        notes += _unread(names, found)
     texts = TextReader(found, raw, ignored=RATED_FIELDS)
     ratings = RatingReader(found, scales, raw)
     drafts = [
@@ -252,6 +263,14 @@ def stream_items(
     [('2 + 2?', '4', {})]
     """
     return ItemStream(source, columns=columns, strict=strict)
+
+
+def _unread(names: Sequence[str], found: ColumnMap) -> list[str]:
+    """Return that a sheet has columns of its own, for ratings may be under a changed heading."""
+    other = [one for one in names if one not in (*found.columns, *MARKS, COMMENT)]
+    if not other:
+        return []
+    return [f"not read: {', '.join(other)}; ratings are read under the sheet's own headings."]
 
 
 def _across_rows(raw: RawRows, items: Sequence[tuple[int, RatedItem]]) -> list[str]:

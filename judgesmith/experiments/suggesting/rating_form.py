@@ -20,6 +20,7 @@ KEY = "key"
 
 IDS = ("source_id", "system_id")
 TEXTS = ("source", "context", "response")
+COMMENT = "comment"
 MARKS = (SUGGESTED_BY, *IDS, KEY)
 
 _POINTS = re.compile(
@@ -89,6 +90,21 @@ class RatingForm:
                 columns[name] = (*columns.get(name, ()), column)
                 scales.setdefault(name, scale)
         return cls(columns, scales) if columns else None
+
+
+def lost_columns(names: Sequence[str]) -> list[str]:
+    """Return the columns that a sheet of suggested rows lacks; none of another table.
+
+    Examples
+    --------
+    >>> lost_columns(["response", heading("clear", Scale.parse("1..5")), "suggested_by"])
+    ['key']
+    >>> lost_columns(["response", "clear"])
+    []
+    """
+    if RatingForm.of([*names, SUGGESTED_BY, KEY]) is None:
+        return []
+    return [name for name in (SUGGESTED_BY, KEY) if name not in names]
 
 
 def as_written(cell: str) -> str:

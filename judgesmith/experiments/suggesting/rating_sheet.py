@@ -7,7 +7,7 @@ from pathlib import Path
 
 from judgesmith.experiments.sheet_files import sheet_place, write_cells
 from judgesmith.experiments.spreadsheet_cells import cell_of, is_cut
-from judgesmith.experiments.suggesting.rating_form import IDS, MARKS, TEXTS, heading
+from judgesmith.experiments.suggesting.rating_form import COMMENT, IDS, MARKS, TEXTS, heading
 from judgesmith.signatures import RatedItem, Scale
 
 KEY_MARK = "x"
@@ -52,6 +52,6 @@ def write_rating_sheet(
         shown = [cell_of(getattr(item, name) or "") for name in texts]
         marks = [cell_of(by), *(cell_of(getattr(item, name)) for name in IDS), KEY_MARK + item.key]
         lines.append([*shown, *("" for _ in asked), "", *marks])
-    header = [*texts, *asked, "comment", *MARKS]
+    header = [*texts, *asked, COMMENT, *MARKS]
     write_cells(place, [header, *lines], overwrite=overwrite)
     return sum(is_cut(cell) for line in lines for cell in line)

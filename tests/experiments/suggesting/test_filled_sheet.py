@@ -85,6 +85,24 @@ def test_texts_that_a_sheet_had_no_room_for_are_taken_from_the_file_they_came_fr
         assert (found.key, found.human) == (item.key, {"overall": (2.0,)})
 
 
+@pytest.mark.parametrize("lost", ["suggested_by", "key"])
+def test_a_sheet_that_lost_what_its_rows_are_is_refused(tmp_path, lost):
+    place = filled(sheet(tmp_path, RatedItem(source_id="a", source="s", response="r")), "2")
+    place.write_text(place.read_text().replace(lost, "x", 1))
+    with pytest.raises(DataError, match=rf"sheet\.csv: {lost}: expected the column"):
+        read_items(place)
+    assert read_items(place, columns={"source_id": "source_id", "system_id": "system_id",
+        "overall": "overall: a number from 1 (worst) to 5 (best)"}, scale="1..5")  # fmt: skip
+
+
+def test_ratings_under_a_heading_that_was_changed_are_not_lost_in_silence(tmp_path):
+    item = RatedItem(source_id="a", source="s", response="r")
+    place = filled(sheet(tmp_path, item, clear=LIKERT, tone=LIKERT), "2")
+    place.write_text(place.read_text().replace("clear: a number from 1 (worst) to 5 (best)", "c"))
+    note = "not read: c; ratings are read under the sheet's own headings."
+    assert note in read_items(place).notes
+
+
 def test_copies_of_a_sheet_are_several_raters(tmp_path):
     items = [RatedItem(source_id=one, source=one, response=f"re {one}") for one in "ab"]
     ana = filled(sheet(tmp_path, *items, name="ana.csv"), "1", "")
