@@ -65,6 +65,8 @@ def plain_fault(one: Mapping[str, Any]) -> str:
         expected = f"one of {limits['expected']}"
     elif kind in ("string_too_short", "too_short"):
         return f"expected {'some text' if kind == 'string_too_short' else 'at least one'}; got none"
+    elif kind == "string_too_long":
+        expected = f"a text of at most {limits['max_length']} characters"
     elif kind in _EXPECTED:
         expected = _EXPECTED[kind]
     else:

@@ -175,6 +175,13 @@ class _Reader:
             except (ValueError, OSError, ImportError) as fault:
                 self.blame(where, said_plainly(fault))
                 return None
+            if rows and not any("score" in row or "scores" in row for _, row in rows):
+                self.blame(
+                    where,
+                    f"expected rows with score or scores, as 'judgesmith score' writes them; got "
+                    f"{', '.join(rows[0][1])[:200]}.",
+                )
+                return None
             self.recorded[path] = {str(row["judge"]) for _, row in rows if row.get("judge")}
         return self.recorded[path]
 

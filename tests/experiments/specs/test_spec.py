@@ -114,6 +114,16 @@ def test_one_recorded_judge_needs_no_name(study):
     assert list(spec.files) == ["rows.jsonl", "scores.jsonl"]
 
 
+def test_a_file_without_scores_is_no_judge_on_record(study):
+    text = TEXT.replace("  usual:", "  theirs: {recorded: rows.jsonl}\n  usual:")
+    spec = spec_of(text, folder=str(study))
+    with pytest.raises(
+        SpecError, match=r"judges\.theirs\.recorded: expected rows with score"
+    ) as told:
+        read_sets(spec)
+    assert len(told.value.problems) == 1
+
+
 @pytest.mark.data
 def test_the_example_of_the_page_names_what_there_is(data_folder, monkeypatch):
     monkeypatch.setenv("JUDGESMITH_DATA", str(data_folder))
