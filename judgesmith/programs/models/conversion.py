@@ -144,8 +144,8 @@ def answer_from_lm15(response: Any, changed: tuple[str, ...] = ()) -> ModelAnswe
         # A refusal that the server marks as one is read like one in so many words.
         text="".join(part.text for part in parts if part.type in ("text", "refusal")),
         finish_reason=response.finish_reason,
-        input_tokens=_counted(response.usage.input_tokens),
-        output_tokens=_counted(_all_output(response.usage)),
+        input_tokens=counted(response.usage.input_tokens),
+        output_tokens=counted(_all_output(response.usage)),
         logprobs=_logprobs(response),
         adaptations=(*changed, *(_sentence(one) for one in response.adaptations)),
         original=None if plain else json.dumps(as_dict(response)),
@@ -170,7 +170,7 @@ def _all_output(usage: Any) -> Any:
     return came if None in (total, sent, came) else max(came, total - sent)
 
 
-def _counted(tokens: int | None) -> int | None:
+def counted(tokens: int | None) -> int | None:
     """Return a count of tokens, None for one that no answer can have."""
     return int(tokens) if tokens is not None and tokens <= _MOST_TOKENS else None
 

@@ -28,6 +28,7 @@ from judgesmith.programs.models.errors import ModelError
 from judgesmith.programs.models.redaction import public_address
 from judgesmith.programs.models.request import ModelAnswer, ModelRequest
 from judgesmith.programs.models.text_scoring import TextScoring
+from judgesmith.programs.models.wire import Wire
 
 # Enough for the largest number in flight that pays off; the client's own default is 100.
 _CONNECTIONS = 512
@@ -106,7 +107,7 @@ class NativeEngine:
         self._texts = TextScoring(model, self.endpoint, os.environ.get(self._key_variable))
         self._lock = threading.Lock()
         self._threads: tuple[Any, Any] | None = None
-        self._loops: dict[asyncio.AbstractEventLoop, tuple[Any, Any]] = {}
+        self._loops: dict[asyncio.AbstractEventLoop, tuple[Any, Any, Wire]] = {}
 
     async def complete(self, request: ModelRequest) -> ModelAnswer:
         """Send ``request`` once; see ``Engine``."""
@@ -115,19 +116,25 @@ class NativeEngine:
         try:
             if opened is None:
                 # No await in between, so coroutines that start together share one pool.
-                opened = self._open(lm15.AsyncLMRouter, StdlibAsyncTransport)
+                opened = self._opened_for_loop()
                 with self._lock:
                     alive = {old: one for old, one in self._loops.items() if not old.is_closed()}
                     self._loops = {**alive, loop: opened}
             if request.continuation is not None:
                 return await self._texts.scored(opened[0], request)
-            sent, changed = self._request(request)
+            by_wire = opened[2].takes(request)
+            if not by_wire:
+                sent, changed = self._request(request)
         except (lm15.LM15Error, ValueError, TypeError) as fault:
             # Not chained: the client's message may quote the key.
             raise error_from_lm15(fault, self.model, self.endpoint) from None
         try:
+            if by_wire:
+                return await opened[2].complete(request)
             return answer_from_lm15(await opened[1].complete(sent), changed)
         except (lm15.LM15Error, *GARBLED) as fault:
+            if by_wire:
+                sent, _ = self._request(request)
             raise self._explained(fault, opened[1], sent) from None
 
     def complete_sync(self, request: ModelRequest) -> ModelAnswer:
@@ -198,6 +205,13 @@ class NativeEngine:
             sent, changed = request_to_lm15(untempered, self._name)
             return sent, (*changed, _UNTEMPERED)
         return request_to_lm15(request, self._name)
+
+    def _opened_for_loop(self) -> tuple[Any, Any, Wire]:
+        transport, client = self._open(lm15.AsyncLMRouter, StdlibAsyncTransport)
+        wire = Wire(
+            transport, lambda still: self._open(lm15.LMRouter, lambda **_: still)[1], self._request
+        )
+        return transport, client, wire
 
     def _open(self, kind: Any, connections: Any) -> tuple[Any, Any]:
         """Return connections of one's own, and a provider that sends over them.
