@@ -152,7 +152,7 @@ class Pace:
             free = int(self._limit) - self._under_way
             if self._clock() < self._closed_until:
                 return
-            woken = []
+            woken: list[Future[None]] = []
             while self._waiters and len(woken) < free:
                 one = next(iter(self._waiters))
                 del self._waiters[one]

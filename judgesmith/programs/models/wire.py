@@ -203,10 +203,10 @@ def plain_answer(body: bytes) -> ModelAnswer | None:
     text, reason = message.get("content"), choice.get("finish_reason")
     if not isinstance(text, str) or choice.get("logprobs") or reason not in _REASONS:
         return None
-    counts = [usage.get(f"{one}_tokens") for one in ("prompt", "completion", "total")]
+    sent, came, total = (usage.get(f"{one}_tokens") for one in ("prompt", "completion", "total"))
+    counts = (sent, came, total)
     if any(type(one) is not int or one < 0 for one in counts if one is not None):
         return None
-    sent, came, total = counts
     if None not in counts:
         came = max(came, total - sent)
     return ModelAnswer(
