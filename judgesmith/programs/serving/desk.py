@@ -164,7 +164,8 @@ class Desk:
             if future is None or job is None or not _may_begin(job, self._n_jobs):
                 return
             if not future.set_running_or_notify_cancel():
-                continue  # it has left the queue meanwhile
+                self._left(future)  # whoever cancelled it may not have come to this yet
+                continue
             with self._lock:
                 del self._waiting[future]
                 self._n_waiting -= job.size

@@ -101,6 +101,24 @@ def test_what_is_cancelled_before_it_is_begun_never_is_and_gives_its_place_back(
     assert asker.begun == ["a", "b", "g"]
 
 
+def test_who_leaves_just_as_its_turn_comes_keeps_nobody_behind_it_waiting(asker):
+    class Late(Desk):
+        def _left(self, future):
+            # The queue hears of it after the future is cancelled: here, only when it looks.
+            if threading.current_thread() is not threading.main_thread():
+                super()._left(future)
+
+    desk = Late(ServingLimits(queue=4, concurrency=1, max_items=5))
+    first, leaving, last = desk.take(jobs(asker, "a", "bb", "ccc"))
+    assert soon(lambda: desk.n_begun == 1)
+    assert leaving.cancel()
+    asker.let.set()
+    assert (first.result(5).score, last.result(5).score) == (1, 3)
+    assert asker.begun == ["a", "ccc"]
+    assert desk.n_waiting == 0
+    desk.close([asker])
+
+
 def test_a_fault_of_one_item_is_a_judgement_and_one_of_the_set_up_a_fault(desk, asker):
     asker.let.set()
     passing, fault = desk.take(jobs(asker, "passing", "fault"))
