@@ -78,7 +78,7 @@ class Door:
 
     def _check_host(self, host: str) -> None:
         name = host_name(host)
-        if not (name == "localhost" or name in self.hosts or _is_address(name)):
+        if not (name in self.hosts or _is_plain(name)):
             raise Refusal(
                 403,
                 "host",
@@ -90,8 +90,14 @@ class Door:
     def _check_origin(self, origin: str | None, host: str) -> None:
         if origin is None:
             return
-        netloc = urlsplit(origin).netloc.lower()
-        if not netloc or (netloc != host.lower() and host_name(netloc) not in self.hosts):
+        try:
+            netloc = urlsplit(origin).netloc.lower()
+        except ValueError:
+            netloc = ""
+        name = host_name(netloc)
+        # Another port of this machine is another server: only names may differ, behind a proxy.
+        behind_proxy = name in self.hosts and not _is_plain(name)
+        if not netloc or not (netloc == host.lower() or behind_proxy):
             raise Refusal(
                 403,
                 "origin",
@@ -114,9 +120,10 @@ def host_name(host: str) -> str:
     return host.partition(":")[0].lower()
 
 
-def _is_address(name: str) -> bool:
+def _is_plain(name: str) -> bool:
+    """Say whether a host is an address or ``localhost``, which nobody else can let mean it."""
     try:
         ipaddress.ip_address(name)
     except ValueError:
-        return False
+        return name == "localhost"
     return True

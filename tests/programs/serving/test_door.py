@@ -3,7 +3,7 @@ import pytest
 from judgesmith.programs.serving.door import Door
 from judgesmith.programs.serving.refusals import Refusal
 
-OPEN = Door(hosts=("judge.example",))
+OPEN = Door(hosts=("judge.example", "127.0.0.1", "localhost"))  # as --host adds itself
 LOCKED = Door(token="s3cret-token")
 
 
@@ -39,9 +39,12 @@ def test_a_server_without_a_token_answers_to_its_own_names_alone(host, expected)
         ("http://127.0.0.1:8000", 200),
         ("https://judge.example", 200),
         ("http://127.0.0.1:9000", 403),
+        ("http://localhost:8000", 403),
         ("http://other.example", 403),
         ("null", 403),
         ("", 403),
+        ("http://[", 403),
+        ("http://a]b", 403),
     ],
 )
 def test_nor_does_it_answer_pages_of_other_servers(origin, expected):
