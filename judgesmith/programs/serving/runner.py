@@ -136,6 +136,7 @@ def run(
 
     settings = uvicorn.Config(
         app,
+        http="h11",  # which bounds the headers that it reads; httptools does not
         access_log=False,
         log_config=None,
         log_level="error",
