@@ -22,6 +22,10 @@ if TYPE_CHECKING:
     import dspy
 
 
+_FEWEST = 3
+"""Golden items: on a scale of few steps two move alike by chance alone more often than is said."""
+
+
 class RecheckError(ValueError):
     """A judge cannot be rechecked, or was not asked about all; the message says what to do."""
 
@@ -39,10 +43,10 @@ def check_golden(judge: AnySaved) -> None:
             "the judge ranks the responses to a source, so that no text has a score by itself; "
             "compare its scores of the same file instead, with evaluate."
         )
-    if len([one for one in judge.golden if one.judgement.score is not None]) < 2:
+    if len([one for one in judge.golden if one.judgement.score is not None]) < _FEWEST:
         raise RecheckError(
-            f"the judge has {len(judge.golden)} golden items, and at least 2 with a score are "
-            "needed; compile it with rows held out (--holdout) and without --no-texts."
+            f"the judge has {len(judge.golden)} golden items, and at least {_FEWEST} with a score "
+            "are needed; compile it with rows held out (--holdout) and without --no-texts."
         )
 
 
@@ -81,7 +85,7 @@ def recheck_judge(
     Raises
     ------
     RecheckError
-        If the judge has fewer than two golden items or ranks responses, or the budget or the
+        If the judge has fewer than three golden items or ranks responses, or the budget or the
         connection ended before all was asked.
     ModelError, LedgerError
         If the model cannot be asked at all, or the ledger not used.

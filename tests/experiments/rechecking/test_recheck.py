@@ -150,11 +150,10 @@ def test_a_budget_that_ends_too_early_is_no_verdict():
         recheck_judge(made(np.random.default_rng(0)), lm=lm)
 
 
-@pytest.mark.parametrize(
-    "golden", [(), (GoldenItem(source="s", response="r", judgement=Judgement(score=1)),)]
-)
-def test_a_judge_without_golden_items_is_refused(golden):
-    with pytest.raises(RecheckError, match="at least 2 with a score are needed"):
+@pytest.mark.parametrize("n", [0, 2])
+def test_a_judge_with_too_few_golden_items_is_refused(n):
+    golden = (GoldenItem(source="s", response="r", judgement=Judgement(score=1)),) * n
+    with pytest.raises(RecheckError, match="at least 3 with a score are needed"):
         recheck_judge(made(np.random.default_rng(0), golden=golden))
 
 
