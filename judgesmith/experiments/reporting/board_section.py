@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 
 from judgesmith.experiments.page_markup import Markup, element, joined
 from judgesmith.experiments.reporting.parts import estimate, table
@@ -33,11 +33,19 @@ READING = (
 _Group = tuple[str, str]
 
 
-def board_section(run: ReportRun) -> Markup:
+def board_section(run: ReportRun, linked: Container[str] | None = None) -> Markup:
     """Return the rankings, one table for each set, target and seed; other levels folded away.
 
     Where there are several seeds, means over them come first.
+
+    Parameters
+    ----------
+    run : ReportRun
+        What is reported.
+    linked : container of str or None
+        Ids of the cells that have a part of their own on the page; None where all have.
     """
+    linked = run.cells if linked is None else linked
     groups: dict[tuple[str, str, int], list[BoardBlock]] = {}
     for block in run.board.blocks:
         groups.setdefault((block.data, block.target, block.seed), []).append(block)
@@ -56,7 +64,7 @@ def board_section(run: ReportRun) -> Markup:
         parts += _with_levels([_over_seeds(one) for one in seeds])
     for (data, target, seed), blocks in groups.items():
         parts.append(_heading(f"{data}: {target}, seed {seed}"))
-        parts += _with_levels([_table(one, run) for one in blocks])
+        parts += _with_levels([_table(one, linked) for one in blocks])
     return element("section", *parts, id="board", aria_labelledby="board-h")
 
 
@@ -71,16 +79,16 @@ def _with_levels(tables: list[Markup]) -> list[Markup]:
     return [first, element("details", element("summary", f"At {len(rest)} other levels"), *rest)]
 
 
-def _table(block: BoardBlock, run: ReportRun) -> Markup:
+def _table(block: BoardBlock, linked: Container[str]) -> Markup:
     few = few_systems(block.level, max((one.n_systems or 0 for one in block.cells), default=0))
     known = any(one.n_systems for one in block.cells)
     caption = f"{block.data}: {block.target}, seed {block.seed}, {block.level} level{few * known}"
-    return table(caption, _HEADER, (list(_line(one, run)) for one in block.cells), words=3)
+    return table(caption, _HEADER, (list(_line(one, linked)) for one in block.cells), words=3)
 
 
-def _line(line: BoardLine, run: ReportRun) -> Iterator[str]:
+def _line(line: BoardLine, linked: Container[str]) -> Iterator[str]:
     name = element("bdi", line.judge)
-    yield element("a", name, href=f"#cell-{line.cell}") if line.cell in run.cells else name
+    yield element("a", name, href=f"#cell-{line.cell}") if line.cell in linked else name
     yield line.optimizer or "–"
     yield line.model or "–"
     yield estimate(line.q)

@@ -65,6 +65,8 @@ def _facts(cell: ReportCell) -> str:
     )
     counts = result.rows
     used = f"{counts.train} rows to learn from, {counts.select} to choose by, " * bool(cell.asks)
+    if cell.names.optimizer is None:  # a judge that was saved has learned from other texts
+        used = used and f"Made elsewhere with {used.removesuffix(', ')}; here "
     name = "fingerprint" if cell.asks else "scores of"
     return (
         f"People rated {result.target} on {result.human_scale}; the judge answers on {scale}. "

@@ -74,15 +74,15 @@ def write_report(
     """
     if figures:
         check_figures()
-    board, warned = board_section(run), _warnings(run)
     cells, shown = _cells(run, figures=figures)
+    board, warned = board_section(run, frozenset(shown)), _warnings(run)
     used = sum(len(one.encode()) for one in (board, warned, cells)) + _SPARE
     rows = explorer(run, sets, room=LARGEST - used, why=why)
     page = _page(run, Markup(joined(warned, board, cells, rows.section))).encode()
     with draft_beside(place) as draft:
         write_synced(draft, page.decode())
         put(draft, place)
-    return _written(len(page), rows, shown, len(run.cells))
+    return _written(len(page), rows, len(shown), len(run.cells))
 
 
 def _written(n_bytes: int, rows: Explorer, cells: int, n_cells: int) -> Written:
@@ -143,24 +143,21 @@ def _warnings(run: ReportRun) -> Markup:
     return element("section", heading, told, id="warnings", aria_labelledby="warnings-h")
 
 
-def _cells(run: ReportRun, *, figures: bool) -> tuple[Markup, int]:
-    """Return the parts on cells, best first, as many as there is room for, and their number."""
+def _cells(run: ReportRun, *, figures: bool) -> tuple[Markup, list[str]]:
+    """Return the parts on cells, best first, as many as there is room for, and their ids."""
     ranked = [line.cell for block in run.board.blocks for line in block.cells]
     order = [name for name in dict.fromkeys([*ranked, *run.cells]) if name in run.cells]
     parts = [element("h2", "Judges", id="cells-h")]
-    size = shown = 0
+    shown: list[str] = []
+    size = 0
     for number, name in enumerate(order):
         part = cell_section(run.cells[name], number, figures=figures)
         size += len(part.encode())
         if size > _FOR_CELLS:
             break
         parts.append(part)
-        shown += 1
-    if shown < len(order):
-        parts.append(
-            element(
-                "p",
-                f"{len(order) - shown} more cells do not fit on a page; the leaderboard has all.",
-            )
-        )
+        shown.append(name)
+    if left := len(order) - len(shown):
+        words = f"{left} more cells do not fit on a page; the leaderboard has all."
+        parts.append(element("p", words))
     return element("section", *parts, id="cells", aria_labelledby="cells-h"), shown

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from judgesmith.experiments.reporting.reading import ReportCell, ReportRun
 from judgesmith.experiments.reporting.values import BoardBlock
@@ -44,8 +44,7 @@ def _sentences(run: ReportRun) -> Iterator[str]:
     levels: dict[tuple[str, str, int], BoardBlock] = {}
     for block in run.board.blocks:
         levels.setdefault((block.data, block.target, block.seed), block)
-    for block in levels.values():
-        yield from _of_block(block)
+    yield from _of_blocks(levels.values())
     if any(cell.result.model == "offline" for cell in run.cells.values()):
         yield (
             "The offline model is a classical model of text quality, not a language model: its "
@@ -81,19 +80,28 @@ def _of_cell(cell: ReportCell) -> Iterator[str]:
         yield f"{cell.title}: {cell.note}"
 
 
+def _of_blocks(blocks: Iterable[BoardBlock]) -> Iterator[str]:
+    """Yield what is to be said of rankings; what is the same at several seeds is said once."""
+    seeds: dict[tuple[str, str, str], list[int]] = {}
+    for block in blocks:
+        for words in _of_block(block):
+            seeds.setdefault((block.data, block.target, words), []).append(block.seed)
+    for (data, target, words), own in seeds.items():
+        yield f"{data}: {target}, seed{'s' * (len(own) > 1)} {', '.join(map(str, own))}: {words}"
+
+
 def _of_block(block: BoardBlock) -> Iterator[str]:
-    where = f"{block.data}: {block.target}, seed {block.seed}"
     first, *others = block.cells
     if 0 < first.q.n_groups < _FEW_SOURCES:
         yield (
-            f"{where}: {first.q.n_groups} sources are held out; intervals over so few are rough "
+            f"{first.q.n_groups} sources are held out; intervals over so few are rough "
             "and tend to be too narrow."
         )
     if first.q.low is not None and first.q.low <= 0:
-        yield f"{where}: even the first may not agree with people at all; its interval holds 0."
+        yield "even the first may not agree with people at all; its interval holds 0."
     close = [one for one in others if one.p_holm is not None and one.p_holm >= _LEAST_SURE]
     if close:
         yield (
-            f"{where}: {len(close)} of {len(others)} others cannot be told from the first on "
+            f"{len(close)} of {len(others)} others cannot be told from the first on "
             "these rows (p of 0.05 or more, adjusted by Holm's method)."
         )

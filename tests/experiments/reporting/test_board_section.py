@@ -45,3 +45,11 @@ def test_a_leaderboard_of_before_is_read_without_what_it_lacks(reported):
     section = board_section(replace(reported, board=board.model_copy(update={"blocks": (old,)})))
     assert "tells little" not in section
     assert '<td class="num">unknown</td>' in section
+
+
+def test_a_cell_without_a_part_of_its_own_has_no_link(reported):
+    first, *others = reported.cells
+    section = board_section(reported, {first})
+    assert f'href="#cell-{first}"' in section
+    assert not [one for one in others if f'href="#cell-{one}"' in section]
+    assert all(f'href="#cell-{one}"' in board_section(reported) for one in others)

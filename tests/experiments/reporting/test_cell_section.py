@@ -78,3 +78,14 @@ def test_a_search_tells_which_choices_mattered(reported):
     assert section.index("width:75.0%") < section.index("width:25.0%")
     assert '<td class="num">75%</td>' in section
     assert "PED-ANOVA" not in cell_section(replace(searched, mattered=()), 0, figures=False)
+
+
+def test_rows_that_a_saved_judge_was_made_from_are_told_apart(reported):
+    cell = next(one for one in reported.cells.values() if one.asks)
+    told = " rows to learn from, "
+    assert told in cell_section(cell, 0, figures=False)
+    assert "Made elsewhere" not in cell_section(cell, 0, figures=False)
+    names = cell.names.model_copy(update={"optimizer": None})
+    section = cell_section(replace(cell, names=names), 0, figures=False)
+    assert "Made elsewhere with " in section
+    assert f"to choose by; here {cell.result.rows.heldout} held out" in section

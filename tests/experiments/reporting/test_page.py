@@ -119,6 +119,16 @@ def test_names_are_given_once_and_everything_named_is_there(read):
     assert named <= set(ids)
 
 
+def test_nothing_leads_to_a_cell_that_does_not_fit(reported, sets, tmp_path, monkeypatch):
+    monkeypatch.setattr("judgesmith.experiments.reporting.page._FOR_CELLS", 1)
+    done = write_report(tmp_path / "page.html", reported, sets, figures=False)
+    assert done.cells == 0
+    read = Page((tmp_path / "page.html").read_text("utf-8"))
+    assert "3 more cells do not fit on a page" in read.text
+    ids = {one["id"] for _, one, _ in read.elements if "id" in one}
+    assert {one["href"][1:] for one in read.all("a")} <= ids
+
+
 def test_without_figures_nothing_else_is_missing(reported, sets, tmp_path, monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "matplotlib", None)
     with pytest.raises(ImportError, match=r"figures need matplotlib: .*judgesmith\[report\]"):

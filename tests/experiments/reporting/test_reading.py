@@ -1,5 +1,6 @@
 import json
 import shutil
+from dataclasses import replace
 
 import pytest
 
@@ -101,3 +102,13 @@ def test_warnings_are_of_unscored_rows_few_sources_and_the_offline_model(reporte
     assert "6 sources are held out; intervals over so few are rough" in told
     assert "The offline model is a classical model" in told
     assert "chosen by" not in told
+
+
+def test_what_holds_at_several_seeds_is_said_once(reported):
+    first = reported.board.blocks[0]
+    blocks = tuple(first.model_copy(update={"seed": seed}) for seed in (0, 2))
+    board = reported.board.model_copy(update={"blocks": blocks})
+    (told,) = (
+        one for one in warnings_of(replace(reported, board=board)) if "sources are held out" in one
+    )
+    assert told.startswith("answers: overall, seeds 0, 2: 6 sources are held out; ")
