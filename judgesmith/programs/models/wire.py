@@ -207,7 +207,7 @@ def plain_answer(body: bytes) -> ModelAnswer | None:
     counts = (sent, came, total)
     if any(type(one) is not int or one < 0 for one in counts if one is not None):
         return None
-    if None not in counts:
+    if sent is not None and came is not None and total is not None:
         came = max(came, total - sent)
     return ModelAnswer(
         text=text,
