@@ -211,6 +211,9 @@ def _loaded(judges: Sequence[str]) -> dict[str, AnySaved]:
         name, equals, folder = one.partition("=")
         if not equals or Path(one).exists():
             name, folder = Path(one).resolve().name, one
+        elif not folder:
+            said = f"expected a folder after {name}=; got nothing. Name one that compile made."
+            raise OptionError(said, option="JUDGE")
         saved = load_saved(folder)
         if name in found:
             raise OptionError(
@@ -235,6 +238,8 @@ def _bound(
         If a model cannot be asked, or roles are of several judges.
     ValueError
         If a name cannot stand in an address.
+    LedgerError
+        If the ledger cannot be used.
     """
     from judgesmith.programs.serving import ServedJudge
 
@@ -249,4 +254,15 @@ def _bound(
         bound, lms = asked_models(saved, own, run_id=run_id, roles=roles)
         with blaming("JUDGE"):
             served.append(ServedJudge(name, bound, *lms))
+    # Not before: where there is a ledger, no key is asked for.
+    _check_ledgers([lm for one in served for lm in one.lms])
     return served
+
+
+def _check_ledgers(lms: Sequence[dspy.LM]) -> None:
+    """Open the ledgers of models: one that is none ends the command before anybody asks."""
+    from judgesmith.programs.models import stack_of
+
+    for stack in filter(None, map(stack_of, lms)):
+        if stack.ledger is not None:
+            stack.ledger.lookup(b"")

@@ -114,7 +114,9 @@ def too_large(where: str, limits: ServingLimits) -> Refusal:
         "size",
         f"expected at most {limits.max_body} bytes; got more.",
         where=where,
-        hint="send less at a time, or lines to …/stream, of which each may have that size.",
+        hint="send less at a time, or lines to …/stream, of which each may have that size."
+        if where == "body"
+        else "send a shorter line; none is cut.",
     )
 
 

@@ -64,6 +64,8 @@ class Guard:
             if not started:
                 await _reply(was_cut(), sent)
         except Refusal as refusal:
+            if refusal.reason == "address":  # there was no route that could count it
+                self._service.measures.rejected("", refusal.reason)
             await _reply(refusal, sent)
         except Exception as fault:
             told = set_up(fault)

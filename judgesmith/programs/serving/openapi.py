@@ -47,7 +47,8 @@ def plain_fault(app: FastAPI) -> None:
     async def other_method(request: Request, fault: Exception) -> Response:
         error = f"there is no {request.method[:20]} of this address."
         allowed = dict(getattr(fault, "headers", None) or {})
-        raise Refusal(405, "address", error, where="address", headers=allowed)
+        hint = f"it takes {allowed.get('Allow', 'others')}; GET /openapi.json has an example."
+        raise Refusal(405, "address", error, where="address", hint=hint, headers=allowed)
 
     app.add_exception_handler(404, unknown)
     app.add_exception_handler(405, other_method)

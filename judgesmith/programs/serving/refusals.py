@@ -127,7 +127,8 @@ def was_cut() -> Refusal:
 def set_up(fault: Exception) -> Refusal:
     """Return the answer when the model, or the ledger, cannot be used at all.
 
-    Any other fault is one of ours: its kind and its place in the code are logged.
+    Any other fault is one of ours: its kind and its place in the code are logged. So is what is
+    wrong with the ledger.
 
     Examples
     --------
@@ -137,7 +138,11 @@ def set_up(fault: Exception) -> Refusal:
     """
     hint = "the request is sound: whoever runs the server has to look at this."
     if isinstance(fault, LedgerError):
-        return Refusal(503, "ledger", str(fault), where="ledger", hint=hint)
+        # The message names a file of this machine, which is nobody else's business.
+        _LOG.error("%s", fault)
+        return Refusal(
+            503, "ledger", "the server cannot use its ledger.", where="ledger", hint=hint
+        )
     if isinstance(fault, ModelError):
         return Refusal(502, "model", str(fault), where="model", hint=hint)
     # Neither the message nor values are told: they may be what somebody wrote.

@@ -146,6 +146,7 @@ def test_every_refusal_has_one_form(client, method, path, status, where):
     fault = Fault.model_validate(reply.json)
     assert set(reply.json) == {"error", "where", "hint"}
     assert where in (fault.where, None)
+    assert fault.hint or status == 404
 
 
 def test_a_name_that_is_nearly_one_is_told(client):
@@ -191,10 +192,14 @@ def test_counters_say_how_much_and_no_text(lm):
         client.post("/v1/judges/plain/judge", {"response": "a secret text", "source": "x"})
         client.post("/v1/judges/a%20secret%20name/judge", {"response": "r"})
         client.post("/v1/judges/plain/judge", b"{", content_type="application/json")
+        client.get("/v1/nothing")
+        wrong_way = client.get("/v1/judges/plain/judge")
+        assert wrong_way.json["hint"].startswith("it takes POST;")
         told = client.get("/metrics").text
     assert 'judgesmith_requests_total{judge="plain",route="judge",status="200"} 1.0' in told
     assert 'judgesmith_requests_total{judge="",route="judge",status="404"} 1.0' in told
     assert 'judgesmith_rejected_total{judge="plain",reason="invalid"} 1.0' in told
+    assert 'judgesmith_rejected_total{judge="",reason="address"} 2.0' in told
     assert 'judgesmith_items_total{judge="plain"} 1.0' in told
     assert "judgesmith_queue_items 0.0" in told
     assert 'judgesmith_model_calls_total{model="offline"}' in told

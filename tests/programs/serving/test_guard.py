@@ -4,7 +4,7 @@ import json
 import pytest
 
 from judgesmith.programs import Direct
-from judgesmith.programs.models import model
+from judgesmith.programs.models import LedgerError, model
 from judgesmith.programs.serving import ServedJudge, ServingLimits
 from judgesmith.programs.serving.door import Door
 from judgesmith.programs.serving.guard import Guard
@@ -46,6 +46,14 @@ def test_a_fault_that_nobody_foresaw_is_told_by_its_kind_and_place(service, capl
     assert "RuntimeError while answering a request:" in caplog.text
     assert "in inside" in caplog.text
     assert "secret" not in caplog.text + body["body"].decode()
+
+
+def test_what_is_wrong_with_the_ledger_is_told_to_whoever_runs_the_server_alone(service, caplog):
+    start, body = replied(service, LedgerError("/home/somebody/x is not a ledger"))
+    assert start["status"] == 503
+    assert json.loads(body["body"])["where"] == "ledger"
+    assert "somebody" not in body["body"].decode()
+    assert caplog.messages == ["/home/somebody/x is not a ledger"]
 
 
 def test_once_a_reply_has_begun_no_other_begins(service):
