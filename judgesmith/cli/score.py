@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from judgesmith.cli.batch_options import BatchChoice, Batching, batch_options, say_waiting
 from judgesmith.cli.faults import blaming
 from judgesmith.cli.judge_models import asked_models
 from judgesmith.cli.model_options import AskedChoice, model_options
@@ -31,6 +32,7 @@ _OF_RANKS = (
 )
 @role_option
 @model_options
+@batch_options
 @recording_options
 def command(
     judge: str,
@@ -66,14 +68,24 @@ def command(
     with blaming(data):
         _read_through(data, columns)
         items = stream_items(data, columns=columns)
-    asked = AskedChoice(**choice)
     run_id = f"score {saved.fingerprint} {data}"
-    saved, (lm, *others) = asked_models(saved, asked, run_id=run_id, roles=roles)
-    with stage_progress(quiet=as_json) as progress, blaming(OUTPUT):
-        tell = None if progress is None else (lambda n: progress("rows", n, None))
-        found = score_file(
-            saved, items, place, lm=lm, concurrency=concurrency, overwrite=force, progress=tell
-        )
+    batching = Batching.taken_from(choice)
+    with batching.desk_for(place, data, run=run_id, choice=choice) as desk:
+        asked = AskedChoice(**choice) if desk is None else BatchChoice(**choice, desk=desk)
+        saved, (lm, *others) = asked_models(saved, asked, run_id=run_id, roles=roles)
+        with stage_progress(quiet=as_json) as progress, blaming(OUTPUT):
+            if desk is not None:
+                left = batching.answer(
+                    saved, lambda: stream_items(data, columns=columns), desk, lm, progress
+                )
+                if left:
+                    return say_waiting(left, as_json=as_json)
+            tell = None if progress is None else (lambda n: progress("rows", n, None))
+            found = score_file(
+                saved, items, place, lm=lm, concurrency=concurrency, overwrite=force, progress=tell
+            )
+        if desk is not None:
+            desk.finished()
     stack = stack_of(lm)
     usage = usage_of(lm, *others)
     assert stack is not None

@@ -9,6 +9,9 @@ from importlib.resources import files
 
 # These run on the user's own machine, whatever the model is called.
 LOCAL_PROVIDERS = frozenset({"hosted_vllm", "ollama", "ollama_chat", "vllm", "offline"})
+# What OpenAI asks for a request in a batch, as a share of the same request at once: its list says
+# 50 % less, for all models that have batches.
+BATCH_SHARE = 0.5
 _DATE = re.compile(r"-\d{4}-?\d{2}-?\d{2}$")
 
 

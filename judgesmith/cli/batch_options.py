@@ -1,0 +1,171 @@
+"""Options of scoring by batches, and the models that are asked in them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from judgesmith.cli.faults import OptionError, blaming
+from judgesmith.cli.model_options import AskedChoice
+from judgesmith.cli.numbers import Number
+from judgesmith.cli.options import Command, together
+from judgesmith.cli.printing import print_json, say
+
+if TYPE_CHECKING:
+    import dspy
+
+    from judgesmith.programs.models import StackModel
+    from judgesmith.programs.models.batches import BatchDesk
+    from judgesmith.programs.saved_kinds import AnySaved
+    from judgesmith.signatures import RatedItem
+
+BATCH, FILES = "--batch", "--batch-files"
+
+
+def batch_options(command: Command) -> Command:
+    """Add ``--batch``, ``--batch-files`` and ``--poll``."""
+    return together(
+        command,
+        click.option(
+            "batch",
+            BATCH,
+            is_flag=True,
+            help="Ask in OpenAI batches: cheaper, and answered within a day.",
+        ),
+        click.option(
+            "batch_files",
+            FILES,
+            metavar="FOLDER",
+            help="Write the requests of batches there, and read answered files from there.",
+        ),
+        click.option(
+            "--poll",
+            type=Number(0, above=True),
+            default=60.0,
+            show_default=True,
+            metavar="SECONDS",
+            help="Longest time between two looks at a batch.",
+        ),
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Batching:
+    """What the command line says of batches."""
+
+    batch: bool
+    batch_files: str | None
+    poll: float
+
+    @classmethod
+    def taken_from(cls, options: dict[str, Any]) -> Batching:
+        """Return what ``options`` say of batches, and take it out of them."""
+        return cls(**{name: options.pop(name) for name in cls.__dataclass_fields__})
+
+    @property
+    def wanted(self) -> bool:
+        """Whether models are asked in batches at all."""
+        return self.batch or self.batch_files is not None
+
+    @property
+    def option(self) -> str:
+        """The option that says so."""
+        return FILES if self.batch_files is not None else BATCH
+
+    @contextmanager
+    def desk_for(
+        self, output: Path, data: str, *, run: str, choice: Mapping[str, Any]
+    ) -> Iterator[BatchDesk | None]:
+        """Return a block with a desk where requests are put down, or None if none is wanted.
+
+        Raises
+        ------
+        OptionError
+            If the options do not go together, or the input can be read but once.
+        """
+        if not self.wanted:
+            yield None
+            return
+        from judgesmith.programs.models.batches import BatchDesk
+
+        if self.batch and self.batch_files is not None:
+            raise OptionError(
+                f"{BATCH} submits requests itself and {FILES} leaves that to you; give one.",
+                option=FILES,
+            )
+        if data == "-":
+            raise OptionError(
+                "rows are read once for each round of questions, and standard input can be read "
+                "but once; name a file.",
+                option=self.option,
+            )
+        if choice["taping"] is not None:
+            raise OptionError(
+                "what is asked in batches is neither recorded nor replayed; leave this out.",
+                option=self.option,
+            )
+        folder = None if self.batch_files is None else Path(self.batch_files)
+        if folder is not None and not folder.is_dir():
+            raise OptionError(f"there is no folder {folder}; make it first.", option=FILES)
+        with blaming(self.option):
+            desk = BatchDesk(output, run=run, folder=folder)
+        try:
+            yield desk
+        finally:
+            desk.close()
+
+    def answer(
+        self,
+        saved: AnySaved,
+        read: Callable[[], Iterator[RatedItem]],
+        desk: BatchDesk,
+        lm: StackModel | dspy.LM,
+        progress: Callable[[str, int, int | None], None] | None,
+    ) -> tuple[Path, ...]:
+        """Have all questions answered; return files that somebody else has to submit first."""
+        from judgesmith.experiments.batch_scoring import answer_in_batches
+
+        if not desk.stacks:
+            raise OptionError(
+                "the offline model answers at once and for nothing; leave this out, or name a "
+                "model of OpenAI's protocol (--model openai/NAME).",
+                option=self.option,
+            )
+        watch = None if progress is None else (lambda words: progress(words, 0, None))
+        with blaming(self.option):
+            return answer_in_batches(saved, read, desk, lm=lm, poll=self.poll, watch=watch)
+
+
+def say_waiting(files: Sequence[Path], *, as_json: bool) -> int:
+    """Say which files wait to be answered and how to go on; return the status of the command."""
+    if as_json:
+        print_json({"output": None, "waiting": [str(one) for one in files]})
+        return 0
+    for one in files:
+        say(f"{one} waits to be answered")
+    say(
+        "submit each as a batch, put what comes back (output and error files, .jsonl) beside it, "
+        "and give the same command again; nothing is scored yet."
+    )
+    return 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class BatchChoice(AskedChoice):
+    """The models of saved judges, asked in batches."""
+
+    desk: BatchDesk = field(repr=False)
+
+    def _made(self, name: str, **settings: Any) -> StackModel:
+        from judgesmith.programs.models.batches import batch_model
+
+        made = super()._made(name, **settings)
+        with blaming(BATCH if self.desk.folder is None else FILES):
+            return batch_model(
+                made, self.desk, api_base=settings["api_base"], price=settings["price"]
+            )

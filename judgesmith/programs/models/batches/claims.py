@@ -1,0 +1,70 @@
+"""Settling what a batch was charged, once only, however often a process is killed meanwhile.
+
+A claim leaves a mark in the ledger (``flights``) that its settlement takes away in the same
+transaction as it corrects the charge. So whoever finds the mark settles, and nobody else does.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from dataclasses import dataclass
+from typing import Any
+
+from judgesmith.programs.models.errors import BudgetSpent
+from judgesmith.programs.models.ledger_writes import Pen, Settle, Withdraw, Write
+from judgesmith.programs.models.request import ModelAnswer
+
+
+@dataclass(frozen=True, slots=True)
+class SettleOnce:
+    """A settlement, unless it was made already."""
+
+    settle: Settle
+
+    def apply(self, connection: sqlite3.Connection, pen: Pen) -> ModelAnswer | None:
+        """Settle if the claim is open and no other living process has taken the request over."""
+        claim = self.settle.claim
+        row = connection.execute(
+            "SELECT owner FROM flights WHERE identity = ?", (claim.identity,)
+        ).fetchone()
+        if row is None or (row[0] != pen.owner and pen.alive(row[0])):
+            return None
+        kept = self.settle.apply(connection, pen)
+        connection.execute("DELETE FROM flights WHERE identity = ?", (claim.identity,))
+        return kept
+
+
+@dataclass(frozen=True, slots=True)
+class WithdrawOnce:
+    """A withdrawal of what was never sent, unless it was made already."""
+
+    withdraw: Withdraw
+
+    def apply(self, connection: sqlite3.Connection, pen: Pen) -> None:
+        """Withdraw if the intent is still on record."""
+        one = self.withdraw
+        row = connection.execute(
+            "SELECT 1 FROM intents WHERE id = ? AND identity = ? AND run = ?",
+            (one.intent, one.claim.identity, one.claim.run),
+        ).fetchone()
+        if row is None:
+            return
+        one.apply(connection, pen)
+        connection.execute("DELETE FROM flights WHERE identity = ?", (one.claim.identity,))
+
+
+@dataclass(frozen=True, slots=True)
+class Together:
+    """Several writes in one transaction."""
+
+    writes: tuple[Write, ...]
+
+    def apply(self, connection: sqlite3.Connection, pen: Pen) -> list[Any]:
+        """Return the outcome of each, ``BudgetSpent`` of one that the budget refused."""
+        outcomes: list[Any] = []
+        for write in self.writes:
+            try:
+                outcomes.append(write.apply(connection, pen))
+            except BudgetSpent as refusal:
+                outcomes.append(refusal)
+        return outcomes

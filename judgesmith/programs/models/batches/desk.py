@@ -1,0 +1,353 @@
+"""Where requests are put down for batches, and what becomes of them from file to answer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from judgesmith.programs.models.batches.claims import Together
+from judgesmith.programs.models.batches.collecting import Collection
+from judgesmith.programs.models.batches.reading import Reader
+from judgesmith.programs.models.batches.service import BatchService
+from judgesmith.programs.models.batches.stack import BatchStack, not_yet
+from judgesmith.programs.models.batches.state import BatchState, Part
+from judgesmith.programs.models.errors import BudgetSpent, ModelError, TransientModelError
+from judgesmith.programs.models.ledger_writes import Granted
+from judgesmith.programs.models.redaction import redacted
+from judgesmith.programs.models.request import ModelRequest
+from judgesmith.programs.models.stopping import STOPPING
+
+_OVER = frozenset({"completed", "failed", "expired", "cancelled"})
+_NEVER_RAN = frozenset({"failed", "expired", "cancelled"})
+_QUOTED = 300
+
+
+@dataclass(frozen=True, slots=True)
+class BatchLimits:
+    """How much one file of requests holds at most.
+
+    OpenAI takes 50,000 requests and 200 MB. A file is sent from memory, which is why it stays
+    below.
+    """
+
+    requests: int = 50_000
+    n_bytes: int = 100_000_000
+
+
+class BatchDesk:
+    """Takes requests down, has them answered in batches, and puts the answers on record.
+
+    Parameters
+    ----------
+    output : path
+        Where the rows will be; ``OUTPUT.batch`` beside it says how far the batches are.
+    run : str
+        Whose batches they are.
+    folder : path or None
+        Where request files are written and answered files are read, for somebody else to submit;
+        None submits them.
+    limits : BatchLimits
+        The size of files.
+
+    Attributes
+    ----------
+    stacks : dict of str to BatchStack
+        By model.
+    begun : dict of int to int
+        By the place of an item, how many requests of it went so far under a ceiling on calls.
+    n_elsewhere : int
+        Requests that ``send`` left to other processes.
+
+    Raises
+    ------
+    FileExistsError
+        If there are batches of another run, or another process is at work with these.
+    """
+
+    def __init__(
+        self,
+        output: Path,
+        *,
+        run: str,
+        folder: Path | None = None,
+        limits: BatchLimits | None = None,
+    ) -> None:
+        self.folder = folder
+        self.limits = limits or BatchLimits()
+        self.stacks: dict[str, BatchStack] = {}
+        self.state = BatchState(output.with_name(f"{output.name}.batch"), run=run)
+        self._beside = output
+        self._collection: Collection | None = None
+        self._services: dict[str, BatchService] = {}
+        self._n_answered = 0
+        self.n_elsewhere = 0
+        self.begun: dict[int, int] = {}
+
+    # -- taking down -----------------------------------------------------------------------
+
+    def ask(self, stack: BatchStack, identity: bytes, request: ModelRequest) -> Exception:
+        """Return why there is no answer to a request, having taken it down if one may come."""
+        fault = self.state.fault(identity)
+        if fault is not None:
+            return fault
+        if self._collection is None:
+            return stack.refuse(request)
+        self._collection.add(stack, identity, request)
+        return not_yet("its answer is still to come.")
+
+    @contextmanager
+    def collecting(self, n_calls: int | None) -> Iterator[Collection]:
+        """Return a block in which requests are taken down, all of them or none.
+
+        Parameters
+        ----------
+        n_calls : int or None
+            What one item takes at most, so that a budget is spent on items that it can finish;
+            None where it is not known.
+        """
+        with self.state.together():
+            self._collection = Collection(self, n_calls)
+            try:
+                yield self._collection
+            except BaseException:
+                self._collection.discard()
+                raise
+            finally:
+                self._collection.close()
+                self._collection = None
+
+    def place_of(self, number: int, *, draft: bool = False) -> Path:
+        """Return where the requests of a part are written."""
+        ending = ".part" if draft else ""
+        if self.folder is not None:
+            return self.folder / f"requests-{number:04}.jsonl{ending}"
+        return self._beside.with_name(f".{self._beside.name}.{number:04}.jsonl{ending}")
+
+    # -- on the way ------------------------------------------------------------------------
+
+    def send(self) -> int:
+        """Send what was taken down as far as the budget allows; return how many requests went.
+
+        Requests that another process has asked, or is asking at the moment, are left to it;
+        ``n_elsewhere`` says how many these are.
+        """
+        n_sent = self.n_elsewhere = 0
+        for part in self.state.parts("collected"):
+            STOPPING.check()
+            n = self._reserve(part)
+            if not n:
+                self._forget(part)
+                continue
+            n_sent += n
+            if self.folder is not None:
+                self.place_of(part.number, draft=True).replace(self.place_of(part.number))
+                self.state.move(part.number, "written")
+                continue
+            service = self._service(part.model)
+            file = service.upload(self.place_of(part.number, draft=True))
+            self.state.move(part.number, "submitting", file=file)
+            batch = service.submit(file, part.path, self._mark(part))
+            self.state.move(part.number, "submitted", batch=batch)
+            self.place_of(part.number, draft=True).unlink(missing_ok=True)
+        return n_sent
+
+    def pick_up(self) -> None:
+        """Go on where an earlier process was stopped, wherever that was."""
+        wrong = "written" if self.folder is None else "submitted"
+        if self.state.parts(wrong):
+            other = "--batch-files FOLDER" if self.folder is None else "--batch"
+            raise ValueError(
+                f"requests of this run are {wrong} already; use {other}, as before, until they "
+                "are answered."
+            )
+        for part in self.state.parts("submitting"):
+            batch = self._service(part.model).find(self._mark(part))
+            if batch is not None:
+                self.state.move(part.number, "submitted", batch=batch)
+            else:
+                self._give_back(part)
+        for part in self.state.parts("collected"):
+            self._give_back(part)
+
+    def look(self) -> int:
+        """Read the batches that are over; return how many are not."""
+        n_waiting = 0
+        for part in self.state.parts("submitted"):
+            service = self._service(part.model)
+            assert part.batch is not None
+            try:
+                told = service.look(part.batch)
+            except ModelError as fault:
+                if fault.status != 404:
+                    raise
+                told = {"status": "lost"}
+            if told["status"] in _OVER or told["status"] == "lost":
+                self._read(part, service, told)
+            else:
+                n_waiting += 1
+        return n_waiting
+
+    def read_folder(self) -> list[Path]:
+        """Read the answered files in the folder; return the request files without any answer."""
+        assert self.folder is not None
+        waiting = self.state.parts("written")
+        before = {one.number: self.state.count(one.number) for one in waiting}
+        reader = Reader(self)
+        ours = {self.place_of(one.number) for one in waiting}
+        for place in sorted(self.folder.glob("*.jsonl")):
+            if place in ours or place.name.startswith("requests-"):
+                continue
+            reader.read_once(place)
+        left = []
+        for part in waiting:
+            if self.state.count(part.number) == before[part.number]:
+                left.append(self.place_of(part.number))
+                continue
+            self._close(part, "completed", {})
+        reader.check()
+        return left
+
+    # -- the end of a part -----------------------------------------------------------------
+
+    def _read(self, part: Part, service: BatchService, told: Mapping[str, Any]) -> None:
+        reader = Reader(self)
+        for key in ("output_file_id", "error_file_id"):
+            file = told.get(key)
+            if not isinstance(file, str) or not file:
+                continue
+            place = self.place_of(part.number, draft=True).with_suffix(".answers")
+            try:
+                service.fetch(file, place)
+                reader.read(place)
+            except ModelError as fault:
+                if fault.status != 404:
+                    raise
+            finally:
+                place.unlink(missing_ok=True)
+        self._n_answered += reader.n_answered
+        self._close(part, str(told["status"]), told)
+        reader.check()
+
+    def _close(self, part: Part, status: str, told: Mapping[str, Any]) -> None:
+        """Settle the requests of a part that nothing was said of, and forget it."""
+        stack = self.stacks[part.model]
+        fault = self._unanswered(part, status, told)
+        # A queue that is full says nothing about a request, as long as others are answered.
+        counts = not (_is_full(told) and self._n_answered)
+        for some in self.state.of_part(part.number):
+            writes: list[Any] = []
+            for one in some:
+                assert one.intent is not None
+                withdrawn = status in _NEVER_RAN
+                writes.append(
+                    stack.withdrawal(one, one.intent) if withdrawn else stack.settlement(one, None)
+                )
+            stack.kept.perform(Together(tuple(writes)))
+            with self.state.together():
+                for one in some:
+                    if counts:
+                        self.state.failed(one.identity, fault)
+                self.state.remove(one.identity for one in some)
+        self._forget(part)
+
+    def _unanswered(self, part: Part, status: str, told: Mapping[str, Any]) -> TransientModelError:
+        engine = self.stacks[part.model].engine
+        said = redacted(" ".join(_errors(told).split()))[:_QUOTED]
+        why = f"the batch {part.batch or part.number} is {status}"
+        if status == "completed":
+            why = "the answered batch has no line for this request"
+        shown = f"{engine.model} at {engine.endpoint}: {why}{': ' if said else ''}{said}"
+        return TransientModelError(shown)
+
+    # -- reserving -------------------------------------------------------------------------
+
+    def _reserve(self, part: Part) -> int:
+        """Claim the requests of a part in order; keep those that the budget allows."""
+        stack = self.stacks[part.model]
+        n_granted, n_before = 0, self.state.count(part.number)
+        for some in self.state.of_part(part.number):
+            outcomes = stack.kept.perform(Together(tuple(stack.claim(one) for one in some)))
+            granted, others = [], []
+            for one, outcome in zip(some, outcomes, strict=True):
+                if isinstance(outcome, Granted):
+                    granted.append((outcome.intent, one.identity))
+                    stack.sent()
+                else:
+                    others.append(one.identity)
+                    self.n_elsewhere += not isinstance(outcome, BudgetSpent)
+            with self.state.together():
+                self.state.granted(granted)
+                self.state.remove(others)
+            n_granted += len(granted)
+        if 0 < n_granted < n_before:
+            self._keep_lines(part)
+        return n_granted
+
+    def _keep_lines(self, part: Part) -> None:
+        """Take the requests out of a file that were not granted."""
+        place = self.place_of(part.number, draft=True)
+        kept = place.with_suffix(".kept")
+        with place.open("rb") as whole, kept.open("wb") as file:
+            for line in whole:
+                identity = bytes.fromhex(line[len('{"custom_id": "') :][:32].decode())
+                if self.state.asked(identity) is not None:
+                    file.write(line)
+        kept.replace(place)
+
+    def _give_back(self, part: Part) -> None:
+        """Take back what was claimed for a part that was never submitted."""
+        stack = self.stacks[part.model]
+        run = stack.kept.run(stack.run_id)
+        rows = stack.kept.query(
+            "SELECT identity, id FROM intents WHERE run = ? AND id > ?", (run, part.since)
+        )
+        intents = dict(rows)
+        for some in self.state.of_part(part.number):
+            writes = [
+                stack.withdrawal(one, intents[one.identity])
+                for one in some
+                if one.identity in intents
+            ]
+            if writes:
+                stack.kept.perform(Together(tuple(writes)))
+        self._forget(part)
+
+    def _forget(self, part: Part) -> None:
+        self.state.drop(part.number)
+        for draft in (True, False):
+            with suppress(FileNotFoundError):
+                self.place_of(part.number, draft=draft).unlink()
+
+    def _mark(self, part: Part) -> dict[str, str]:
+        return {"judgesmith_run": self.state.token, "judgesmith_part": str(part.number)}
+
+    def _service(self, model: str) -> BatchService:
+        if model not in self._services:
+            stack = self.stacks[model]
+            self._services[model] = BatchService(stack.engine, stack.retry)
+        return self._services[model]
+
+    def finished(self) -> None:
+        """Remove the state: all that it says is on the ledger and in the rows."""
+        self.state.finished()
+
+    def close(self) -> None:
+        """Let go of connections and state, which stays, or is removed where there is nothing."""
+        for stack in self.stacks.values():
+            stack.engine.close()
+        self.state.close()
+
+
+def _errors(told: Mapping[str, Any]) -> str:
+    """Return what a server says of a batch that failed."""
+    errors = told.get("errors")
+    listed = errors.get("data") if isinstance(errors, Mapping) else None
+    first = listed[0] if isinstance(listed, list) and listed else None
+    return str(first.get("message") or first.get("code")) if isinstance(first, Mapping) else ""
+
+
+def _is_full(told: Mapping[str, Any]) -> bool:
+    return "token_limit_exceeded" in str(told.get("errors"))[:2000]
