@@ -33,6 +33,7 @@ def outcome(mend, text):
         TEXT.replace("}, ", "},  // the next\n").replace("[", "[  # all of them\n"),
         TEXT.replace('"criterion"', "“criterion”"),
         TEXT.replace("so.", "so.\n\n-"),
+        TEXT.replace("85", "[85]").replace("7.5", '{"points": [7]}').replace("}", ",}"),
     ],
 )
 def test_small_faults_are_mended_alike(text):

@@ -85,7 +85,7 @@ def _object(text: str, at: int, depth: int) -> tuple[dict[str, Any], int]:
         if text[at : at + 1] != ":":
             raise _fault()
         at = _skipped(text, at + 1)
-        value, at = _score(text, at) if key.lower() == "score" else _value(text, at, depth)
+        value, at = _score(text, at, depth) if key.lower() == "score" else _value(text, at, depth)
         if key in found:
             raise ValueError(f"the JSON gives a key twice among {', '.join(found)[:200]}.")
         found[key] = value
@@ -93,14 +93,14 @@ def _object(text: str, at: int, depth: int) -> tuple[dict[str, Any], int]:
     return found, at + 1
 
 
-def _score(text: str, at: int) -> tuple[Any, int]:
+def _score(text: str, at: int, depth: int) -> tuple[Any, int]:
     """Return a score, which may stand there in words without quotes."""
     words = _BARE.match(text, at)
     if words is None or _NUMBER.match(text, at):
-        return _value(text, at, _DEEPEST)
+        return _value(text, at, depth)
     said = words[0].strip()
     if said in _WORDS:
-        return _value(text, at, _DEEPEST)
+        return _value(text, at, depth)
     if words.end() >= len(text):
         raise _fault()  # broken off
     return said, words.end()
