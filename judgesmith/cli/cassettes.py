@@ -118,7 +118,7 @@ def _write(taping: Taping, ledger: Path, place: Path, *, as_json: bool) -> None:
     from judgesmith.programs.models import Ledger
     from judgesmith.programs.models.cassettes import record_cassette
 
-    if not taping.tape.answered:
+    if not (taping.tape.answered or taping.tape.failures):
         say_notes([f"no answer was given, so {place} is not written."], as_json=as_json)
         return
     n_answers = record_cassette(Ledger(ledger), place, tape=taping.tape, whole=False)

@@ -82,6 +82,14 @@ def test_failed_requests_fail_again_in_the_same_words(
     assert any("HTTP 400" in problem for problem in done.json["problems"])
 
 
+def test_a_run_in_which_every_request_failed_is_recorded_too(run, judge, data, folder):
+    ends = ("--record", "run.jsonl", "--max-calls", "0", "--ledger", "none.sqlite")
+    done = run("score", judge, data, "-o", "own.jsonl", *ends)
+    assert "0 answers and 40 failed requests are in run.jsonl" in done.out
+    assert run("score", judge, data, "-o", "again.jsonl", "--replay", "run.jsonl").status == 0
+    assert (folder / "again.jsonl").read_bytes() == (folder / "own.jsonl").read_bytes()
+
+
 def test_what_was_done_before_is_not_recorded_in_part(run, data, folder):
     asked = ("compile", data, "--rounds", "1", "-o", "judge")
     assert run(*asked).status == 0
