@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from importlib.metadata import version
 from typing import Any
 
@@ -98,10 +99,10 @@ def routes(service: Service) -> APIRouter:
     )
     async def judge(name: str, request: Request) -> Response:
         """Judge one item, and return its row."""
-        with service.measured(name, "judge"):
+        with service.measured(name, "judge"), service.reading() as hold:
             served = service.named(name)
             served.check_single()
-            item = item_of(await _sent(request), service.limits)
+            item = item_of(await _sent(request, hold), service.limits)
             service.accept(request.scope)
             return Json((await service.rows(served, [item], request.receive))[0])
 
@@ -113,9 +114,9 @@ def routes(service: Service) -> APIRouter:
     )
     async def batch(name: str, request: Request) -> Response:
         """Judge some items, and return their rows when all are there."""
-        with service.measured(name, "batch"):
+        with service.measured(name, "batch"), service.reading() as hold:
             served = service.named(name)
-            items = items_of(await _sent(request), service.limits)
+            items = items_of(await _sent(request, hold), service.limits)
             service.accept(request.scope)
             rows = await service.rows(served, items, request.receive)
             unscored = sum(row["score"] is None for row in rows)
@@ -147,14 +148,13 @@ def routes(service: Service) -> APIRouter:
                 raise
         return RowStream(service, served)
 
-    async def _sent(request: Request) -> Any:
+    async def _sent(request: Request, hold: Callable[[int], None]) -> Any:
         check_type(request.headers.get("content-type"), JSON)
         length = request.headers.get("content-length")
-        with service.reading() as hold:
-            body = await whole_body(
-                request.receive, length, service.limits, hold=hold, look_up=service.check_open
-            )
-            return parsed(body)
+        body = await whole_body(
+            request.receive, length, service.limits, hold=hold, look_up=service.check_open
+        )
+        return parsed(body)
 
     return router
 

@@ -27,6 +27,7 @@ from judgesmith.signatures.rated import RatedItem
 Receive = Callable[[], Awaitable[Any]]
 
 _MOST_STREAMS = 128  # at a time: each holds a window of items, and a connection
+_MOST_BODIES = 16  # of the largest size, that are read and not answered
 _ACCEPTED = "judgesmith.accepted"
 _GONE = 499  # what servers note where the client did not wait for a status
 
@@ -99,14 +100,18 @@ class Service:
 
     @contextmanager
     def reading(self) -> Iterator[Callable[[int], None]]:
-        """Return a block that is told how many bytes it holds; refused where all hold too many."""
+        """Return a block in which a request is read and answered; refused where all hold too much.
+
+        It is told how many bytes it holds. Texts that wait for their turn take memory as well, so
+        that it ends no earlier than with the reply.
+        """
         held = 0
 
         def hold(n: int) -> None:
             nonlocal held
             held += n
             self._n_bytes += n
-            if self._n_bytes > 16 * self.limits.max_body:
+            if self._n_bytes > _MOST_BODIES * self.limits.max_body:
                 raise queue_full(self.desk.retry_after(1))
 
         try:
