@@ -144,6 +144,13 @@ def test_asked_once_single_items_are_not_told_from_chance():
     assert recheck_judge(made(rng), RecheckSettings(samples=1), lm=asked(lower)).drifted
 
 
+def test_each_of_four_checks_has_a_fourth_of_the_chance_to_be_wrong_at_the_end_that_counts():
+    rng = np.random.default_rng(0)
+    found = recheck_judge(made(rng), RecheckSettings(confidence=0.9), lm=asked(Noisy(rng)))
+    assert found.shift.confidence == pytest.approx(0.975)  # both ends count
+    assert found.moves.confidence == found.unscored.confidence == pytest.approx(0.95)
+
+
 def test_a_budget_that_ends_too_early_is_no_verdict():
     lm = model("offline", ledger=None, max_calls=30)
     with pytest.raises(RecheckError, match=r"not asked: .*larger budget"):
