@@ -44,7 +44,8 @@ def made(tmp_path_factory):
 def run(module, arguments, lines=LINES):
     """Return exit status, rows and standard error of the program."""
     out, err = io.StringIO(), io.StringIO()
-    stdin = io.StringIO("".join(f"{one}\n" for one in lines))
+    sent = b"".join(one if isinstance(one, bytes) else one.encode() + b"\n" for one in lines)
+    stdin = io.TextIOWrapper(io.BytesIO(sent), encoding="ascii")
     with mock.patch("sys.stdin", stdin), redirect_stdout(out), redirect_stderr(err):
         status = module.main([str(one) for one in arguments])
     return status, [json.loads(line) for line in out.getvalue().splitlines()], err.getvalue()
@@ -141,6 +142,11 @@ def test_a_wrong_key_ends_the_run_with_one_sentence(made, server):
         (['{"source": "s"}'], "line 1: response: expected a text; got nothing."),
         (['{"source": 1, "response": "r"}'], "line 1: source: expected a text; got int."),
         (['{"source": "s", "response": "r", "context": []}'], "context: expected a text; got list"),
+        ([LINES[0], b'{"source": "\xe9"}'], "line 2: expected UTF-8; convert the file."),
+        (
+            ['{"source": "s", "response": "r", "system_id": {}}'],
+            "line 1: system_id: expected an id; got dict.",
+        ),
     ],
 )
 def test_bad_input_is_refused_before_anything_is_asked(lines, said, made, server):
@@ -148,6 +154,23 @@ def test_bad_input_is_refused_before_anything_is_asked(lines, said, made, server
     assert (status, rows) == (2, [])
     assert said in error
     assert server.counts()["requests"] == 0
+
+
+def test_marks_of_utf8_and_numbers_as_ids_are_read_as_score_reads_them(made, server):
+    first = (
+        b'\xef\xbb\xbf{"source": "\xc3\xa9", "response": "r", "source_id": 7.0, "system_id": null}'
+    )
+    status, rows, said = run(loaded(made["fine"][1]), ["--base-url", server.url], [first])
+    assert (status, said) == (0, "")
+    assert [(row["source_id"], row["system_id"]) for row in rows] == [("7", "")]
+
+
+def test_rows_without_a_score_are_counted(made, server):
+    server.script({"answer": "Sorry.", "times": 2})
+    options = ["--base-url", server.url, "--concurrency", 1]
+    status, rows, said = run(loaded(made["g_eval"][1]), options)
+    assert (status, [row["score"] is None for row in rows]) == (0, [True, False])
+    assert said.startswith("1 of 2 rows without a score; the first, because the model's answer")
 
 
 def test_help_says_which_model_is_asked(tmp_path, capsys):

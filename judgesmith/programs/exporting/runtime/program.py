@@ -9,6 +9,7 @@ import sys
 from collections import deque
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from types import NoneType
 from typing import Any
 
 import openai
@@ -73,16 +74,22 @@ def main(arguments: list[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     if options.concurrency < 1:
         parser.error("--concurrency is 1 or more.")
+    unscored: list[dict[str, Any]] = []
     try:
         items = list(_items(options.items))
         to = Asked(client=_client(options.base_url), model=options.model)
         for row in _rows(items, to, options.concurrency):
             sys.stdout.write(json.dumps(row) + "\n")
+            if row["score"] is None:
+                unscored.append(row)
     except BrokenPipeError:  # whoever reads the rows has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except (ValueError, OSError, ModelError, openai.OpenAIError) as fault:
         sys.stderr.write(f"error: {' '.join(str(fault).split())}\n")
         return BAD_INPUT
+    if unscored:
+        told = f"{len(unscored)} of {len(items)} rows without a score; the first, because"
+        sys.stderr.write(f"{told} {' '.join(unscored[0]['problem'].split())}\n")
     return 0
 
 
@@ -97,13 +104,16 @@ def _client(address: str | None = None) -> Any:
 
 def _items(place: str) -> Iterator[dict[str, Any]]:
     """Yield the items of a file, each checked before any is judged."""
-    file = sys.stdin if place == "-" else open(place, encoding="utf-8")  # noqa: PTH123, SIM115
+    file = sys.stdin.buffer if place == "-" else open(place, "rb")  # noqa: PTH123, SIM115
     with file:
         for number, line in enumerate(file, start=1):
             if not line.strip():
                 continue
             try:
-                item = json.loads(line)
+                # Some programs begin a file with a mark that it is UTF-8.
+                item = json.loads(line.decode("utf-8-sig" if number == 1 else "utf-8"))
+            except UnicodeDecodeError:
+                raise ValueError(f"line {number}: expected UTF-8; convert the file.") from None
             except (ValueError, RecursionError):
                 item = None
             if not isinstance(item, dict):
@@ -114,6 +124,14 @@ def _items(place: str) -> Iterator[dict[str, Any]]:
                 if missing or not isinstance(value, str | None):
                     got = "nothing" if value is None else type(value).__name__
                     raise ValueError(f"line {number}: {name}: expected a text; got {got}.")
+            for name in _IDS:
+                value = item.get(name)
+                if isinstance(value, float) and value.is_integer():
+                    value = int(value)  # table libraries make 3.0 of 3
+                if type(value) not in (str, int, NoneType):
+                    got = type(value).__name__
+                    raise ValueError(f"line {number}: {name}: expected an id; got {got}.")
+                item[name] = "" if value is None else str(value)
             yield item
 
 
@@ -133,7 +151,7 @@ def _rows(items: list[dict[str, Any]], to: Asked, concurrency: int) -> Iterator[
                     texts = {name: item.get(name) for name in _TEXTS}
                     begun.append((item, pool.submit(_row, texts, to)))
                 item, row = begun.popleft()
-                ids = {name: item.get(name, "") for name in _IDS}
+                ids = {name: item[name] for name in _IDS}
                 yield {**ids, **row.result(), **{n: ABOUT[n] for n in ("judge", "target")}}
         finally:
             pool.shutdown(cancel_futures=True)
