@@ -138,7 +138,8 @@ class Batching:
             )
         watch = None if progress is None else (lambda words: progress(words, 0, None))
         with blaming(self.option):
-            return answer_in_batches(saved, read, desk, lm=lm, poll=self.poll, watch=watch)
+            desk.check()
+        return answer_in_batches(saved, read, desk, lm=lm, poll=self.poll, watch=watch)
 
 
 def say_waiting(files: Sequence[Path], *, as_json: bool) -> int:

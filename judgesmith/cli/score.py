@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -16,6 +17,9 @@ from judgesmith.cli.places import OUTPUT, lines_place
 from judgesmith.cli.printing import counted, print_json, say, say_notes, usage_text
 from judgesmith.cli.progress import stage_progress
 from judgesmith.cli.role_options import role_option
+
+if TYPE_CHECKING:
+    from judgesmith.signatures import RatedItem
 
 _OF_RANKS = (
     "scores are ranks within a source, which the file does not say: to hold them against people's "
@@ -54,7 +58,7 @@ def command(
     from judgesmith.experiments import stream_items
     from judgesmith.experiments.agreeing import grouped
     from judgesmith.experiments.columns import column_map
-    from judgesmith.experiments.scoring import score_file
+    from judgesmith.experiments.scoring import items_beside, score_file
     from judgesmith.experiments.stated_scores import sampled_text, stated_text
     from judgesmith.programs.costs import usage_of
     from judgesmith.programs.models import stack_of
@@ -75,10 +79,12 @@ def command(
         saved, (lm, *others) = asked_models(saved, asked, run_id=run_id, roles=roles)
         with stage_progress(quiet=as_json) as progress, blaming(OUTPUT):
             if desk is not None:
-                left = batching.answer(
-                    saved, lambda: stream_items(data, columns=columns), desk, lm, progress
-                )
-                if left:
+
+                def read() -> Iterator[RatedItem]:
+                    rows = stream_items(data, columns=columns)
+                    return rows if force else items_beside(saved, rows, place, lm=lm)
+
+                if left := batching.answer(saved, read, desk, lm, progress):
                     return say_waiting(left, as_json=as_json)
             tell = None if progress is None else (lambda n: progress("rows", n, None))
             found = score_file(

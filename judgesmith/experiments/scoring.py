@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from judgesmith.drafts import draft_beside, put
 from judgesmith.experiments.earlier_rows import beside, refuse_loss
@@ -18,13 +17,11 @@ from judgesmith.experiments.problems import nothing_in
 from judgesmith.experiments.stated_scores import sampled_reason, stated_reason
 from judgesmith.programs import judge_each
 from judgesmith.programs.asking import current_lm, endpoint_of
+from judgesmith.programs.models import AnyModel
 from judgesmith.programs.saved import SavedJudge
 from judgesmith.programs.saved_kinds import AnySaved
 from judgesmith.programs.scored_row import json_line, score_row
 from judgesmith.signatures import RatedItem
-
-if TYPE_CHECKING:
-    import dspy
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,7 +53,7 @@ def score_file(
     items: Iterator[RatedItem],
     output: str | Path,
     *,
-    lm: dspy.LM | None = None,
+    lm: AnyModel | None = None,
     concurrency: int = 32,
     overwrite: bool = False,
     progress: Callable[[int], None] | None = None,
@@ -75,7 +72,7 @@ def score_file(
         From ``stream_items``; ratings are not read.
     output : str or Path
         A file that ends in ``.jsonl``, in a folder that is there.
-    lm : dspy.LM or None
+    lm : dspy.LM, StackModel or None
         The model; None takes DSPy's current one, or the offline model.
     concurrency : int
         Items judged at the same time.
@@ -117,15 +114,10 @@ def score_file(
     first = next(items, None)
     if first is None:
         raise nothing_in(getattr(items, "name", "input"))
-    marks = {
-        "judge": judge.fingerprint,
-        "target": judge.target,
-        "run": _run(judge, lm, first),
-    }
+    marks = _marks(judge, lm, first)
     rows: Iterator[RatedItem] = chain([first], items)
-    if output.exists() and not overwrite:
-        _refuse_others(output, marks)
-        rows = beside(rows, output, marks["run"])
+    if not overwrite:
+        rows = rows_beside(output, rows, marks)
     n_rows, reasons = 0, Counter[str]()
     stated, sampled = Counter[str](), Counter[str]()
     with draft_beside(output) as draft:
@@ -156,7 +148,42 @@ def score_file(
     )
 
 
-def _run(judge: AnySaved, lm: dspy.LM, first: RatedItem) -> str:
+def items_beside(
+    judge: AnySaved, items: Iterator[RatedItem], output: Path, *, lm: AnyModel
+) -> Iterator[RatedItem]:
+    """Yield items as long as ``score_file`` would go on with them, for who asks before it does.
+
+    Raises
+    ------
+    FileExistsError
+        If ``output`` holds something else than rows of this run, or a row for another text.
+    """
+    first = next(items, None)
+    if first is None:
+        return
+    yield from rows_beside(output, chain([first], items), _marks(judge, lm, first))
+
+
+def rows_beside(
+    output: Path, rows: Iterator[RatedItem], marks: Mapping[str, str]
+) -> Iterator[RatedItem]:
+    """Return the rows, held against those of an earlier run if there is a file of it."""
+    if not output.exists():
+        return rows
+    _refuse_others(output, marks)
+    return beside(rows, output, marks["run"])
+
+
+def _marks(judge: AnySaved, lm: AnyModel, first: RatedItem) -> dict[str, str]:
+    """Return what every row says of its run."""
+    return {
+        "judge": judge.fingerprint,
+        "target": judge.target,
+        "run": _run(judge, lm, first),
+    }
+
+
+def _run(judge: AnySaved, lm: AnyModel, first: RatedItem) -> str:
     """Return twelve hex digits that tell runs apart which must not replace each other's rows.
 
     Of the input only the first text counts: a file that has grown since is still the same run.

@@ -285,6 +285,14 @@ def test_batches_of_another_run_are_not_mixed(run, judge, in_batches, texts, ser
     assert (done.status, "another judge, input or model" in done.err) == (2, True)
 
 
+def test_a_file_of_another_run_is_refused_before_anything_is_asked(in_batches, folder, server):
+    (folder / "batched.jsonl").write_text('{"judge": "another"}\n')
+    done = in_batches("batched")
+    assert (done.status, "rows of the judge another" in done.err) == (2, True)
+    assert server.batch_counts()["uploads"] == 0
+    assert not list(folder.glob("*.batch"))
+
+
 def test_the_state_holds_no_text_and_no_key(in_batches, folder, server, monkeypatch, texts):
     monkeypatch.setenv("OPENAI_API_KEY", "sk-very-secret-123456")
     server.script({"http": {"path": "/batches/", "method": "GET", "fault": 401}})

@@ -154,8 +154,14 @@ class BatchDesk:
             self.place_of(part.number, draft=True).unlink(missing_ok=True)
         return n_sent
 
-    def pick_up(self) -> None:
-        """Go on where an earlier process was stopped, wherever that was."""
+    def check(self) -> None:
+        """Refuse to mix batches and files of one run.
+
+        Raises
+        ------
+        ValueError
+            If requests are under way in the other way.
+        """
         wrong = "written" if self.folder is None else "submitted"
         if self.state.parts(wrong):
             other = "--batch-files FOLDER" if self.folder is None else "--batch"
@@ -163,6 +169,10 @@ class BatchDesk:
                 f"requests of this run are {wrong} already; use {other}, as before, until they "
                 "are answered."
             )
+
+    def pick_up(self) -> None:
+        """Go on where an earlier process was stopped, wherever that was."""
+        self.check()
         for part in self.state.parts("submitting"):
             batch = self._service(part.model).find(self._mark(part))
             if batch is not None:
