@@ -20,12 +20,8 @@ from judgesmith.programs.judge import Judge
 from judgesmith.programs.judging import Steps
 from judgesmith.programs.running import CONCURRENCY
 from judgesmith.signatures.answering import question_on
-from judgesmith.signatures.checklist import (
-    ENDS,
-    MOST_WRITTEN,
-    AnswerQuestion,
-    ChecklistProtocol,
-)
+from judgesmith.signatures.checklist import ENDS, MOST_WRITTEN, ChecklistProtocol
+from judgesmith.signatures.checklist_questions import AnswerQuestion
 from judgesmith.signatures.space import Space
 
 if TYPE_CHECKING:

@@ -149,7 +149,7 @@ def without_untold(
 
     Examples
     --------
-    >>> from judgesmith.signatures.direct import ScoreWhole
+    >>> from judgesmith.signatures.direct_questions import (ScoreWhole)
     >>> list(without_untold(ScoreWhole, {"criteria": "wit: Funny?"}).input_fields)
     ['criteria', 'source', 'context', 'response']
     """

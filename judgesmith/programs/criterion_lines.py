@@ -15,8 +15,10 @@ from judgesmith.programs.asking import current_lm
 from judgesmith.programs.line_orders import LineOrder, answered_side_by_side
 from judgesmith.programs.running import CONCURRENCY
 from judgesmith.programs.weighing import OVERALL
-from judgesmith.signatures.checklist import ChecklistProtocol, WriteQuestions, check_questions_of
-from judgesmith.signatures.g_eval import GEvalProtocol, WriteSteps, check_steps, steps_key
+from judgesmith.signatures.checklist import ChecklistProtocol, check_questions_of
+from judgesmith.signatures.checklist_questions import WriteQuestions
+from judgesmith.signatures.g_eval import GEvalProtocol, check_steps, steps_key
+from judgesmith.signatures.g_eval_questions import WriteSteps
 from judgesmith.signatures.plain_yaml import read_yaml
 
 if TYPE_CHECKING:

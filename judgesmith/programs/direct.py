@@ -19,7 +19,8 @@ from judgesmith.programs.judge import Judge
 from judgesmith.programs.judging import Steps
 from judgesmith.programs.whole_or_each import told_inputs
 from judgesmith.signatures.answering import question_on
-from judgesmith.signatures.direct import ENDS, DirectProtocol, ScoreOne, ScoreWhole
+from judgesmith.signatures.direct import ENDS, DirectProtocol
+from judgesmith.signatures.direct_questions import ScoreOne, ScoreWhole
 from judgesmith.signatures.rubric import Rubric
 from judgesmith.signatures.space import Space
 

@@ -12,10 +12,10 @@ from judgesmith.programs.constructing import own_protocol
 from judgesmith.programs.exemplar_steps import exemplar_forms, exemplar_inputs, exemplar_steps
 from judgesmith.programs.judge import Judge
 from judgesmith.programs.judging import Steps
-from judgesmith.signatures.exemplars import (
+from judgesmith.signatures.exemplars import ExemplarProtocol
+from judgesmith.signatures.exemplars_questions import (
     CompareThree,
     CompareYesNo,
-    ExemplarProtocol,
     WriteBetween,
     WriteEnd,
 )

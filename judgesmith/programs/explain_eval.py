@@ -20,12 +20,8 @@ from judgesmith.programs.judge import Judge
 from judgesmith.programs.judging import Steps
 from judgesmith.programs.whole_or_each import told_inputs
 from judgesmith.signatures.answering import question_on
-from judgesmith.signatures.explain_eval import (
-    ENDS,
-    AnalyseOne,
-    AnalyseWhole,
-    ExplainEvalProtocol,
-)
+from judgesmith.signatures.explain_eval import ENDS, ExplainEvalProtocol
+from judgesmith.signatures.explain_eval_questions import AnalyseOne, AnalyseWhole
 from judgesmith.signatures.rubric import Rubric
 from judgesmith.signatures.space import Space
 

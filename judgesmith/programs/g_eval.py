@@ -21,13 +21,8 @@ from judgesmith.programs.judge import Judge
 from judgesmith.programs.judging import Steps
 from judgesmith.programs.running import CONCURRENCY
 from judgesmith.signatures.answering import question_on
-from judgesmith.signatures.g_eval import (
-    ENDS,
-    GENERAL_STEPS,
-    FollowForOne,
-    FollowForWhole,
-    GEvalProtocol,
-)
+from judgesmith.signatures.g_eval import ENDS, GENERAL_STEPS, GEvalProtocol
+from judgesmith.signatures.g_eval_questions import FollowForOne, FollowForWhole
 from judgesmith.signatures.space import Space
 
 if TYPE_CHECKING:

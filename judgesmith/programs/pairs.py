@@ -14,7 +14,8 @@ from judgesmith.programs.judging import Steps
 from judgesmith.programs.pair_steps import lone_steps, pair_inputs, source_steps
 from judgesmith.programs.preference import Preference, preference_steps
 from judgesmith.signatures.judgement import Judgement
-from judgesmith.signatures.pairs import CompareTwo, PairsProtocol
+from judgesmith.signatures.pairs import PairsProtocol
+from judgesmith.signatures.pairs_questions import CompareTwo
 from judgesmith.signatures.rubric import Rubric
 from judgesmith.signatures.space import Choice, Space
 

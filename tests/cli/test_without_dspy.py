@@ -33,3 +33,18 @@ def test_scoring_with_a_served_model_imports_nothing_heavy(judge, data, folder, 
 
 def test_asking_golden_items_again_imports_nothing_of_dspy(judge):
     assert "dspy" not in left_by("recheck", judge, "--json")
+
+
+def test_no_family_of_judges_needs_dspy_to_be_asked():
+    program = (
+        "import sys; from pkgutil import resolve_name\n"
+        "from judgesmith.programs import known_families\n"
+        "for one in known_families():\n"
+        "    for place in (one.protocol, one.steps, one.forms, one.source_steps or one.steps):\n"
+        "        resolve_name(place)\n"
+        f"print([name for name in {HEAVY} if name in sys.modules])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", program], capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "[]\n"

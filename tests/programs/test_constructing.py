@@ -13,8 +13,9 @@ from judgesmith.programs.gptscore import GPTScore
 from judgesmith.programs.pairs import Pairs
 from judgesmith.signatures import Protocol, Rubric
 from judgesmith.signatures.aggregation import Aggregation
-from judgesmith.signatures.direct import DirectProtocol, ScoreOne
-from judgesmith.signatures.exemplars import WriteEnd
+from judgesmith.signatures.direct import DirectProtocol
+from judgesmith.signatures.direct_questions import ScoreOne
+from judgesmith.signatures.exemplars_questions import WriteEnd
 
 EXPECTED = {
     Checklist: "a checklist protocol",

@@ -18,7 +18,8 @@ from judgesmith.programs.models import ModelAnswer, Stack, TokenLogprob, model
 from judgesmith.programs.models.dspy_lm import StackLM
 from judgesmith.programs.offline.reader import read_prefix, read_user
 from judgesmith.signatures import RatedItem, Rubric
-from judgesmith.signatures.exemplars import ANY_MANNER, CompareThree, ExemplarProtocol
+from judgesmith.signatures.exemplars import ANY_MANNER, ExemplarProtocol
+from judgesmith.signatures.exemplars_questions import CompareThree
 
 TWO = Rubric(task="Judge a notice.", criteria={"brevity": "Is it short?", "wit": "Is it funny?"})
 ITEM = RatedItem(source="The bridge opened on Monday.", response="It opened on Monday.")
