@@ -108,7 +108,7 @@ def command(
     """
     import numpy as np
 
-    from judgesmith.experiments.suggesting.asked_criteria import asked_criteria, read_rate
+    from judgesmith.experiments.suggesting.asked_criteria import asked_criteria, read_rates
     from judgesmith.experiments.suggesting.rating_sheet import write_rating_sheet
     from judgesmith.experiments.suggesting.suggesting import (
         Unrated,
@@ -128,7 +128,7 @@ def command(
     with blaming(judge):
         refuse_ranking(saved)
     with blaming("--rate"):
-        wanted = dict(read_rate(one) for one in rate)
+        wanted = read_rates(rate)
     dataset = load_all(data, columns, scales)
     with blaming("--rate"):
         criteria = asked_criteria(saved, dataset, wanted)

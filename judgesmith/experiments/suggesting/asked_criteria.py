@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from judgesmith.experiments.columns import OVERALL
 from judgesmith.experiments.dataset import DataSet
@@ -49,23 +49,32 @@ def asked_criteria(
     return found
 
 
-def read_rate(text: str) -> tuple[str, Scale | None]:
-    """Return the criterion, and the scale if there is one, that ``NAME[=LOW..HIGH]`` says.
+def read_rates(texts: Sequence[str]) -> dict[str, Scale | None]:
+    """Return the criteria, with their scales where they are said, that ``NAME[=LOW..HIGH]`` say.
 
     Raises
     ------
     ValueError
-        If there is no name, or the scale cannot be read.
+        If there is no name, a scale cannot be read, or a criterion is named twice.
 
     Examples
     --------
-    >>> read_rate("clear"), str(read_rate("clear=1..5")[1])
-    (('clear', None), '1..5')
+    >>> found = read_rates(["clear", "kind=1..5"])
+    >>> list(found), found["clear"], str(found["kind"])
+    (['clear', 'kind'], None, '1..5')
     """
-    name, separator, scale = text.rpartition("=") if "=" in text else (text, "", "")
-    if not name.strip():
-        raise ValueError(f"what is to be rated is written NAME or NAME=LOW..HIGH; got {text!r}.")
-    return name.strip(), Scale.parse(scale) if separator else None
+    found: dict[str, Scale | None] = {}
+    for text in texts:
+        name, separator, scale = text.rpartition("=") if "=" in text else (text, "", "")
+        name = name.strip()
+        if not name:
+            raise ValueError(
+                f"what is to be rated is written NAME or NAME=LOW..HIGH; got {text!r}."
+            )
+        if name in found:
+            raise ValueError(f"{name} is to be rated twice; name it once.")
+        found[name] = Scale.parse(scale) if separator else None
+    return found
 
 
 def _names(judge: SavedRecord, dataset: DataSet) -> list[str]:

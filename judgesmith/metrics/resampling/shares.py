@@ -20,7 +20,7 @@ from judgesmith.metrics.checks import (
 from judgesmith.metrics.correlations.levels import Labels
 from judgesmith.metrics.estimate import Estimate
 
-__all__ = ["raw_agreement", "share_interval"]
+__all__ = ["raw_agreement", "share_interval", "wilson_interval"]
 
 
 def share_interval(yes: ArrayLike, *, items: Labels, confidence: float = 0.95) -> Estimate:
@@ -81,7 +81,8 @@ def share_interval(yes: ArrayLike, *, items: Labels, confidence: float = 0.95) -
     share = float(np.mean(given)) if given.size else math.nan
     low = high = math.nan
     if n_items > 1:
-        low, high = _wilson(share, _effective(given - share, codes, n_items), n_items, confidence)
+        worth = _worth_by_t(_effective(given - share, codes, n_items), n_items, confidence)
+        low, high = wilson_interval(share, worth, confidence=confidence)
     return Estimate(
         value=share,
         low=low,
@@ -104,16 +105,45 @@ def _effective(residuals: FloatArray, codes: IntArray, n_items: int) -> float:
     return min(n, one / variance) if variance > 0 else n
 
 
-def _wilson(share: float, n: float, n_items: int, confidence: float) -> tuple[float, float]:
-    """Return Wilson's interval for ``n`` answers, shortened to what ``n_items`` can tell."""
-    from scipy.special import stdtrit
+def wilson_interval(share: float, n: float, *, confidence: float) -> tuple[float, float]:
+    """Return Wilson's interval of a share of ``n`` independent answers.
 
+    Parameters
+    ----------
+    share : float
+        A fraction from 0 to 1.
+    n : float, above 0
+        Answers that it is worth; need not be whole.
+    confidence : float, between 0 and 1
+        Nominal coverage.
+
+    Returns
+    -------
+    tuple of float
+        Its ends, from 0 to 1; the share lies between them.
+
+    References
+    ----------
+    Wilson (1927), "Probable inference, the law of succession, and statistical inference", JASA 22.
+
+    Examples
+    --------
+    >>> [round(end, 3) for end in wilson_interval(0.0, 10, confidence=0.95)]
+    [0.0, 0.278]
+    """
     z = NormalDist().inv_cdf((1 + confidence) / 2)
-    n *= (z / float(stdtrit(n_items - 1, (1 + confidence) / 2))) ** 2
     middle = (share + z**2 / (2 * n)) / (1 + z**2 / n)
     reach = z / (1 + z**2 / n) * math.sqrt(share * (1 - share) / n + z**2 / (4 * n**2))
     # Rounding must not leave the share itself outside.
     return max(0.0, min(share, middle - reach)), min(1.0, max(share, middle + reach))
+
+
+def _worth_by_t(n: float, n_items: int, confidence: float) -> float:
+    """Return how many of ``n`` answers are left, shortened to what ``n_items`` can tell."""
+    from scipy.special import stdtrit
+
+    z = NormalDist().inv_cdf((1 + confidence) / 2)
+    return n * (z / float(stdtrit(n_items - 1, (1 + confidence) / 2))) ** 2
 
 
 def raw_agreement(ratings: ArrayLike) -> float:

@@ -2,12 +2,12 @@
 
 import math
 from dataclasses import dataclass
-from statistics import NormalDist
 
 import numpy as np
 
 from judgesmith.metrics.checks import fraction
 from judgesmith.metrics.record import Record
+from judgesmith.metrics.resampling.shares import wilson_interval
 
 __all__ = ["ShareShift", "share_shift"]
 
@@ -75,12 +75,13 @@ def share_shift(
     """
     from scipy.stats import fisher_exact
 
-    z = NormalDist().inv_cdf((1 + fraction(confidence, name="confidence")) / 2)
+    level = fraction(confidence, name="confidence")
     for share, n in ((before, n_before), (now, n_now)):
         if not 0 <= share <= 1 or not (n > 0 and math.isfinite(n)):
             raise ValueError(f"need a share from 0 to 1 of a number above 0; got {share} of {n}.")
     (low_before, high_before), (low_now, high_now) = (
-        _wilson(share, n, z) for share, n in ((before, n_before), (now, n_now))
+        wilson_interval(share, n, confidence=level)
+        for share, n in ((before, n_before), (now, n_now))
     )
     difference = now - before
     counts = [(round(share * n), round(n)) for share, n in ((before, n_before), (now, n_now))]
@@ -95,10 +96,3 @@ def share_shift(
         n_before=n_before,
         n_now=n_now,
     )
-
-
-def _wilson(share: float, n: float, z: float) -> tuple[float, float]:
-    """Return Wilson's interval of a share."""
-    middle = (share + z * z / (2 * n)) / (1 + z * z / n)
-    half = z / (1 + z * z / n) * math.sqrt(share * (1 - share) / n + z * z / (4 * n * n))
-    return max(0.0, middle - half), min(1.0, middle + half)

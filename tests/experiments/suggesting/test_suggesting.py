@@ -5,7 +5,7 @@ from judgesmith.experiments import CompileSettings, compile_judge, read_items
 from judgesmith.experiments.chosen_targets import chosen_targets
 from judgesmith.experiments.dataset import DataSet
 from judgesmith.experiments.parts import parts_of
-from judgesmith.experiments.suggesting.asked_criteria import asked_criteria
+from judgesmith.experiments.suggesting.asked_criteria import asked_criteria, read_rates
 from judgesmith.experiments.suggesting.suggesting import suggest
 from judgesmith.experiments.targets import targets_of
 from judgesmith.experiments.unseen import set_aside
@@ -141,3 +141,8 @@ def test_scores_are_spread_over_their_range_by_coverage(data, judge):
     rows = suggest(judge, pool, n=10, strategy="coverage").rows
     said = [one.score for one in judge_items(judge, [item for item, _ in rows])]
     assert np.ptp(said) >= 0.6 * np.ptp(scores)
+
+
+def test_what_is_to_be_rated_is_named_once():
+    with pytest.raises(ValueError, match="clear is to be rated twice; name it once"):
+        read_rates(["clear=1..5", "clear=1..3"])
