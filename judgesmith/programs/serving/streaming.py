@@ -156,8 +156,13 @@ class RowStream(Response):
             self._check_open(line.number)
         found = asyncio.wrap_future(future)
         self._under_way.add(found)
-        found.add_done_callback(self._under_way.discard)
+        found.add_done_callback(self._finished)
         return _Judged(item, found)
+
+    def _finished(self, found: asyncio.Future[Any]) -> None:
+        self._under_way.discard(found)
+        if not found.cancelled():
+            found.exception()  # the first fault is told, and ends the stream: no other is awaited
 
     # -- writing ---------------------------------------------------------------------------
 

@@ -1,6 +1,7 @@
 """Streams, driven as a server drives them: a client that is slow, leaves, or never ends."""
 
 import asyncio
+import gc
 import json
 import threading
 
@@ -181,6 +182,22 @@ def test_a_model_that_cannot_be_asked_ends_it_as_early_as_it_is_known(n_before):
         assert len(rows) == n_before
         assert (last["error"], last["where"]) == ("wrong key", "model")
     service.close()
+
+
+def test_faults_of_lines_after_the_first_are_told_to_nobody(caplog):
+    lm = lm_of(Asked(fault_after=0))
+    service = Service({"plain": ServedJudge("plain", Direct(), lm)}, LIMITS)
+    with pytest.raises(Refusal):
+        run(service, Connection([LINE % n for n in range(10)]))
+    service.close()
+    gc.collect()
+    assert caplog.text == ""
+
+
+def test_so_many_streams_can_end_one_after_the_other(service):
+    for _ in range(3):
+        run(service, Connection([LINE % 0]))
+        assert service._n_streams == 0
 
 
 def test_streams_wait_for_room_that_others_take(service, asked):
