@@ -87,7 +87,9 @@ def command(
     with blaming(OUTPUT):
         begun = check_run(place, declared.fingerprint, overwrite=force)
     named = (str(declared.place(one)) for one in declared.files)
-    kept = record and record_place(record, replay, spec, *named, output=output, force=force)
+    kept = None
+    if record is not None:
+        kept = record_place(record, replay, spec, *named, output=output, force=force)
     with blaming("--replay"):
         played = None if replay is None else read_cassette(check_cassette(replay))
     is_same = begun.get("run") == declared.fingerprint

@@ -228,6 +228,8 @@ def test_a_cassette_has_the_name_of_one(run, spec, folder):
     done = run("experiment", spec, "-o", "run", "--record", "answers.txt")
     assert (done.status, (folder / "run").exists()) == (2, False)
     assert "name a file in .jsonl or .jsonl.gz, not answers.txt" in done.err
+    done = run("experiment", spec, "-o", "run", "--record", "")
+    assert (done.status, (folder / "run").exists()) == (2, False)
 
 
 def test_a_cassette_replaces_neither_the_run_nor_what_its_specification_names(run, folder, data):

@@ -18,9 +18,10 @@ from judgesmith.experiments.specs.settings import (
 )
 from judgesmith.experiments.specs.spec import Spec
 from judgesmith.optimizers.grammar import NAMES, parse_objectives
-from judgesmith.programs.families import known_families
+from judgesmith.programs.families import family_of, known_families
 from judgesmith.programs.models import Price, engine_for
 from judgesmith.programs.models.providers import check_address, check_provider
+from judgesmith.programs.roles import check_roles
 from judgesmith.signatures.plain_yaml import Place
 
 OPTIMIZERS = ("random", "protocol", "reflective", "balanced", "miprov2", "simba", "none")
@@ -142,11 +143,14 @@ def _check_judge(spec: Spec, name: str, judge: JudgeSpec, blame: Blame) -> None:
         if part not in ABLATIONS:
             blame((*place, "without", number), unknown_name("part", part, ABLATIONS))
     try:
-        protocol_of(spec, judge)
+        family = family_of(protocol_of(spec, judge).judge)
     except MisfitError as fault:
         _tell_of_misfit(fault, judge, place, blame)
     except ValueError as fault:
         blame(place, said_plainly(fault))
+    else:
+        for role in judge.role:
+            _tell(blame, (*place, "role", role), check_roles, family, [role])
 
 
 def _tell_of_misfit(fault: MisfitError, judge: JudgeSpec, place: Place, blame: Blame) -> None:

@@ -129,8 +129,14 @@ ODD = [
     ("judges: [a]", "judges: expected entries by name; got a list."),
     ("judges: {a: 3}", "judges.a: expected fields by name; got a number."),
     ("models: {}", "models: expected entries by name; got nothing."),
-    ("judges: {a: {role: {writer: opnai/m}}}", "judges.a.role.writer: no provider is called opnai"),
-    ("judges: {a: {role: {writer: opnai/m}}}", "or openai and an address; did you mean openai?"),
+    (
+        "judges: {a: {judge: exemplar, role: {writer: opnai/m}}}",
+        "judges.a.role.writer: no provider is called opnai",
+    ),
+    (
+        "judges: {a: {judge: exemplar, role: {writer: opnai/m}}}",
+        "or openai and an address; did you mean openai?",
+    ),
     ("optimizers: {a: {optimizer: protocol, models: [b]}}", "optimizers.a.models.0: a model is"),
     ("data: {a: {path: sample, scale: 5}}", "data.a.scale: expected a text; got 5."),
     ("leave_out: {judge: a}", "leave_out: expected a list; got {'judge': 'a'}."),
