@@ -8,6 +8,8 @@ import pytest
 
 import judgesmith.programs
 from judgesmith.experiments.errors_style import STYLE
+from judgesmith.programs.serving.page_files import page_file
+from judgesmith.programs.serving.refusals import Refusal
 
 PAGE = Path(judgesmith.programs.__file__).parent / "serving" / "page"
 SCRIPTS = sorted(PAGE.glob("*.js"))
@@ -85,3 +87,14 @@ def test_reports_have_the_same_style():
     assert (
         re.findall(r"url\(|@import|#[0-9a-f]{3,8}\b", (PAGE / "page.css").read_text("utf-8")) == []
     )
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["../page/page.js", "./page.js", "/page.js", "Page.js", "page.js\n", "page.js\0", ".js", ""],
+)
+def test_no_other_name_leads_to_a_file(name):
+    assert page_file("page.js").status_code == 200
+    with pytest.raises(Refusal) as found:
+        page_file(name)
+    assert found.value.status == 404

@@ -134,6 +134,26 @@ def test_whoever_takes_no_rows_has_no_more_lines_read_than_a_window_holds(servic
     assert n_asked <= n_read <= 16
 
 
+def test_whoever_takes_no_rows_for_too_long_is_given_up(service, monkeypatch):
+    monkeypatch.setattr("judgesmith.programs.serving.streaming._STALLED", 0.02)
+    connection = Connection([LINE % n for n in range(3)], ends=False)
+    connection.taking.clear()
+
+    class Takes(list):
+        def append(self, message):
+            super().append(message)
+            connection.taking.clear()  # the start of the reply, and no row
+
+    connection.sent = Takes()
+
+    async def beside():
+        connection.taking.set()
+
+    with pytest.raises(ClientGone):
+        run(service, connection, beside)
+    assert [one["type"] for one in connection.sent] == ["http.response.start"]
+
+
 def test_what_is_not_begun_when_the_client_leaves_never_is(service, asked):
     connection = Connection([b"".join(LINE % n for n in range(20))])
 
