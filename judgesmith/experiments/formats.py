@@ -6,6 +6,7 @@ a problem with its line, never a row less.
 
 from __future__ import annotations
 
+import codecs
 import csv
 import difflib
 import gzip
@@ -176,11 +177,17 @@ def text_lines(raw: RawRows, stream: Iterable[bytes]) -> Iterator[str]:
                         where=f"{raw.name}:{number}",
                         field="encoding",
                         expected="UTF-8 (convert the file first, as in "
-                        "iconv -f WINDOWS-1252 -t UTF-8 OLD > NEW)",
+                        f"iconv -f {_likely_encoding(number, line)} -t UTF-8 OLD > NEW)",
                         came=f"the byte 0x{line[error.start]:02x} at position {error.start + 1}",
                     ),
                 ]
             ) from error
+
+
+def _likely_encoding(number: int, line: bytes) -> str:
+    """Return what a line that is no UTF-8 is likely written in."""
+    marked = number == 1 and line.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+    return "UTF-16" if marked else "WINDOWS-1252"
 
 
 def _json_lines(raw: RawRows, stream: IO[bytes]) -> Iterator[Row]:

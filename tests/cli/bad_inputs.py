@@ -270,6 +270,7 @@ FILES = {
     "blank.jsonl": "\n\n  \n",
     "binary.jsonl": bytes(range(256)),
     "utf16.csv": "source,response,score\na,b,1\n".encode("utf-16"),
+    "torn-sheet.csv": "response,x: a number from 1 (worst) to 5 (best),suggested_by\nb,2,random\n",
     "latin.csv": "source,response,score\né,b,1\n".encode("latin-1"),
     "half-surrogate.jsonl": '{"source": "a", "response": "\\ud800"}\n',
     "no-response.jsonl": jsonl([{"prompt": "a", "reply": "b", "rating": 1}]),

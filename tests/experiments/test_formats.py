@@ -178,7 +178,7 @@ def test_a_cell_may_be_a_whole_book(tmp_path):
             "a.jsonl",
             '{"response": "x"}'.encode("utf-16"),
             "a.jsonl:1: encoding: expected UTF-8 (convert the file first, as in iconv -f "
-            "WINDOWS-1252 -t UTF-8 OLD > NEW); got the byte 0xff at position 1",
+            "UTF-16 -t UTF-8 OLD > NEW); got the byte 0xff at position 1",
         ),
         (
             "a.jsonl.gz",
