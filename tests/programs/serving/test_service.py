@@ -6,12 +6,15 @@ from contextlib import ExitStack
 
 import pytest
 from asgi import Caller
+from optimizing import lm_of
 from panelling import Planted, judged
 
+from judgesmith.programs import Direct
 from judgesmith.programs.asking import Asker
 from judgesmith.programs.serving import ServedJudge, ServingLimits, app
 from judgesmith.programs.serving.refusals import Refusal
 from judgesmith.programs.serving.service import Service
+from judgesmith.signatures import RatedItem
 
 LIMITS = ServingLimits(queue=4, concurrency=1, max_items=5, max_body=100)
 
@@ -95,6 +98,14 @@ def test_so_many_streams_are_open_at_a_time(service):
         assert "Retry-After" in found.value.headers
     with service.stream():
         pass
+
+
+def test_no_item_is_begun_that_takes_what_others_need_of_the_budget():
+    lm = lm_of(lambda *_: 70, max_calls=5)
+    served = ServedJudge("twice", Direct(samples=2), lm)
+    job = served.job(RatedItem(response="r"))
+    assert served.described()["calls_per_item"] == 2
+    assert [job.may_begin(n) for n in range(4)] == [True, True, False, False]
 
 
 def test_who_leaves_is_counted_as_such_under_no_name_that_clients_make_up(service):
