@@ -8,7 +8,8 @@ A behaviour may also have
     what becomes of the next batch whose file holds ``contains``, if that is given, ``times`` times:
     ``expired`` and ``cancelled`` (half of the requests are answered), ``failed`` (none is),
     ``full`` (none is, since too much waits already), ``scrambled`` (answers come with garbage,
-    with some twice, with one that nobody asked, and without the first)
+    with some twice, with one that nobody asked, and without the first), ``slow`` (it is never
+    over, unless it is cancelled)
 ``http``
     ``{"path": "/batches", "method": "POST", "fault": 500}``: what happens to the next request
     there: a status, ``"cut"`` (the connection ends before anything is done) or ``"lost"`` (it is
@@ -109,7 +110,7 @@ class Batches(loopback.Server):
             return web.json_response({"error": {"message": "no such thing"}}, status=404)
         if parts[-1] == "cancel":
             batch["fate"] = "cancelled"
-        elif batch["status"] in _STATES:
+        elif batch["status"] in _STATES and batch["fate"] != "slow":
             await self.advance(batch)
         return web.json_response(batch)
 

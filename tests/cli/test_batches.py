@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+import time
 from pathlib import Path
 
 import loopback_batches
@@ -202,6 +203,26 @@ def test_killed_at_any_step_it_goes_on_and_submits_nothing_twice(
         assert set(server.batch_counts()["accepted"].values()) == {1}, k
         assert not list(folder.glob("*.batch")) + list(folder.glob(".*jsonl*"))
     assert n_kills > 10
+
+
+def test_ctrl_c_says_how_to_go_on_and_the_batch_is_not_submitted_again(
+    run, start, judge, texts, server, folder
+):
+    server.script({"batch": "slow"})
+    asked = ["--model", "openai/m", "--api-base", server.url, "--batch", "--poll", "0.05"]
+    command = ["score", judge, texts, "-o", "batched.jsonl", *asked, "--json"]
+    process = start(*command)
+    end = time.monotonic() + 60
+    while not server.batch_counts()["batches"] and time.monotonic() < end:
+        time.sleep(0.02)
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate()
+    assert (process.returncode, said.count("\n")) == (130, 1)
+    assert "the same command again continues where it was" in said
+    server._ask("/v1/batches/batch_0/cancel", {})
+    assert run(*command).json["unscored"] == 0
+    n_times = list(server.batch_counts()["accepted"].values())
+    assert n_times.count(2) == N_ROWS // 2  # what the cancelled batch left
 
 
 @pytest.mark.parametrize("calls", [0, 1, 5, 9])

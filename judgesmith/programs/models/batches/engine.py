@@ -53,7 +53,7 @@ class BatchEngine(NativeEngine):
         if not model.startswith("openai/"):
             raise ValueError(
                 "batches are OpenAI's protocol, for models called openai/NAME; got "
-                f"{model[:80]!r}: leave out --batch and --batch-files."
+                f"{model[:80]!r}; leave out --batch and --batch-files."
             )
         super().__init__(model, api_base=api_base, timeout=timeout)
         self._changes: dict[Settings, tuple[str, ...]] = {}
