@@ -70,7 +70,6 @@ def assert_judged(
     """
     __tracebackhide__ = True
     from judgesmith.programs.expecting import Expectation, told
-    from judgesmith.signatures import RatedItem
 
     expected = Expectation(
         at_least=at_least,
@@ -79,9 +78,8 @@ def assert_judged(
         no_errors=no_errors,
         unscored=unscored,
     )
-    item = RatedItem(
-        source=source, context=context, response=response, references=tuple(references)
-    )
+    texts = {"source": source, "context": context, "response": response}
+    (item,) = _items([{**texts, "references": references}])
     (found,) = _judging().judged(judge, [item], expected)
     if short := expected.shortcomings(found):
         raise AssertionError(told(response, found, short))
@@ -120,7 +118,6 @@ def assert_judged_all(
     """
     __tracebackhide__ = True
     from judgesmith.programs.expecting import Expectation, told
-    from judgesmith.signatures import RatedItem
 
     if not 0 < share <= 1:
         raise ValueError(f"share is above 0 and up to 1; got {share}.")
@@ -131,7 +128,7 @@ def assert_judged_all(
         no_errors=no_errors,
         unscored=unscored,
     )
-    given = [one if isinstance(one, RatedItem) else RatedItem.model_validate(one) for one in items]
+    given = _items(items)
     if not given:
         raise ValueError("there are no items to judge; give at least one.")
     found = _judging().judged(judge, given, expected)
@@ -144,6 +141,29 @@ def assert_judged_all(
     if n_good < share * len(given) - 1e-9:
         head = f"{n_good} of {len(given)} responses are as expected, and {share:g} of them should"
         raise AssertionError("\n".join([f"{head} be", *failed[:5]]))
+    return found
+
+
+def _items(items: Iterable[RatedItem | Mapping[str, Any]]) -> list[RatedItem]:
+    """Return what is judged.
+
+    Raises
+    ------
+    ValueError
+        If something is no item; the message says which, and why.
+    """
+    __tracebackhide__ = True
+    from pydantic import ValidationError
+
+    from judgesmith.signatures import RatedItem
+    from judgesmith.signatures.plain_faults import plain_faults
+
+    found = []
+    for number, one in enumerate(items, start=1):
+        try:
+            found.append(one if isinstance(one, RatedItem) else RatedItem.model_validate(one))
+        except ValidationError as fault:
+            raise ValueError(f"item {number}: {plain_faults(fault)}.") from None
     return found
 
 

@@ -104,9 +104,15 @@ def test_what_cannot_be_asked_is_an_error_of_the_test(run):
 
         def test_share(assert_judged_all):
             assert_judged_all("judge", [{"response": "r"}], share=0)
+
+        def test_item(assert_judged_all):
+            assert_judged_all("judge", [{"response": "r"}, {"respons": "r"}])
+
+        def test_text(assert_judged):
+            assert_judged("judge", response="r", references="one")
         """
     )
-    done.assert_outcomes(failed=5)
+    done.assert_outcomes(failed=7)
     done.stdout.fnmatch_lines(
         [
             "*no judge there; expected a judge.json.",
@@ -114,6 +120,8 @@ def test_what_cannot_be_asked_is_an_error_of_the_test(run):
             "*no_errors needs a judge that looks for errors, and this one does not*",
             "*there are no items to judge*",
             "*share is above 0 and up to 1; got 0.",
+            "*ValueError: item 2: response is missing; respons: there is no such field.",
+            "*ValueError: item 1: references: expected a list; got 'one'.",
         ]
     )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from numbers import Real
 
 from judgesmith.programs.saved_kinds import AnySaved, saved_leaves
 from judgesmith.signatures.annotating import AnnotatorProtocol
@@ -49,11 +50,16 @@ class Expectation:
         Raises
         ------
         ValueError
-            If a bound is outside the judge's scale, or errors are asked of a judge that looks for
-            none.
+            If a bound is no number, or outside the judge's scale, the lower one is above the upper
+            one, or errors are asked of a judge that looks for none.
         """
         for name in ("at_least", "at_most"):
             _within(getattr(self, name), judge.scale, name)
+        low, high = self.at_least, self.at_most
+        if low is not None and high is not None and low > high:
+            raise ValueError(
+                f"no score is {low:g} or more and {high:g} or less; exchange at_least and at_most."
+            )
         for name, points in self.criteria.items():
             _within(points, PERCENT, f"criteria[{name!r}]")
         if self.no_errors and not _finds_errors(judge):
@@ -107,10 +113,15 @@ def told(response: str, judgement: Judgement, shortcomings: list[str]) -> str:
     return "\n".join([*lines, f"  response: {_cut(response)}"])
 
 
-def _within(points: float | None, scale: Scale, name: str) -> None:
-    if points is not None and not scale.low <= points <= scale.high:
+def _within(points: object, scale: Scale, name: str) -> None:
+    if points is None:
+        return
+    if isinstance(points, bool) or not isinstance(points, Real):
+        raise ValueError(f"{name} is a number; got {points!r}.")
+    bound = float(points)
+    if not scale.low <= bound <= scale.high:
         raise ValueError(
-            f"{name} is in points from {scale.low:g} to {scale.high:g} here; got {points:g}."
+            f"{name} is in points from {scale.low:g} to {scale.high:g} here; got {bound:g}."
         )
 
 

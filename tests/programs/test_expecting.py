@@ -49,6 +49,10 @@ def test_what_falls_short_is_said(wanted, judgement, said):
     [
         ({"at_least": -1}, r"at_least is in points from 0 to 100 here; got -1\."),
         ({"criteria": {"wit": 101}}, r"criteria\['wit'\] is in points from 0 to 100"),
+        ({"at_least": "4"}, "at_least is a number; got '4'."),
+        ({"at_most": True}, "at_most is a number; got True."),
+        ({"at_least": float("nan")}, "here; got nan"),
+        ({"at_least": 5, "at_most": 4}, "no score is 5 or more and 4 or less"),
         ({"no_errors": True}, "needs a judge that looks for errors"),
     ],
 )

@@ -133,12 +133,14 @@ def _refuse_unasked(judgements: Sequence[Judgement]) -> None:
     unasked = [one for one in judgements if was_not_asked(one)]
     lost = [one for one in judgements if (one.problem or "").startswith(NOT_REACHED)]
     if unasked:
+        why = (unasked[0].problem or "").rstrip(".")
         raise RecheckError(
-            f"{len(unasked)} of {len(judgements)} golden items were {unasked[0].problem}; give "
-            "the same command with a larger budget, and it goes on from there."
+            f"{len(unasked)} of {len(judgements)} golden items were {why}; give the same command "
+            "with a larger budget, and it goes on from there."
         )
     if lost:
+        why = (lost[0].problem or "").rstrip(".")
         raise RecheckError(
-            f"{len(lost)} of {len(judgements)} golden items got no answer: {lost[0].problem}; "
+            f"{len(lost)} of {len(judgements)} golden items got no answer: {why}; "
             "wait, and give the same command again: it goes on from there."
         )
