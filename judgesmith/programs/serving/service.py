@@ -119,6 +119,14 @@ class Service:
         finally:
             self._n_bytes -= held
 
+    def hold(self, n: int) -> None:
+        """Count bytes that a stream holds, or with a number below 0 lets go of."""
+        self._n_bytes += n
+
+    def has_bytes(self, n: int) -> bool:
+        """Say whether a stream may hold so many more: no more than half is for streams."""
+        return self._n_bytes + n <= _MOST_BODIES // 2 * self.limits.max_body
+
     @contextmanager
     def measured(self, judge: str, route: str) -> Iterator[None]:
         """Count a request, and give its faults the form in which they are answered."""

@@ -34,9 +34,10 @@ class _NoItem:
 
 @dataclass(frozen=True, slots=True)
 class _Judged:
-    """An item, and what is said of it, now or later."""
+    """An item, and what is said of it, now or later; ``size`` is that of its line in bytes."""
 
     item: RatedItem
+    size: int
     found: asyncio.Future[Any]
 
 
@@ -72,6 +73,7 @@ class RowStream(Response):
         self._entries: asyncio.Queue[_NoItem | _Judged | _End] = asyncio.Queue(size)
         self._under_way: set[asyncio.Future[Any]] = set()
         self._started = False
+        self._n_bytes = 0
 
     async def __call__(self, scope: Any, receive: Receive, send: Send) -> None:
         """Read, judge and write until one of both sides ends it.
@@ -106,6 +108,15 @@ class RowStream(Response):
             await asyncio.gather(feeder, writer, gone, return_exceptions=True)
             for future in self._under_way:
                 future.cancel()
+            self._hold(-self._n_bytes)
+
+    def _hold(self, n: int) -> None:
+        self._n_bytes += n
+        self._service.hold(n)
+
+    def _has_room(self, n: int) -> bool:
+        """Say whether so many bytes more may be held; one item always may."""
+        return not self._n_bytes or self._service.has_bytes(n)
 
     def _check_open(self, number: int) -> None:
         """Refuse to go on from this line where the server is stopping."""
@@ -150,14 +161,16 @@ class RowStream(Response):
         except Refusal as refusal:
             self._service.measures.rejected(self._served.name, refusal.reason)
             return _NoItem(refusal)
-        job = self._served.job(item)
-        while (future := self._service.desk.take_of_stream(job)) is None:
+        job, size = self._served.job(item), len(line.text)
+        take = self._service.desk.take_of_stream
+        while not self._has_room(size) or (future := take(job)) is None:
             await asyncio.sleep(_PAUSE)
             self._check_open(line.number)
+        self._hold(size)
         found = asyncio.wrap_future(future)
         self._under_way.add(found)
         found.add_done_callback(self._finished)
-        return _Judged(item, found)
+        return _Judged(item, size, found)
 
     def _finished(self, found: asyncio.Future[Any]) -> None:
         self._under_way.discard(found)
@@ -188,6 +201,7 @@ class RowStream(Response):
                 break
             self._service.count(self._served, [judgement])
             rows += json_line(self._served.row(entry.item, judgement)).encode()
+            self._hold(-entry.size)
         if refusal is not None:
             if not (self._started or rows):
                 raise refusal

@@ -87,15 +87,19 @@ def run(service, connection, beside=None):
     """Serve one stream, with something going on beside it."""
 
     async def both():
-        stream = RowStream(service, service.judges["plain"])
-        scope = {}
-        with service.attended(scope):
-            serving = asyncio.ensure_future(stream(scope, connection.receive, connection.send))
-            if beside is not None:
-                await beside()
-            await serving
+        serving = asyncio.ensure_future(serve(service, connection))
+        if beside is not None:
+            await beside()
+        await serving
 
     asyncio.run(both())
+
+
+async def serve(service, connection):
+    stream = RowStream(service, service.judges["plain"])
+    scope = {}
+    with service.attended(scope):
+        await stream(scope, connection.receive, connection.send)
 
 
 async def settled(value):
@@ -130,8 +134,33 @@ def test_whoever_takes_no_rows_has_no_more_lines_read_than_a_window_holds(servic
 
     with pytest.raises(ClientGone):
         run(service, connection, beside)
+    assert service._n_bytes == 0
     n_read, n_asked = found
     assert n_asked <= n_read <= 16
+
+
+def test_large_lines_of_streams_that_nobody_reads_are_not_kept_beyond_their_bytes(asked):
+    limits = ServingLimits(queue=40, concurrency=8, max_items=4, max_body=1000)
+    service = Service({"plain": ServedJudge("plain", Direct(), lm_of(asked))}, limits)
+    large = json.dumps({"response": "r" * 900}).encode() + b"\n"
+    connections = [Connection([large] * 20) for _ in range(2)]
+
+    async def streams():
+        for one in connections:
+            one.taking.clear()
+        both = asyncio.gather(*(serve(service, one) for one in connections))
+        await settled(lambda: service._n_bytes)
+        assert 4000 < service._n_bytes <= 8000
+        with pytest.raises(Refusal), service.reading() as hold:
+            hold(16_000)
+        for one in connections:
+            one.taking.set()
+        await both
+
+    asyncio.run(streams())
+    assert [len(one.rows) for one in connections] == [20, 20]
+    assert service._n_bytes == 0
+    service.close()
 
 
 def test_whoever_takes_no_rows_for_too_long_is_given_up(service, monkeypatch):
