@@ -1,5 +1,6 @@
 """``judgesmith recheck``: status 1 where the model changed, 0 where it did not."""
 
+import fcntl
 import os
 import time
 
@@ -58,6 +59,18 @@ def test_an_interrupted_recheck_goes_on_where_it_was_for_some_hours(run, plain, 
     assert run(*plain).status == 0
     assert server.counts()["requests"] == 56 + 36
     assert list((folder / ".judgesmith").glob("recheck-*")) == []
+
+
+def test_two_rechecks_do_not_go_on_from_the_same_answers(run, plain, server, folder):
+    run(*plain, "--max-calls", "20")
+    (place,) = (folder / ".judgesmith").glob("recheck-*.sqlite")
+    with place.with_name(f"{place.name}-lock").open("w") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        done = run(*plain, "--json")
+    assert done.status == 2
+    assert (done.fault["where"], server.counts()["requests"]) == ("--ledger", 20)
+    assert "another recheck of this judge is under way" in done.fault["error"]
+    assert place.exists()
 
 
 def test_an_outage_is_no_drift(run, plain, server):
