@@ -4,7 +4,6 @@ from importlib.util import find_spec
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from judgesmith.programs.models.native import native_route
 from judgesmith.programs.models.redaction import redacted
 
 # Where LiteLLM lists the providers that it knows; importing it takes seconds.
@@ -28,7 +27,11 @@ def check_provider(model: str) -> None:
     ValueError: no provider is called opnai; name one that LiteLLM knows, or openai and an address.
     """
     head, separator, rest = model.partition("/")
-    if not (head and separator and rest) or native_route(model):
+    if not (head and separator and rest):
+        return
+    from judgesmith.programs.models.native import native_route  # loads the client
+
+    if native_route(model):
         return
     found = find_spec("litellm")
     if found is None or found.origin is None:

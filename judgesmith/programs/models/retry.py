@@ -26,7 +26,7 @@ class Retry:
 
     attempts: int = 6
     first: float = 0.5
-    longest: float = 30.0
+    longest: float = 4.0  # in a storm the gate keeps requests back already
     patience: float = 600.0
 
     def __post_init__(self) -> None:

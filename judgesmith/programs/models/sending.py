@@ -22,8 +22,6 @@ from judgesmith.programs.models.waiting import Waiting
 _POLL = 0.02
 # A server that was never heard of gets this many attempts, not the patience of a passing fault.
 _FIRST_CONTACT = 3
-# Seconds that a request itself waits at most after a fault: the gate has kept it back already.
-_LONGEST_OWN_WAIT = 4.0
 
 
 class Sender:
@@ -145,9 +143,7 @@ class Sender:
         wait = self._retry.wait(failures, fault.retry_after, rng=self._rng)
         if wait is None:
             raise fault.tried(failures) from None
-        if fault.retry_after is None:
-            return min(wait, max(_LONGEST_OWN_WAIT, self._retry.first))
-        if self._limits is not None:
+        if fault.retry_after is not None and self._limits is not None:
             self._limits.close_for(fault.retry_after)
         return wait
 
