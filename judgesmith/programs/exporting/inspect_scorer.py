@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from judgesmith.programs.exporting.mlflow_loading import JudgeModel, models_of
+from judgesmith.programs.exporting.mlflow_loading import JudgeModel, check_settings, models_of
 from judgesmith.programs.extras import library
 from judgesmith.programs.running import judges_sources
 from judgesmith.programs.saved_kinds import load_saved
@@ -104,10 +104,7 @@ def inspect_scoring(
     ValueError: there is no setting 'max_call'; choose from model, api_base, ledger, max_calls, \
 max_tokens, max_usd, max_minutes.
     """
-    if unknown := set(settings) - set(SETTINGS):
-        raise ValueError(
-            f"there is no setting {min(unknown)!r}; choose from {', '.join(SETTINGS)}."
-        )
+    check_settings(settings, SETTINGS)
     saved = load_saved(judge) if isinstance(judge, str | Path) else judge
     if judges_sources(saved):
         raise ValueError(f"this judge cannot be a scorer: {ONE_BY_ONE}; choose another judge.")

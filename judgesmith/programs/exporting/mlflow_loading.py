@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from judgesmith.programs.running import CONCURRENCY, judge_items
@@ -143,13 +143,29 @@ def _load_pyfunc(path: str, model_config: Mapping[str, Any] | None = None) -> Ju
         If a setting is none, or a model cannot be asked.
     """
     said = {**DEFAULTS, **(model_config or {})}
-    if unknown := set(said) - set(DEFAULTS):
-        raise ValueError(
-            f"there is no setting {min(unknown)!r}; choose from {', '.join(DEFAULTS)}."
-        )
+    check_settings(said, DEFAULTS)
     concurrency = said.pop("concurrency")
     saved = load_saved(path)
     return JudgeModel(saved, models_of(saved, **said), concurrency=concurrency)
+
+
+def check_settings(given: Iterable[str], known: Iterable[str]) -> None:
+    """Refuse a setting that there is not.
+
+    Raises
+    ------
+    ValueError
+        If one of those given is not known.
+
+    Examples
+    --------
+    >>> check_settings(["max_call"], ["model", "max_calls"])
+    Traceback (most recent call last):
+    ValueError: there is no setting 'max_call'; choose from model, max_calls.
+    """
+    there = list(known)
+    if unknown := set(given) - set(there):
+        raise ValueError(f"there is no setting {min(unknown)!r}; choose from {', '.join(there)}.")
 
 
 def models_of(saved: AnySaved, *, model: str | None = None, **options: Any) -> dict[str, dspy.LM]:

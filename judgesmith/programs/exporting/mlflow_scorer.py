@@ -7,7 +7,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from judgesmith.programs.exporting.mlflow_loading import DEFAULTS, JudgeModel, models_of
+from judgesmith.programs.exporting.mlflow_loading import (
+    DEFAULTS,
+    JudgeModel,
+    check_settings,
+    models_of,
+)
 from judgesmith.programs.extras import library
 from judgesmith.programs.running import judges_sources
 from judgesmith.programs.saved_kinds import load_saved
@@ -76,10 +81,7 @@ def mlflow_scorer(
     ValueError: there is no setting 'max_call'; choose from model, api_base, ledger, max_calls, \
 max_tokens, max_usd, max_minutes, price, concurrency.
     """
-    if unknown := set(settings) - set(DEFAULTS):
-        raise ValueError(
-            f"there is no setting {min(unknown)!r}; choose from {', '.join(DEFAULTS)}."
-        )
+    check_settings(settings, DEFAULTS)
     saved = _saved(judge)
     if judges_sources(saved):
         raise ValueError(
