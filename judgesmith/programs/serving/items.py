@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import math
 from collections.abc import Mapping
+from itertools import islice
 from typing import Annotated, Any
 
 from pydantic import (
@@ -26,6 +27,7 @@ from judgesmith.signatures.rated import RatedItem, source_hash
 _MOST_NAMED = 5  # faults that one reply lists
 _LONGEST_NAME = 60  # characters of a field that a reply names
 _MOST_FIELDS = 20  # unknown fields that are looked at
+_MOST_REFERENCES = 100  # of one item: each that is no text is a fault that is told apart
 _RATED = ("human", "scale")  # what rows of rated texts have beside, and no judge reads
 
 
@@ -42,6 +44,8 @@ def _id(value: Any) -> Any:
 
 def _references(value: Any) -> Any:
     given = [] if value is None else [value] if isinstance(value, str) else value
+    if isinstance(given, list) and len(given) > _MOST_REFERENCES:
+        raise ValueError(f"expected at most {_MOST_REFERENCES} texts; got {len(given)}")
     return [one for one in given if one not in (None, "")] if isinstance(given, list) else given
 
 
@@ -190,6 +194,10 @@ def items_of(value: Any, limits: ServingLimits) -> list[RatedItem]:
             where="items",
             hint="send them in parts, or as a stream of lines to …/stream.",
         )
+    if isinstance(value, Mapping):
+        value = {
+            name: value[name] for name in [*islice(value, _MOST_FIELDS), "items"] if name in value
+        }
     try:
         batch = Batch.model_validate(value)
     except ValidationError as fault:

@@ -64,6 +64,16 @@ def test_what_is_no_item_is_refused_with_its_place(body, said, where):
     assert found.where == (where or said.partition(":")[0])
 
 
+def test_faults_are_not_looked_for_without_end():
+    found = refused(item_of, {"response": "r", "references": [1] * 101}, LIMITS)
+    assert found.error == "references: expected at most 100 texts; got 101"
+    assert item_of({"response": "r", "references": ["a"] * 100}, LIMITS)
+    others = {f"other {n}": 1 for n in range(10_000)}
+    found = refused(items_of, {**others, "items": [{"response": "r"}]}, LIMITS)
+    assert found.where == "other 0"
+    assert found.error.endswith("; and 15 more")
+
+
 def test_a_field_that_only_resembles_one_that_is_there_is_passed_over():
     assert item_of({"response": "r", "responses": "?"}, LIMITS).response == "r"
 
