@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from keyword import iskeyword
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -11,11 +12,13 @@ from judgesmith.cli.judge_models import models_of_all
 from judgesmith.cli.model_options import ModelChoice, model_options
 from judgesmith.cli.options import json_option
 from judgesmith.cli.places import OUTPUT, check_place
-from judgesmith.cli.printing import counted, print_json, say
+from judgesmith.cli.printing import counted, print_json, say, say_notes
 
 if TYPE_CHECKING:
     from judgesmith.programs.exporting.exporting import Exported
     from judgesmith.programs.saved_kinds import AnySaved
+
+_MODULES = ("python", "inspect")  # forms that are imported by the name of their place
 
 
 @click.command("export")
@@ -78,6 +81,7 @@ def command(
         print_json(_plain(done, saved))
     else:
         _print(done, saved)
+    say_notes(_notes(done), as_json=as_json)
     return 1 if done.verified is not None and done.verified.differences else 0
 
 
@@ -116,6 +120,16 @@ def _print(done: Exported, saved: AnySaved) -> None:
     say(f"verified: {found.n_equal} of {counted(found.n_items, 'golden item')} judged the same")
     for one in found.differences[:10]:
         say(f"  item {one.item}, {one.field}: {one.saved!r} by the judge, {one.exported!r} by it")
+
+
+def _notes(done: Exported) -> list[str]:
+    name = done.place.stem if done.form == "python" else done.place.name
+    if done.form not in _MODULES or (name.isidentifier() and not iskeyword(name)):
+        return []
+    return [
+        f"Python cannot import what is called {name!r}: name it with letters, digits and _, and no "
+        "word of Python, if it is to be imported."
+    ]
 
 
 def _why_not(done: Exported, saved: AnySaved) -> str:

@@ -32,6 +32,13 @@ def test_a_judge_of_the_offline_model_is_verified_each_time(form, place, folder,
     assert (folder / place).exists()
 
 
+def test_a_name_that_cannot_be_imported_is_told(folder, capsys):
+    for name, n_notes in (("class.py", 1), ("my-judge.py", 1), ("judge.py", 0)):
+        assert main(["export", "judge", "--to", "python", "-o", name]) == 0
+        assert capsys.readouterr().out.count("note: Python cannot import") == n_notes
+    assert "from my_judge import judge" in (folder / "class.py").read_text("utf-8")
+
+
 def test_prompts_do_not_run(folder, capsys):
     assert main(["export", "judge", "--to", "prompt", "-o", "prompts", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["verified"] is None

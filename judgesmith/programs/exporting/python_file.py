@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import sys
 from collections.abc import Callable, Iterator, Mapping
+from keyword import iskeyword
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -116,7 +117,8 @@ def source_of(saved: AnySaved, name: str) -> str:
     entries: list[Place] = [*called, *dict.fromkeys(names_in(judge))]
     module = name.removesuffix(".py")
     head = "".join(f"# {line}\n" for line in _comments(saved))
-    use = _USE.format(module=module if module.isidentifier() else "my_judge", file=file_in(name))
+    importable = module.isidentifier() and not iskeyword(module)
+    use = _USE.format(module=module if importable else "my_judge", file=file_in(name))
     protocols = [one.protocol for one in saved_leaves(saved)]
     stand_ins = dict(_STAND_INS)
     if all(one.weighting == "none" for one in protocols):
