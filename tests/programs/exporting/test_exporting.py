@@ -7,7 +7,9 @@ import pytest
 from judgesmith.programs.exporting.exporting import export_judge
 from judgesmith.programs.exporting.form import Form
 from judgesmith.programs.exporting.forms import FORMS, form_of
-from judgesmith.programs.exporting.verifying import verified
+from judgesmith.programs.exporting.verifying import differing, verified
+from judgesmith.signatures import Judgement
+from judgesmith.signatures.judgement import CriterionScore
 
 
 class Half(Form):
@@ -99,3 +101,34 @@ def test_an_export_says_what_the_judge_is(fine, tmp_path):
     assert said["models"] == ["offline"]
     assert said["human_scale"]["high"] == 5
     assert said["agreement"] is None
+
+
+@pytest.mark.parametrize(
+    ("row", "fields"),
+    [
+        ({}, []),
+        ({"score": 3.5 + 1e-12}, []),
+        ({"score": 3.6}, ["score"]),
+        ({"score": None, "problem": "too long"}, ["score", "problem"]),
+        ({"problem": "too long"}, ["problem"]),
+        ({"criteria": {}}, ["criteria.wit"]),
+        (
+            {"criteria": {"wit": {"score": None}, "tone": {"score": 2}}},
+            ["criteria.wit", "criteria.tone"],
+        ),
+    ],
+)
+def test_what_is_not_the_same_is_named(row, fields):
+    own = Judgement(score=3.5, criteria={"wit": CriterionScore(score=2.0, explanation="w")})
+    same = {"score": 3.5, "problem": None, "criteria": {"wit": {"score": 2.0}}}
+    assert [one.field for one in differing(4, own, {**same, **row})] == fields
+
+
+def test_no_score_for_another_reason_is_a_difference():
+    (found,) = differing(4, Judgement.unscored("cut off"), {"score": None, "problem": "empty"})
+    assert (found.item, found.field, found.saved, found.exported) == (
+        4,
+        "problem",
+        "cut off",
+        "empty",
+    )
