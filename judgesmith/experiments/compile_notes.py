@@ -235,16 +235,17 @@ def versions_notes(parts: Parts, *, rated: bool) -> list[str]:
 
 def known_note(parts: Parts) -> list[str]:
     """Return that rows which an earlier judge has seen, or that were chosen, are not held out."""
-    left = "none are left" if parts.heldout is None else f"{len(parts.heldout)} are left"
+    n_left = 0 if parts.heldout is None else len(parts.heldout)
+    left = f"{n_left or 'none'} {'is' if n_left == 1 else 'are'} left"
     found = []
-    if parts.n_known:
-        found.append(
-            f"{parts.n_known} rows that would have been held out share a source with rows that "
-            f"the earlier judge was made from, and were learned from instead; {left}."
-        )
-    if parts.n_chosen:
-        found.append(
-            f"{parts.n_chosen} rows that would have been held out share a source with rows that "
-            f"suggest chose, which are no random sample, and were learned from instead; {left}."
-        )
+    for n, whose in (
+        (parts.n_known, "the earlier judge was made from"),
+        (parts.n_chosen, "suggest chose, which are no random sample"),
+    ):
+        if n:
+            rows, share, were = ("row", "shares", "was") if n == 1 else ("rows", "share", "were")
+            found.append(
+                f"{n} {rows} that would have been held out {share} a source with rows that "
+                f"{whose}, and {were} learned from instead; {left}."
+            )
     return found
