@@ -95,6 +95,7 @@ def app(
         version=version("judgesmith"),
         docs_url=None,  # those pages load scripts from elsewhere
         redoc_url=None,
+        redirect_slashes=False,
         telemetry=_NONE,
         lifespan=lifespan,
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
@@ -26,18 +26,27 @@ _PATIENCE = 60.0  # seconds that a client may take to send the next part of a bo
 _LOOK = 0.25  # seconds after which a stream that waits for its client looks up
 
 
-def check_type(given: str | None, expected: tuple[str, ...]) -> None:
-    """Refuse a body of another kind: forms of other servers' pages can send no JSON.
+def check_type(headers: Mapping[str, str], expected: tuple[str, ...]) -> None:
+    """Refuse a body of another kind, or packed: forms of other servers' pages can send no JSON.
 
     Examples
     --------
-    >>> check_type("application/json; charset=utf-8", JSON)
-    >>> check_type("text/plain", JSON)
+    >>> check_type({"content-type": "application/json; charset=utf-8"}, JSON)
+    >>> check_type({"content-type": "text/plain"}, JSON)
     Traceback (most recent call last):
     ...
     judgesmith.programs.serving.refusals.Refusal: expected application/json; got text/plain.
     """
-    kind = (given or "").partition(";")[0].strip().lower()
+    packed = headers.get("content-encoding", "").strip().lower()
+    if packed not in ("", "identity"):
+        raise Refusal(
+            415,
+            "type",
+            f"expected a body as it is; got one in {packed[:80]}.",
+            where="Content-Encoding",
+            hint="send it without Content-Encoding.",
+        )
+    kind = headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind not in expected:
         raise Refusal(
             415,

@@ -50,6 +50,7 @@ def routes(service: Service) -> APIRouter:
     """Return the routes to what ``service`` does."""
     router = APIRouter()
 
+    @router.head("/", include_in_schema=False)
     @router.get("/", include_in_schema=False)
     async def page() -> Response:
         return page_file()
@@ -71,6 +72,7 @@ def routes(service: Service) -> APIRouter:
         }
         return Json(told, status_code=503 if service.stopping else 200)
 
+    @router.head("/metrics", include_in_schema=False)
     @router.get(
         "/metrics", response_class=Response, responses={200: {"content": {"text/plain": {}}}}
     )
@@ -78,6 +80,7 @@ def routes(service: Service) -> APIRouter:
         """Return all counters as Prometheus reads them."""
         return Response(service.measures.text(), headers={"content-type": CONTENT_TYPE})
 
+    @router.head("/v1/judges", include_in_schema=False)
     @router.get("/v1/judges", response_model=JudgeList, responses={401: _FAULTS[401]})
     async def judges() -> Response:
         """List the judges that are served, and how much is taken at a time."""
@@ -141,7 +144,7 @@ def routes(service: Service) -> APIRouter:
         """
         try:
             served = service.named(name)
-            check_type(request.headers.get("content-type"), LINES)
+            check_type(request.headers, LINES)
             served.check_single()
         except Refusal:
             with service.measured(name, "stream"):
@@ -149,7 +152,7 @@ def routes(service: Service) -> APIRouter:
         return RowStream(service, served)
 
     async def _sent(request: Request, hold: Callable[[int], None]) -> Any:
-        check_type(request.headers.get("content-type"), JSON)
+        check_type(request.headers, JSON)
         length = request.headers.get("content-length")
         body = await whole_body(
             request.receive, length, service.limits, hold=hold, look_up=service.check_open

@@ -128,6 +128,7 @@ def test_every_reply_is_as_the_description_says(client):
     ("method", "path", "status", "where"),
     [
         ("GET", "/v1/nothing", 404, "address"),
+        ("GET", "/v1/judges/", 404, "address"),
         ("GET", "/v1/judges/direct/judge", 405, "address"),
         ("DELETE", "/healthz", 405, "address"),
         ("POST", "/v1/judges/directs/judge", 404, "judge"),
@@ -147,6 +148,19 @@ def test_every_refusal_has_one_form(client, method, path, status, where):
     assert set(reply.json) == {"error", "where", "hint"}
     assert where in (fault.where, None)
     assert fault.hint or status == 404
+
+
+def test_a_packed_body_is_refused_by_that_name(client):
+    for route in ("judge", "stream"):
+        kind = LINES if route == "stream" else "application/json"
+        path = f"/v1/judges/direct/{route}"
+        reply = client.ask("POST", path, b"\x1f", content_type=kind, content_encoding="gzip")
+        assert (reply.status, reply.json["where"]) == (415, "Content-Encoding")
+
+
+def test_what_can_be_read_can_be_asked_for_by_head(client):
+    for path in ("/", "/healthz", "/metrics", "/v1/judges", "/openapi.json"):
+        assert client.ask("HEAD", path).status == 200
 
 
 def test_a_name_that_is_nearly_one_is_told(client):
