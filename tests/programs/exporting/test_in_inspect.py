@@ -19,6 +19,7 @@ pytestmark = [pytest.mark.inspect, pytest.mark.no_cover, pytest.mark.filterwarni
 def evaluated(tmp_path, monkeypatch):
     """Run an evaluation offline: every sample is answered with what its metadata says."""
     # The library is in the environment of its service alone.
+    pytest.importorskip("inspect_ai", reason="pip install 'judgesmith[inspect]'")
     inspect_ai, dataset, model, solver = (
         importlib.import_module(f"inspect_ai{part}")
         for part in ("", ".dataset", ".model", ".solver")
