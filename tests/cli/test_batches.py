@@ -314,6 +314,14 @@ def test_a_file_of_another_run_is_refused_before_anything_is_asked(in_batches, f
     assert not list(folder.glob("*.batch"))
 
 
+def test_two_processes_are_not_at_work_on_the_same_rows(in_batches, folder):
+    held = BatchState(folder / "batched.jsonl.batch", run="another")
+    done = in_batches("batched")
+    assert (done.status, "another process is at work with the batches" in done.err) == (2, True)
+    held.close()
+    assert in_batches("batched").json["unscored"] == 0
+
+
 def test_the_state_holds_no_text_and_no_key(in_batches, folder, server, monkeypatch, texts):
     monkeypatch.setenv("OPENAI_API_KEY", "sk-very-secret-123456")
     server.script({"http": {"path": "/batches/", "method": "GET", "fault": 401}})
