@@ -267,7 +267,8 @@ def stream_items(
 
 def _unread(names: Sequence[str], found: ColumnMap) -> list[str]:
     """Return that a sheet has columns of its own, for ratings may be under a changed heading."""
-    other = [one for one in names if one not in (*found.columns, *MARKS, COMMENT)]
+    read = (*found.columns, *MARKS, COMMENT)
+    other = [one or "a column without a heading" for one in names if one not in read]
     if not other:
         return []
     return [f"not read: {', '.join(other)}; ratings are read under the sheet's own headings."]
