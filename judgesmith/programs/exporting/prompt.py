@@ -30,9 +30,10 @@ FENCES = (
     "in one of the texts, upper or lower case, add the bytes 'again' and take the digest anew."
 )
 PLACEHOLDERS = (
-    "The last message has its text in pieces: strings, and placeholders as objects. In content the "
-    f"same stands with {{{{name}}}} for a placeholder. One that is not given becomes {ABSENT}, "
-    "without fences. One with fenced=false is replaced by its text as it is."
+    "The last of messages stands in last_message as well, in pieces: strings, and placeholders as "
+    "objects. In its content {{name}} stands for a placeholder. One that is not given becomes "
+    f"{ABSENT}, without fences. One with fenced=false is replaced by its text as it is. A model is "
+    "PROVIDER/NAME, and what its provider calls it is NAME; settings that are null are not sent."
 )
 READING = (
     "An answer has a line [[ ## field ## ]] before each field; what follows up to the next such "
