@@ -14,8 +14,6 @@ from judgesmith.programs.models import Ledger
 from judgesmith.programs.models.batches import engine as engine_module
 from judgesmith.programs.models.batches.state import BatchState
 
-pytestmark = pytest.mark.no_cover
-
 N_ROWS, N_CALLS = 8, 2
 
 
@@ -184,6 +182,7 @@ def killed(k, after, arguments):
     os._exit(main([str(one) for one in arguments]))
 
 
+@pytest.mark.no_cover
 def test_killed_at_any_step_it_goes_on_and_submits_nothing_twice(
     run, judge, texts, server, plain, folder
 ):
@@ -205,6 +204,7 @@ def test_killed_at_any_step_it_goes_on_and_submits_nothing_twice(
     assert n_kills > 10
 
 
+@pytest.mark.no_cover
 def test_ctrl_c_says_how_to_go_on_and_the_batch_is_not_submitted_again(
     run, start, judge, texts, server, folder
 ):
