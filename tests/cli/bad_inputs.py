@@ -452,7 +452,7 @@ def shelve(folder, judge):
 
 
 def _damage(folder, judge):
-    """Put judges on the shelf that no reader may trust."""
+    """Put changed judges on the shelf, most of them such that no reader may trust."""
     text = (judge / "judge.json").read_text(encoding="utf-8")
     whole = json.loads(text)
     damaged = {
@@ -467,6 +467,8 @@ def _damage(folder, judge):
         "wrong-type": _signed(whole | {"target": 7}),
         "stranger": _signed(whole | {"colour": "red"}),
     }
+    # Nothing is wrong with this one: it has as many golden items as a recheck needs.
+    damaged["golden"] = _signed(whole | {"golden": 2 * whole["golden"]})
     for name, content in damaged.items():
         (folder / f"judge-{name}").mkdir()
         (folder / f"judge-{name}" / "judge.json").write_text(content, encoding="utf-8")
