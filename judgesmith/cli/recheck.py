@@ -93,7 +93,8 @@ def command(
             option=REPLAY if asked.taping.replay else RECORD,
         )
     saved = load_saved(judge)
-    check_golden(saved)
+    with blaming(judge):
+        check_golden(saved)
     beside = Path(asked.ledger).expanduser()
     if beside.is_dir():
         raise OptionError(
