@@ -162,10 +162,10 @@ class Wire:
         if made.method != "POST" or not made.url.endswith("/chat/completions"):
             return None
         for ascii_only in (True, False):
-            before, mark, after = made.body.partition(
-                json.dumps(_MARK, ensure_ascii=ascii_only).encode()
-            )
-            if mark:
+            mark = json.dumps(_MARK, ensure_ascii=ascii_only).encode()
+            # A text of the prefix that is the mark, too, leaves the user's place in doubt.
+            if made.body.count(mark) == 1:
+                before, _, after = made.body.partition(mark)
                 return _Layout(made.url, made.headers, before, after, ascii_only)
         return None
 

@@ -8,7 +8,7 @@ from lm15.transports import StdlibTransport
 from judgesmith.programs.models import Message, ModelError, ModelRequest, Prefix, Settings
 from judgesmith.programs.models.conversion import answer_from_lm15, request_to_lm15
 from judgesmith.programs.models.native import NativeEngine
-from judgesmith.programs.models.wire import plain_answer
+from judgesmith.programs.models.wire import _MARK, plain_answer
 
 SHOWN = Prefix(
     [Message("system", 'Rate "it".\n'), Message("user", "é \U0001f600"), Message("assistant", "7")]
@@ -148,3 +148,10 @@ def test_what_cannot_be_sent_as_it_is_goes_through_the_client(server):
     ):
         first, second = both_ways(engine, request)
         assert first == second
+
+
+def test_a_text_shown_before_is_never_taken_for_the_place_of_the_user(server):
+    engine = NativeEngine("openai/m", api_base=server.url)
+    for shown in (_MARK, json.dumps(_MARK), f'"{_MARK}"'):
+        both_ways(engine, asked("a", Prefix([Message("user", shown), Message("assistant", "7")])))
+    assert server.counts() == {**server.counts(), "requests": 6, "distinct": 3}
