@@ -296,6 +296,14 @@ def test_a_file_that_is_answered_in_part_is_followed_by_one_with_the_rest(score,
     assert one["custom_id"] not in asked
 
 
+def test_a_copy_of_the_requests_in_the_folder_answers_none_of_them(score, folder, server):
+    place = folder / "batches"
+    place.mkdir()
+    (name,) = score("filed", "--batch-files", place).json["waiting"]
+    (place / "submitted.jsonl").write_bytes(Path(name).read_bytes())
+    assert score("filed", "--batch-files", place).json["waiting"] == [name]
+
+
 def test_batches_of_another_run_are_not_mixed(run, judge, in_batches, texts, server, score):
     server.script({"http": {"path": "/batches/", "method": "GET", "fault": 401}})
     assert in_batches("batched").status == 2

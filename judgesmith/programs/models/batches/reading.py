@@ -114,6 +114,8 @@ class Reader:
             identity = bytes.fromhex(told["custom_id"])
         except (ValueError, TypeError, LookupError, RecursionError):
             return None
+        if "response" not in told and "error" not in told:
+            return None  # such as a copy of the request
         asked = self._state.asked(identity)
         if asked is None or asked.intent is None:
             return None
