@@ -11,6 +11,7 @@ import pytest
 
 from judgesmith.cli import main
 from judgesmith.programs.models import Ledger
+from judgesmith.programs.models.batches import BatchDesk
 from judgesmith.programs.models.batches import engine as engine_module
 from judgesmith.programs.models.batches.state import BatchState
 
@@ -302,6 +303,26 @@ def test_a_copy_of_the_requests_in_the_folder_answers_none_of_them(score, folder
     (name,) = score("filed", "--batch-files", place).json["waiting"]
     (place / "submitted.jsonl").write_bytes(Path(name).read_bytes())
     assert score("filed", "--batch-files", place).json["waiting"] == [name]
+
+
+def test_what_ordinary_scoring_paid_after_a_batch_was_given_up_stays_paid(
+    score, in_batches, folder, monkeypatch
+):
+    def stopped(desk):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(BatchDesk, "send", stopped)
+        assert in_batches("both").status == 130
+    assert score("both").json["unscored"] == 0
+    ledger = Ledger(folder / "both.sqlite")
+    ((run,),) = ledger.query("SELECT name FROM runs")
+    before = ledger.spent(run)
+    assert before.calls == N_ROWS * N_CALLS
+    (folder / "both.jsonl").unlink()
+    assert in_batches("both").json["unscored"] == 0
+    after = ledger.spent(run)
+    assert (after.calls, after.tokens) == (before.calls, before.tokens)
 
 
 def test_batches_of_another_run_are_not_mixed(run, judge, in_batches, texts, server, score):

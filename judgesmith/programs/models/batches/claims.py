@@ -24,10 +24,7 @@ class SettleOnce:
     def apply(self, connection: sqlite3.Connection, pen: Pen) -> ModelAnswer | None:
         """Settle if the claim is open and no other living process has taken the request over."""
         claim = self.settle.claim
-        row = connection.execute(
-            "SELECT owner FROM flights WHERE identity = ?", (claim.identity,)
-        ).fetchone()
-        if row is None or (row[0] != pen.owner and pen.alive(row[0])):
+        if not _is_open(connection, pen, claim.identity):
             return None
         kept = self.settle.apply(connection, pen)
         connection.execute("DELETE FROM flights WHERE identity = ?", (claim.identity,))
@@ -41,8 +38,10 @@ class WithdrawOnce:
     withdraw: Withdraw
 
     def apply(self, connection: sqlite3.Connection, pen: Pen) -> None:
-        """Withdraw if the intent is still on record."""
+        """Withdraw if the intent is still on record, and its claim open."""
         one = self.withdraw
+        if not _is_open(connection, pen, one.claim.identity):
+            return
         row = connection.execute(
             "SELECT 1 FROM intents WHERE id = ? AND identity = ? AND run = ?",
             (one.intent, one.claim.identity, one.claim.run),
@@ -68,3 +67,9 @@ class Together:
             except BudgetSpent as refusal:
                 outcomes.append(refusal)
         return outcomes
+
+
+def _is_open(connection: sqlite3.Connection, pen: Pen, identity: bytes) -> bool:
+    """Say whether a request was neither settled nor taken over by another living process."""
+    row = connection.execute("SELECT owner FROM flights WHERE identity = ?", (identity,)).fetchone()
+    return row is not None and (row[0] == pen.owner or not pen.alive(row[0]))

@@ -312,9 +312,10 @@ class BatchDesk:
         stack = self.stacks[part.model]
         run = stack.kept.run(stack.run_id)
         rows = stack.kept.query(
-            "SELECT identity, id FROM intents WHERE run = ? AND id > ?", (run, part.since)
+            "SELECT identity, id FROM intents WHERE run = ? AND id > ? ORDER BY id DESC",
+            (run, part.since),
         )
-        intents = dict(rows)
+        intents = dict(rows)  # the first of each, since others may have asked it later
         for some in self.state.of_part(part.number):
             writes = [
                 stack.withdrawal(one, intents[one.identity])
