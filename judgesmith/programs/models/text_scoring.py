@@ -136,7 +136,7 @@ class TextScoring:
             return unscoring(self._model, f"{self._endpoint}/completions: {said} (HTTP {status})")
         if status in _PASSING or status >= 500:
             wait = str(reply.header("Retry-After") or "")
-            after = float(wait) if wait.replace(".", "", 1).isdigit() else None
+            after = float(wait) if wait.replace(".", "", 1).isdecimal() else None
             return TransientModelError(shown, status=status, retry_after=after)
         if status in (401, 403):
             shown += ". Check the key in the environment."

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -72,7 +72,7 @@ class _Layout:
     """The bytes around the text of the user, and where they go."""
 
     url: str
-    headers: list[tuple[str, str]]
+    headers: list[tuple[str, str]] = field(repr=False)  # the key is among them
     before: bytes
     after: bytes
     ascii_only: bool

@@ -158,7 +158,7 @@ class BatchEngine(NativeEngine):
 
     def _refused(self, status: int, said: str, wait: str | None) -> ModelError:
         fault = self._opened()[1].normalize_error(status, said)
-        if wait is not None and wait.replace(".", "", 1).isdigit():
+        if wait is not None and wait.replace(".", "", 1).isdecimal():
             fault.retry_after = float(wait)
         return error_from_lm15(fault, self.model, self.endpoint)
 
