@@ -7,18 +7,17 @@ away. Here a failed item is a judgement without a score that says why.
 from __future__ import annotations
 
 import asyncio
-import contextvars
 from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Callable, Coroutine, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
-from typing import Generic, Self, TypeVar
+from collections.abc import Callable, Iterable, Iterator
+from typing import Generic, TypeVar
 
 from judgesmith.programs.asking import Askable, Asker, Bindable, calls_per_item, current_lm
 from judgesmith.programs.families import family_of
 from judgesmith.programs.models import AnyModel, BudgetSpent, ModelError, TransientModelError
 from judgesmith.programs.models.errors import speaks_of_one_item
 from judgesmith.programs.models.stopping import STOPPING
+from judgesmith.programs.own_loop import OwnLoop
 from judgesmith.programs.readable import Readable, readable_of
 from judgesmith.signatures.judge_protocol import JudgeProtocol
 from judgesmith.signatures.judgement import Judgement
@@ -32,6 +31,9 @@ CONCURRENCY = 32
 
 NOT_REACHED = "the model could not be reached"
 """Opens the problem of an item for which the model did not answer at all."""
+
+REFUSED = "the model refused the request"
+"""Opens the problem of an item whose request the model would not take."""
 
 NOT_ASKED = "not asked: "
 """Opens the problem of an item that the budget did not reach."""
@@ -243,11 +245,11 @@ async def attempted(
     except BudgetSpent as spent:
         return work.undone(unit, f"{NOT_ASKED}{spent}"), spent
     except TransientModelError as fault:
-        return work.undone(unit, f"the model could not be reached: {fault}"), fault
+        return work.undone(unit, f"{NOT_REACHED}: {fault}"), fault
     except ModelError as fault:
         if not speaks_of_one_item(fault):
             raise
-        return work.undone(unit, f"the model refused the request: {fault}"), fault
+        return work.undone(unit, f"{REFUSED}: {fault}"), fault
 
 
 def work_each(
@@ -267,7 +269,7 @@ def work_each(
 def _each(
     run: _Run[Unit, Result], progress: Callable[[int], None] | None
 ) -> Iterator[tuple[Unit, Result]]:
-    with STOPPING.attended(), _Loop() as loop:
+    with STOPPING.attended(), OwnLoop() as loop:
         try:
             while batch := loop(run.batch()):
                 if progress is not None:
@@ -363,51 +365,3 @@ class _Run(Generic[Unit, Result]):
             if self.n_answered == 0 and self.n_refused >= _ENOUGH_REFUSED:
                 raise fault
         return result
-
-
-class _Loop:
-    """Runs coroutines to their end, whether or not the caller is inside an event loop."""
-
-    def __enter__(self) -> Self:
-        self._loop = asyncio.new_event_loop()
-        self._thread: ThreadPoolExecutor | None = None
-        return self
-
-    def __call__(self, coroutine: Coroutine[None, None, Result]) -> Result:
-        """Return the coroutine's result."""
-        try:
-            asyncio.get_running_loop()
-        except RuntimeError:
-            return self._loop.run_until_complete(coroutine)
-        # One loop cannot run inside another: the second one gets a thread of its own.
-        if self._thread is None:
-            self._thread = ThreadPoolExecutor(1, thread_name_prefix="judgesmith-loop")
-        context = contextvars.copy_context()
-        done = self._thread.submit(context.run, self._loop.run_until_complete, coroutine)
-        try:
-            return done.result()
-        except BaseException:
-            if not done.done():  # interrupted here, while the other thread goes on
-                self._loop.call_soon_threadsafe(self._cancel_all)
-            raise
-
-    def __exit__(self, *exc_info: object) -> None:
-        """Close the loop, when nothing in it is under way any more."""
-        try:
-            # An interrupt leaves the coroutine that it hit where it was.
-            self(self._emptied())
-        finally:
-            if self._thread is not None:
-                self._thread.shutdown()
-            self._loop.close()
-
-    async def _emptied(self) -> None:
-        own = asyncio.current_task()
-        others = [task for task in asyncio.all_tasks() if task is not own]
-        for task in others:
-            task.cancel()
-        await asyncio.gather(*others, return_exceptions=True)
-
-    def _cancel_all(self) -> None:
-        for task in asyncio.all_tasks(self._loop):
-            task.cancel()

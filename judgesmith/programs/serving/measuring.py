@@ -11,7 +11,7 @@ from prometheus_client.registry import Collector
 
 from judgesmith.programs.models import stack_of
 from judgesmith.programs.readable import is_unread
-from judgesmith.programs.running import was_not_asked
+from judgesmith.programs.running import NOT_REACHED, REFUSED, was_not_asked
 from judgesmith.programs.serving.desk import Desk
 from judgesmith.signatures.judgement import Judgement
 
@@ -100,9 +100,9 @@ def reason_class(judgement: Judgement) -> str:
 
 
 _REASONS = (
-    ("the model could not be reached", "unreached"),
+    (NOT_REACHED, "unreached"),
     ("the model could not be asked", "unreached"),
-    ("the model refused the request", "refused"),
+    (REFUSED, "refused"),
 )
 
 
