@@ -1,5 +1,6 @@
 """Several workers at the same time."""
 
+import itertools
 import threading
 import time
 
@@ -31,3 +32,15 @@ def wait_for(condition, seconds=60):
     while not condition():
         assert time.monotonic() < end, "waited in vain"
         time.sleep(0.003)
+
+
+def once_all_have_begun(function, barrier):
+    """Return a function whose first call waits for those of others at the same barrier."""
+    calls = itertools.count()
+
+    def called(*arguments):
+        if next(calls) == 0:
+            barrier.wait(timeout=60)
+        return function(*arguments)
+
+    return called

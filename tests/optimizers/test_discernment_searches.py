@@ -1,11 +1,12 @@
 import math
 import re
+import threading
 
 import dspy
 import numpy as np
 import pytest
 from optimizing import Engine, examples, levels, lm_of, number
-from working import at_the_same_time
+from working import at_the_same_time, once_all_have_begun
 
 from judgesmith.optimizers import (
     FitAggregation,
@@ -186,8 +187,8 @@ class TestWeights:
 class Worker:
     """A worker with a model, and no ledger, of its own."""
 
-    def __init__(self, journal):
-        self.engine = Engine(notices)
+    def __init__(self, journal, rule=notices):
+        self.engine = Engine(rule)
         stack = Stack(self.engine, ledger=None, budget=Budget(max_calls=10**6))
         lm = StackLM.over(stack, "scripted", recipe={})
         self.search = search(lm, storage=journal, concurrency=4)
@@ -200,7 +201,10 @@ class Worker:
 def test_workers_share_out_versions_with_their_rows(tmp_path):
     alone = Worker(None)
     judge = alone()
-    workers = [Worker(tmp_path / "a.journal") for _ in range(2)]
+    begun = threading.Barrier(2)
+    workers = [
+        Worker(tmp_path / "a.journal", once_all_have_begun(notices, begun)) for _ in range(2)
+    ]
     assert at_the_same_time(*workers) == [judge] * 2
     assert {str(each.search.trials_) for each in workers} == {str(alone.search.trials_)}
     asked = [each.engine.asked for each in workers]

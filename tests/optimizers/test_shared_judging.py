@@ -1,6 +1,8 @@
+import threading
+
 import pytest
 from optimizing import Engine, examples, number
-from working import at_the_same_time
+from working import at_the_same_time, once_all_have_begun
 
 from judgesmith.optimizers import ProtocolSearch
 from judgesmith.programs import ActiveCritic
@@ -52,7 +54,8 @@ def alone():
 
 def test_workers_find_the_judge_of_one_and_ask_as_much_between_them(journal, alone):
     judge, one = alone
-    workers = [Worker(journal, by_chance) for _ in range(3)]
+    begun = threading.Barrier(3)
+    workers = [Worker(journal, once_all_have_begun(by_chance, begun)) for _ in range(3)]
     assert at_the_same_time(*workers) == [judge] * 3
     # Undefined values are not equal to themselves.
     assert {str(each.search.trials_) for each in workers} == {str(one.search.trials_)}

@@ -21,17 +21,23 @@ class Owners:
     def __init__(self, descriptor: int) -> None:
         self._descriptor = descriptor
         self._number: int | None = None
+        self._drawing = threading.Lock()
         # Numbers are not given out twice, so a process once seen dead stays dead.
         self._dead: set[int] = set()
 
     def number(self, draw: Callable[[], int]) -> int:
-        """Return this process's number, drawing and locking one if it has none."""
-        while self._number is None:
-            candidate = draw()
-            # A number is taken already only where a ledger was deleted under a running process.
-            if self._lock(candidate):
-                self._number = candidate
-        return self._number
+        """Return this process's number, drawing and locking one if it has none.
+
+        Threads that ask for it at the same moment get the same one: a process can lock what it
+        has locked already, so that of a second number it would believe that its owner is dead.
+        """
+        with self._drawing:
+            while self._number is None:
+                candidate = draw()
+                # A number is taken already only where a ledger was deleted under its process.
+                if self._lock(candidate):
+                    self._number = candidate
+            return self._number
 
     def alive(self, number: int) -> bool:
         """Say whether the process that holds ``number`` is still there."""

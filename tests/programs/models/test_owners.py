@@ -1,7 +1,11 @@
 import subprocess
 import sys
+import threading
+from contextlib import suppress
+from itertools import count
 
 import pytest
+from working import at_the_same_time
 
 from judgesmith.programs.models.owners import owners_beside
 
@@ -48,3 +52,18 @@ def test_there_is_one_lock_file_per_ledger_and_process(tmp_path):
     path = tmp_path / "ledger.sqlite"
     assert owners_beside(path) is owners_beside(path)
     assert owners_beside(tmp_path / "other.sqlite") is not owners_beside(path)
+
+
+def test_threads_that_draw_at_the_same_moment_get_the_one_number_of_their_process(tmp_path):
+    owners = owners_beside(tmp_path / "ledger.sqlite")
+    numbers, other = count(1), threading.Barrier(2)
+
+    def draw():
+        # Nobody else draws meanwhile; if somebody did, both would have seen that there is none.
+        with suppress(threading.BrokenBarrierError):
+            other.wait(timeout=0.2)
+        return next(numbers)
+
+    found = at_the_same_time(*[lambda: owners.number(draw)] * 2)
+    assert found == [1, 1]
+    assert owners.alive(1)
