@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from judgesmith.experiments.recorded_pairs import PairedAnswers
     from judgesmith.experiments.recorded_samples import recorded_by_criterion
     from judgesmith.experiments.score_files import read_recorded, read_scores
-    from judgesmith.experiments.scoring import score_file
+    from judgesmith.experiments.scoring import score_file, score_shards
     from judgesmith.experiments.settings import CompileSettings
     from judgesmith.experiments.suggesting.joining import read_together
     from judgesmith.experiments.suggesting.rating_sheet import write_rating_sheet
@@ -108,6 +108,7 @@ __all__ = [
     "recorded_by_criterion",
     "recorded_versions",
     "score_file",
+    "score_shards",
     "stream_items",
     "suggest",
     "targets_of",
@@ -176,6 +177,7 @@ __getattr__ = front_door(
         "recorded_by_criterion": "judgesmith.experiments.recorded_samples:recorded_by_criterion",
         "recorded_versions": "judgesmith.experiments.version_scores:recorded_versions",
         "score_file": "judgesmith.experiments.scoring:score_file",
+        "score_shards": "judgesmith.experiments.scoring:score_shards",
         "stream_items": "judgesmith.experiments.reading:stream_items",
         "suggest": "judgesmith.experiments.suggesting.suggesting:suggest",
         "targets_of": "judgesmith.experiments.targets:targets_of",

@@ -13,7 +13,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from judgesmith.experiments.scoring import score_row
 from judgesmith.programs.answering import answered
 from judgesmith.programs.exporting.exporting import export_judge
 from judgesmith.programs.exporting.python_file import PythonFile, loaded, source_of
@@ -21,6 +20,7 @@ from judgesmith.programs.exporting.verifying import differing, golden_items, off
 from judgesmith.programs.models import ModelAnswer
 from judgesmith.programs.replies import readable, unreadable
 from judgesmith.programs.running import judge_items
+from judgesmith.programs.scored_row import score_row
 from judgesmith.signatures import Scale
 from judgesmith.signatures.aggregation import Aggregation
 from judgesmith.signatures.calibration import Abstention

@@ -1,0 +1,17 @@
+"""Scoring new texts: readers, what judges, and a writer; one row out for every row in."""
+
+from judgesmith.experiments.scoring.judging import Judging, RowWatch
+from judgesmith.experiments.scoring.scored import Scored
+from judgesmith.experiments.scoring.scoring import items_beside, score_file, score_shards
+from judgesmith.experiments.scoring.shards import Shard, shards_of
+
+__all__ = [
+    "Judging",
+    "RowWatch",
+    "Scored",
+    "Shard",
+    "items_beside",
+    "score_file",
+    "score_shards",
+    "shards_of",
+]

@@ -1,0 +1,78 @@
+"""What every row says of the run that wrote it, and which files belong to another one."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+from judgesmith.programs.asking import endpoint_of
+from judgesmith.programs.models import AnyModel
+from judgesmith.programs.saved import SavedJudge
+from judgesmith.programs.saved_kinds import AnySaved
+from judgesmith.signatures import RatedItem
+
+Marks = Mapping[str, str]
+"""The judge, its target and the run, as every row has them."""
+
+
+def marks_of(judge: AnySaved, lm: AnyModel, first: RatedItem) -> dict[str, str]:
+    """Return what every row says of its run.
+
+    Parameters
+    ----------
+    judge : SavedJudge, SavedPanel or SavedCalibrated
+        What judges.
+    lm : StackModel or dspy.LM
+        What it asks by default.
+    first : RatedItem
+        The first item of the input.
+    """
+    return {
+        "judge": judge.fingerprint,
+        "target": judge.target,
+        "run": _run(judge, lm, first),
+    }
+
+
+def _run(judge: AnySaved, lm: AnyModel, first: RatedItem) -> str:
+    """Return twelve hex digits that tell runs apart which must not replace each other's rows.
+
+    Of the input only the first text counts: a file that has grown since is still the same run.
+    """
+    asked = [*asked_by(judge, lm), first.source_id, first.system_id, first.key]
+    return hashlib.sha256(json.dumps(asked).encode()).hexdigest()[:12]
+
+
+def asked_by(judge: AnySaved, lm: AnyModel) -> list[str]:
+    """Return what decides, beside the texts, what a judge says: itself and all its models."""
+    asked = [judge.fingerprint, str(lm.model), endpoint_of(lm)]
+    others = judge.own_models() if isinstance(judge, SavedJudge) else {}
+    return asked + [f"{name} {one.model} {endpoint_of(one)}" for name, one in others.items()]
+
+
+def refuse_others(output: Path, marks: Marks) -> None:
+    """Refuse a file whose first row is not of this run.
+
+    Raises
+    ------
+    FileExistsError
+        If it is of another run, or no row at all.
+    """
+    with output.open(encoding="utf-8", errors="replace") as file:
+        line = file.readline()
+    try:
+        row = json.loads(line) if line else dict(marks)
+    except (ValueError, RecursionError):
+        row = None
+    found = row if isinstance(row, dict) else {}
+    if found.get("run") == marks["run"]:
+        return
+    if found.get("judge") == marks["judge"]:
+        holds = "this judge's rows for another input or model"
+    elif found.get("judge"):
+        holds = f"rows of the judge {found['judge']}, and this is {marks['judge']}"
+    else:
+        holds = "something else than scores"
+    raise FileExistsError(f"{output} holds {holds}; name another file, or replace it with --force.")

@@ -1,0 +1,143 @@
+"""What is to be scored: files, the files of folders, files by a pattern; each of them once."""
+
+from __future__ import annotations
+
+import glob
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from judgesmith.experiments.formats import ENDINGS, SAMPLE, STANDARD_INPUT, open_rows
+from judgesmith.experiments.problems import DataError, Problem, listed
+from judgesmith.experiments.reading import ColumnsGiven, ItemStream, stream_items
+
+Inputs = str | Path | Sequence[str | Path]
+"""One place that rows are read from, or several."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shard:
+    """One file of rows, as it was named or found.
+
+    Parameters
+    ----------
+    name : str
+        Its path, ``-`` for standard input, or ``sample``.
+
+    Examples
+    --------
+    >>> Shard("rows/part-7.jsonl.gz").stem, Shard("rows/v1.2.csv").stem, Shard("-").stem
+    ('part-7', 'v1.2', 'standard-input')
+    """
+
+    name: str
+
+    @property
+    def path(self) -> Path | None:
+        """The file; None for standard input and the sample."""
+        return None if self.name in (STANDARD_INPUT, SAMPLE) else Path(self.name)
+
+    @property
+    def once(self) -> bool:
+        """Whether it can be read but once."""
+        return self.name == STANDARD_INPUT
+
+    @property
+    def stem(self) -> str:
+        """Its name without folder and ending."""
+        if self.path is None:
+            return "standard-input" if self.once else self.name
+        bare = self.path.with_suffix("") if self.path.suffix.lower() == ".gz" else self.path
+        return bare.stem if bare.suffix.lower() in ENDINGS else bare.name
+
+    def items(self, columns: ColumnsGiven = None) -> ItemStream:
+        """Return its rows one at a time, from the first on."""
+        return stream_items(self.name, columns=columns)
+
+
+def shards_of(inputs: Inputs) -> tuple[Shard, ...]:
+    """Return the files that some inputs stand for, in the order of the inputs.
+
+    Parameters
+    ----------
+    inputs : str, Path or sequence of them
+        Each a file that ``stream_items`` reads, a folder of nothing but such files, a pattern
+        such as ``rows/part-*.jsonl``, ``-`` for JSON Lines on standard input, or ``sample``. Of
+        a folder or a pattern files come sorted by name; hidden files, and those whose name
+        begins with ``_``, are left out.
+
+    Raises
+    ------
+    DataError
+        If a file is of a kind that is not read here, or occurs twice; if a folder holds nothing
+        to read, or something that cannot be read.
+    FileNotFoundError
+        If there is no such file, or a pattern finds none.
+
+    Examples
+    --------
+    >>> shards_of("sample")
+    (Shard(name='sample'),)
+    """
+    given = [inputs] if isinstance(inputs, str | Path) else list(inputs)
+    if not given:
+        raise ValueError("need at least one file to score; got none.")
+    found = [one for each in given for one in _found(str(each))]
+    _refuse_twice(found)
+    return tuple(Shard(one) for one in found)
+
+
+def _found(name: str) -> list[str]:
+    """Return the files that one input stands for."""
+    path = Path(name)
+    if name not in (STANDARD_INPUT, SAMPLE) and path.is_dir():
+        return _in_folder(path)
+    if glob.has_magic(name) and not path.exists():
+        return _matching(name)
+    open_rows(name)  # which reads nothing yet
+    return [name]
+
+
+def _in_folder(folder: Path) -> list[str]:
+    inside = sorted(one for one in folder.iterdir() if one.name[0] not in "._")
+    if not inside:
+        raise _problem(folder, "files of rows to score", "none")
+    if other := [one.name for one in inside if not (one.is_file() and _is_read(one))]:
+        what = listed(other, ("thing", "things"), "folder", 5)
+        like = folder / f"*{next((one.suffix for one in inside if _is_read(one)), '.jsonl')}"
+        raise _problem(
+            folder,
+            f"nothing but files in {', '.join(ENDINGS)} (name those to score, as in '{like}')",
+            f"{what.replace(' in the folder', '', 1)}",
+        )
+    return [str(one) for one in inside]
+
+
+def _matching(pattern: str) -> list[str]:
+    found = [Path(one) for one in sorted(glob.glob(pattern, recursive=True))]  # noqa: PTH207
+    files = [str(one) for one in found if one.is_file() and one.name[0] not in "._"]
+    if not files:
+        raise FileNotFoundError(f"no file matches {pattern}; check the pattern.")
+    for one in files:
+        open_rows(one)
+    return files
+
+
+def _is_read(path: Path) -> bool:
+    packed = path.suffix.lower() == ".gz"
+    ending = (path.with_suffix("") if packed else path).suffix.lower()
+    return ending in ENDINGS and not (packed and ending == ".parquet")
+
+
+def _refuse_twice(names: Iterable[str]) -> None:
+    seen: dict[str, str] = {}
+    for name in names:
+        place = name if name in (STANDARD_INPUT, SAMPLE) else str(Path(name).resolve())
+        if place in seen:
+            other = "" if seen[place] == name else f", also as {seen[place]}"
+            raise _problem(name, "each file once", f"it twice{other}")
+        seen[place] = name
+
+
+def _problem(where: str | Path, expected: str, came: str) -> DataError:
+    return DataError([Problem(where=str(where), field="input", expected=expected, came=came)])
