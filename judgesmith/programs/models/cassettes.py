@@ -4,8 +4,6 @@ import gzip
 import io
 import json
 import math
-import sqlite3
-import time
 import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -16,8 +14,9 @@ from typing import IO, Any
 from judgesmith.drafts import draft_beside, put
 from judgesmith.programs.models.errors import LedgerError
 from judgesmith.programs.models.ledger import Ledger
+from judgesmith.programs.models.ledger_book import Book
 from judgesmith.programs.models.ledger_schema import explained
-from judgesmith.programs.models.ledger_writes import ANSWER_COLUMNS, Pen, packed, unpacked
+from judgesmith.programs.models.ledger_writes import ANSWER_COLUMNS, Pen, unpacked
 from judgesmith.programs.models.request import ModelAnswer, TokenLogprob
 from judgesmith.programs.models.taping import Failure, Tape
 
@@ -150,17 +149,10 @@ class _Play:
 
     answers: Sequence[tuple[bytes, int, ModelAnswer]]
 
-    def apply(self, connection: sqlite3.Connection, pen: Pen) -> None:
+    def apply(self, book: Book, pen: Pen) -> None:
         """Insert what is not there."""
-        now = int(time.time())
-        connection.executemany(
-            "INSERT OR IGNORE INTO answers (identity, intent, model, time, "  # noqa: S608
-            f"{ANSWER_COLUMNS}) VALUES (?, 0, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            [
-                (identity, model, now, *packed(identity, answer))
-                for identity, model, answer in self.answers
-            ],
-        )
+        for identity, model, answer in self.answers:
+            book.keep(identity, 0, model, answer)
 
 
 def _plain(row: _Row) -> dict[str, Any]:

@@ -13,13 +13,13 @@ from typing import Any, ClassVar, TypeVar
 from judgesmith.programs.models.budget import Spent
 from judgesmith.programs.models.errors import BudgetSpent, LedgerError
 from judgesmith.programs.models.group_commit import GroupCommit
+from judgesmith.programs.models.ledger_book import SqliteBook
 from judgesmith.programs.models.ledger_schema import DamagedAnswer, connect, explained, is_busy
 from judgesmith.programs.models.ledger_writes import (
     ANSWER_COLUMNS,
     FIND_ANSWER,
     Pen,
     Write,
-    spent_by,
     unpacked,
 )
 from judgesmith.programs.models.owners import owners_beside
@@ -123,7 +123,7 @@ class Ledger:
         """Return what the run named ``run`` was charged so far, in all its processes."""
         number = self.run(run)
         return self._patiently(
-            lambda connection: spent_by(connection, number, at_least_seconds=0.0)
+            lambda connection: SqliteBook(connection).spent(number, at_least_seconds=0.0)
         )
 
     def query(self, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
@@ -164,12 +164,13 @@ class Ledger:
         """
         with self._exclusively(), explained(self.path):
             connection, pen = self._ready()
+            book = SqliteBook(connection)
             connection.execute("BEGIN IMMEDIATE")
             try:
                 outcomes: list[Any] = []
                 for write in writes:
                     try:
-                        outcomes.append(write.apply(connection, pen))
+                        outcomes.append(write.apply(book, pen))
                     except BudgetSpent as refusal:
                         outcomes.append(refusal)
                 connection.execute("COMMIT")

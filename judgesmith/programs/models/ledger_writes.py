@@ -4,17 +4,20 @@ Each write is a record that knows how to apply itself inside a transaction, so t
 them, from any number of coroutines, can share one commit.
 """
 
+from __future__ import annotations
+
 import json
-import sqlite3
-import time
 import zlib
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
-from judgesmith.programs.models.budget import Budget, Spent, check
+from judgesmith.programs.models.budget import Budget, check
 from judgesmith.programs.models.ledger_schema import DamagedAnswer
 from judgesmith.programs.models.request import ModelAnswer, TokenLogprob
+
+if TYPE_CHECKING:
+    from judgesmith.programs.models.ledger_book import Book
 
 # In the order of `packed` and `unpacked`.
 ANSWER_COLUMNS = "text, finish_reason, input_tokens, output_tokens, seconds, detail, checksum"
@@ -46,7 +49,7 @@ class Pen:
 class Write(Protocol):
     """Something to be done inside a transaction."""
 
-    def apply(self, connection: sqlite3.Connection, pen: Pen) -> Any:
+    def apply(self, book: Book, pen: Pen) -> Any:
         """Do it and return the outcome; raise before changing anything, or not at all."""
         ...
 
@@ -76,41 +79,28 @@ class Claim:
     usd: float
     seconds: float
 
-    def apply(self, connection: sqlite3.Connection, pen: Pen) -> "Granted | Held | ModelAnswer":
+    def apply(self, book: Book, pen: Pen) -> Granted | Held | ModelAnswer:
         """Return the permission, the holder, or the answer; raise ``BudgetSpent``."""
-        row = connection.execute(FIND_ANSWER, (self.identity,)).fetchone()
-        if row is not None:
-            return unpacked(self.identity, row)
-        row = connection.execute(
-            "SELECT owner FROM flights WHERE identity = ?", (self.identity,)
-        ).fetchone()
-        if row is not None and row[0] != pen.owner and pen.alive(row[0]):
-            return Held(row[0])
-        self.check(connection)
-        intent = self.record(connection, pen)
-        connection.execute(
-            "INSERT OR REPLACE INTO flights VALUES (?, ?)", (self.identity, pen.owner)
-        )
+        answer = book.answer(self.identity)
+        if answer is not None:
+            return answer
+        holder = book.holder(self.identity)
+        if holder is not None and holder != pen.owner and pen.alive(holder):
+            return Held(holder)
+        self.check(book)
+        intent = self.record(book, pen)
+        book.hold(self.identity, pen.owner)
         return Granted(intent)
 
-    def check(self, connection: sqlite3.Connection) -> None:
+    def check(self, book: Book) -> None:
         """Raise ``BudgetSpent`` if the request does not fit."""
-        spent = spent_by(connection, self.run, at_least_seconds=self.seconds)
+        spent = book.spent(self.run, at_least_seconds=self.seconds)
         check(self.budget, spent, tokens=self.tokens, usd=self.usd)
 
-    def record(self, connection: sqlite3.Connection, pen: Pen) -> int:
+    def record(self, book: Book, pen: Pen) -> int:
         """Put the intent on record, charge the run, and return the intent's number."""
-        cursor = connection.execute(
-            "INSERT INTO intents (identity, run, owner, time) VALUES (?, ?, ?, ?)",
-            (self.identity, self.run, pen.owner, int(time.time())),
-        )
-        connection.execute(
-            "UPDATE runs SET calls = calls + 1, tokens = tokens + ?, usd = usd + ?, "
-            "seconds = max(seconds, ?) WHERE id = ?",
-            (self.tokens, self.usd, self.seconds, self.run),
-        )
-        assert cursor.lastrowid is not None
-        return cursor.lastrowid
+        book.charge(self.run, calls=1, tokens=self.tokens, usd=self.usd, seconds=self.seconds)
+        return book.intend(self.identity, self.run, pen.owner)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -141,24 +131,17 @@ class Settle:
     usd: float
     seconds: float
 
-    def apply(self, connection: sqlite3.Connection, pen: Pen) -> ModelAnswer | None:
+    def apply(self, book: Book, pen: Pen) -> ModelAnswer | None:
         """Return the answer that the ledger now holds for the request."""
         kept = self.answer
         if self.answer is not None:
-            kept = _keep(connection, self.claim.identity, self.intent, self.model, self.answer)
-        connection.execute(
-            "DELETE FROM flights WHERE identity = ? AND owner = ?",
-            (self.claim.identity, pen.owner),
-        )
-        connection.execute(
-            "UPDATE runs SET tokens = tokens + ?, usd = usd + ?, seconds = max(seconds, ?) "
-            "WHERE id = ?",
-            (
-                self.tokens - self.claim.tokens,
-                self.usd - self.claim.usd,
-                self.seconds,
-                self.claim.run,
-            ),
+            kept = book.keep(self.claim.identity, self.intent, self.model, self.answer)
+        book.let_go(self.claim.identity, pen.owner)
+        book.charge(
+            self.claim.run,
+            tokens=self.tokens - self.claim.tokens,
+            usd=self.usd - self.claim.usd,
+            seconds=self.seconds,
         )
         return kept
 
@@ -170,17 +153,11 @@ class Withdraw:
     claim: Claim
     intent: int
 
-    def apply(self, connection: sqlite3.Connection, pen: Pen) -> None:
+    def apply(self, book: Book, pen: Pen) -> None:
         """Remove the intent and what it was charged."""
-        connection.execute("DELETE FROM intents WHERE id = ?", (self.intent,))
-        connection.execute(
-            "DELETE FROM flights WHERE identity = ? AND owner = ?",
-            (self.claim.identity, pen.owner),
-        )
-        connection.execute(
-            "UPDATE runs SET calls = calls - 1, tokens = tokens - ?, usd = usd - ? WHERE id = ?",
-            (self.claim.tokens, self.claim.usd, self.claim.run),
-        )
+        book.forget(self.intent)
+        book.let_go(self.claim.identity, pen.owner)
+        book.charge(self.claim.run, calls=-1, tokens=-self.claim.tokens, usd=-self.claim.usd)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -191,14 +168,14 @@ class Record:
     model: int
     answer: ModelAnswer
 
-    def apply(self, connection: sqlite3.Connection, pen: Pen) -> ModelAnswer:
+    def apply(self, book: Book, pen: Pen) -> ModelAnswer:
         """Return the answer that the ledger now holds; raise ``BudgetSpent``."""
-        row = connection.execute(FIND_ANSWER, (self.claim.identity,)).fetchone()
-        if row is not None:
-            return unpacked(self.claim.identity, row)
-        self.claim.check(connection)
-        intent = self.claim.record(connection, pen)
-        return _keep(connection, self.claim.identity, intent, self.model, self.answer)
+        answer = book.answer(self.claim.identity)
+        if answer is not None:
+            return answer
+        self.claim.check(book)
+        intent = self.claim.record(book, pen)
+        return book.keep(self.claim.identity, intent, self.model, self.answer)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -209,36 +186,9 @@ class Delete:
     values: tuple[Any, ...]
     at_most: int
 
-    def apply(self, connection: sqlite3.Connection, pen: Pen) -> int:
+    def apply(self, book: Book, pen: Pen) -> int:
         """Return how many answers went, with their intents."""
-        chosen = f"SELECT id, intent FROM answers WHERE {self.condition} LIMIT ?"  # noqa: S608
-        rows = connection.execute(chosen, (*self.values, self.at_most)).fetchall()
-        connection.executemany("DELETE FROM answers WHERE id = ?", [(row[0],) for row in rows])
-        connection.executemany("DELETE FROM intents WHERE id = ?", [(row[1],) for row in rows])
-        return len(rows)
-
-
-def spent_by(connection: sqlite3.Connection, run: int, *, at_least_seconds: float) -> Spent:
-    """Return what the run was charged so far, in all its processes."""
-    calls, tokens, usd, seconds = connection.execute(
-        "SELECT calls, tokens, usd, seconds FROM runs WHERE id = ?", (run,)
-    ).fetchone()
-    return Spent(calls=calls, tokens=tokens, usd=usd, minutes=max(seconds, at_least_seconds) / 60.0)
-
-
-def _keep(
-    connection: sqlite3.Connection, identity: bytes, intent: int, model: int, answer: ModelAnswer
-) -> ModelAnswer:
-    """Store the answer and return it, or the one that was there first."""
-    cursor = connection.execute(
-        "INSERT OR IGNORE INTO answers (identity, intent, model, time, text, finish_reason, "
-        "input_tokens, output_tokens, seconds, detail, checksum) "
-        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        (identity, intent, model, int(time.time()), *packed(identity, answer)),
-    )
-    if cursor.rowcount == 1:
-        return answer
-    return unpacked(identity, connection.execute(FIND_ANSWER, (identity,)).fetchone())
+        return book.delete(self.condition, self.values, self.at_most)
 
 
 def packed(identity: bytes, answer: ModelAnswer) -> tuple[Any, ...]:

@@ -6,11 +6,11 @@ transaction as it corrects the charge. So whoever finds the mark settles, and no
 
 from __future__ import annotations
 
-import sqlite3
 from dataclasses import dataclass
 from typing import Any
 
 from judgesmith.programs.models.errors import BudgetSpent
+from judgesmith.programs.models.ledger_book import Book
 from judgesmith.programs.models.ledger_writes import Pen, Settle, Withdraw, Write
 from judgesmith.programs.models.request import ModelAnswer
 
@@ -21,13 +21,13 @@ class SettleOnce:
 
     settle: Settle
 
-    def apply(self, connection: sqlite3.Connection, pen: Pen) -> ModelAnswer | None:
+    def apply(self, book: Book, pen: Pen) -> ModelAnswer | None:
         """Settle if the claim is open and no other living process has taken the request over."""
         claim = self.settle.claim
-        if not _is_open(connection, pen, claim.identity):
+        if not _is_open(book, pen, claim.identity):
             return None
-        kept = self.settle.apply(connection, pen)
-        connection.execute("DELETE FROM flights WHERE identity = ?", (claim.identity,))
+        kept = self.settle.apply(book, pen)
+        book.let_go(claim.identity)
         return kept
 
 
@@ -37,19 +37,15 @@ class WithdrawOnce:
 
     withdraw: Withdraw
 
-    def apply(self, connection: sqlite3.Connection, pen: Pen) -> None:
+    def apply(self, book: Book, pen: Pen) -> None:
         """Withdraw if the intent is still on record, and its claim open."""
         one = self.withdraw
-        if not _is_open(connection, pen, one.claim.identity):
+        if not _is_open(book, pen, one.claim.identity):
             return
-        row = connection.execute(
-            "SELECT 1 FROM intents WHERE id = ? AND identity = ? AND run = ?",
-            (one.intent, one.claim.identity, one.claim.run),
-        ).fetchone()
-        if row is None:
+        if not book.intends(one.intent, one.claim.identity, one.claim.run):
             return
-        one.apply(connection, pen)
-        connection.execute("DELETE FROM flights WHERE identity = ?", (one.claim.identity,))
+        one.apply(book, pen)
+        book.let_go(one.claim.identity)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,18 +54,18 @@ class Together:
 
     writes: tuple[Write, ...]
 
-    def apply(self, connection: sqlite3.Connection, pen: Pen) -> list[Any]:
+    def apply(self, book: Book, pen: Pen) -> list[Any]:
         """Return the outcome of each, ``BudgetSpent`` of one that the budget refused."""
         outcomes: list[Any] = []
         for write in self.writes:
             try:
-                outcomes.append(write.apply(connection, pen))
+                outcomes.append(write.apply(book, pen))
             except BudgetSpent as refusal:
                 outcomes.append(refusal)
         return outcomes
 
 
-def _is_open(connection: sqlite3.Connection, pen: Pen, identity: bytes) -> bool:
+def _is_open(book: Book, pen: Pen, identity: bytes) -> bool:
     """Say whether a request was neither settled nor taken over by another living process."""
-    row = connection.execute("SELECT owner FROM flights WHERE identity = ?", (identity,)).fetchone()
-    return row is not None and (row[0] == pen.owner or not pen.alive(row[0]))
+    holder = book.holder(identity)
+    return holder is not None and (holder == pen.owner or not pen.alive(holder))
