@@ -20,6 +20,9 @@ TOKENS_PER_EXPLAINED_SCORE = 60
 CHARACTERS_PER_TOKEN = 4
 """What English text has on average in common tokenizers."""
 
+LEAST_CACHED = 1024
+"""Tokens that the beginning of a prompt has at least where OpenAI caches it."""
+
 
 @dataclass(frozen=True, slots=True)
 class Lengths:
@@ -55,6 +58,9 @@ class JudgingEffort:
         Of what is asked in ``calls``.
     answered : float
         Tokens of what is answered.
+    shared : float
+        Characters, of those asked, that all questions of a kind begin with, where these are
+        enough for servers that cache the beginnings of prompts.
     """
 
     usual: float = 0.0
@@ -63,6 +69,7 @@ class JudgingEffort:
     most: float = 0.0
     characters: float = 0.0
     answered: float = 0.0
+    shared: float = 0.0
 
     def __add__(self, other: JudgingEffort) -> JudgingEffort:
         names = [one.name for one in fields(self)]
@@ -110,6 +117,7 @@ def judging_effort(
                 most=effort.most,
                 characters=effort.calls * (len(template.as_text()) + texts),
                 answered=effort.calls * _answer_tokens(protocol, template, lengths),
+                shared=effort.calls * _shared_length(template),
             ) * sizes.count(size)
     return found
 
@@ -150,6 +158,14 @@ def _told_length(protocol: JudgeProtocol) -> float:
     lines = criteria_text(protocol.rubric)
     n = len(protocol.rubric.criteria) if protocol.scores_criteria else 1
     return len(lines) / max(n, 1)
+
+
+def _shared_length(template: Template) -> int:
+    """Return how long the part is that all prompts begin with, 0 where it is short."""
+    first = template.question[0] if template.question else ""
+    found = sum(len(turn.text) for turn in template.turns)
+    found += len(first) if isinstance(first, str) else 0
+    return found if found >= LEAST_CACHED * CHARACTERS_PER_TOKEN else 0
 
 
 def _answer_tokens(protocol: JudgeProtocol, template: Template, lengths: Lengths) -> float:

@@ -73,11 +73,20 @@ def estimate_judging(
     lm: dspy.LM,
 ) -> RunEstimate:
     """Return what it takes that every judge judges every item; see ``estimate_panel``."""
-    own = list(judges)
+    return _estimate(judging_efforts(list(judges), items), lms, lm)
+
+
+def judging_efforts(
+    judges: Sequence[AnySaved], items: Sequence[RatedItem]
+) -> list[tuple[str, JudgingEffort]]:
+    """Return what it takes that every judge judges every item, by the model that is asked."""
     merged = [
-        one for judge in own for panel in saved_panels(judge) for one in _supervising(panel, items)
+        one
+        for judge in judges
+        for panel in saved_panels(judge)
+        for one in _supervising(panel, items)
     ]
-    return _estimate(_efforts(own, items) + merged, lms, lm)
+    return _efforts(judges, items) + merged
 
 
 def _efforts(

@@ -1,0 +1,1 @@
+"""What scoring takes before anything is asked: for the rows that are there, and for far more."""
