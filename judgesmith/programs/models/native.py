@@ -28,7 +28,7 @@ from judgesmith.programs.models.errors import ModelError
 from judgesmith.programs.models.redaction import public_address
 from judgesmith.programs.models.request import ModelAnswer, ModelRequest
 from judgesmith.programs.models.text_scoring import TextScoring
-from judgesmith.programs.models.wire import Wire
+from judgesmith.programs.models.wire import Timed, Wire
 
 # Enough for the largest number in flight that pays off; the client's own default is 100.
 _CONNECTIONS = 512
@@ -122,18 +122,18 @@ class NativeEngine:
                     self._loops = {**alive, loop: opened}
             if request.continuation is not None:
                 return await self._texts.scored(opened[0], request)
-            by_wire = opened[2].takes(request)
-            if not by_wire:
+            layout = opened[2].layout(request)
+            if layout is None:
                 sent, changed = self._request(request)
         except (lm15.LM15Error, ValueError, TypeError) as fault:
             # Not chained: the client's message may quote the key.
             raise error_from_lm15(fault, self.model, self.endpoint) from None
         try:
-            if by_wire:
-                return await opened[2].complete(request)
+            if layout is not None:
+                return await opened[2].complete(request, layout)
             return answer_from_lm15(await opened[1].complete(sent), changed)
         except (lm15.LM15Error, *GARBLED) as fault:
-            if by_wire:
+            if layout is not None:
                 sent, _ = self._request(request)
             raise self._explained(fault, opened[1], sent) from None
 
@@ -207,9 +207,20 @@ class NativeEngine:
         return request_to_lm15(request, self._name)
 
     def _opened_for_loop(self) -> tuple[Any, Any, Wire]:
-        transport, client = self._open(lm15.AsyncLMRouter, StdlibAsyncTransport)
+        untimed: Any = None
+
+        def timed(**settings: Any) -> Timed:
+            nonlocal untimed
+            settings |= {"read_timeout": None, "write_timeout": None, "pool_timeout": None}
+            untimed = StdlibAsyncTransport(**settings)
+            return Timed(untimed, self._timeout)
+
+        transport, client = self._open(lm15.AsyncLMRouter, timed)
         wire = Wire(
-            transport, lambda still: self._open(lm15.LMRouter, lambda **_: still)[1], self._request
+            untimed,
+            lambda still: self._open(lm15.LMRouter, lambda **_: still)[1],
+            self._request,
+            seconds=self._timeout,
         )
         return transport, client, wire
 

@@ -7,6 +7,7 @@ the client as if it came from the network, which says what it is.
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -50,6 +51,32 @@ class _Reply:
         return self.body
 
 
+class Timed:
+    """Connections without timers of their own, for a client that expects each step to have one.
+
+    Parameters
+    ----------
+    transport : lm15 transport
+        The connections.
+    seconds : float
+        For each step that has no other time.
+    """
+
+    def __init__(self, transport: Any, seconds: float) -> None:
+        self._transport = transport
+        self._seconds = seconds
+
+    def stream(self, request: TransportRequest) -> Any:
+        """Return what sends a request, as the transport does."""
+        request.read_timeout = request.read_timeout or self._seconds
+        request.write_timeout = request.write_timeout or self._seconds
+        return self._transport.stream(request)
+
+    async def aclose(self) -> None:
+        """Close the connections."""
+        await self._transport.aclose()
+
+
 class _Still:
     """Stands in for the network: gives a reply that has come, or what was to be sent."""
 
@@ -68,7 +95,7 @@ class _Still:
 
 
 @dataclass(frozen=True, slots=True)
-class _Layout:
+class Layout:
     """The bytes around the text of the user, and where they go."""
 
     url: str
@@ -90,7 +117,9 @@ class Wire:
     Parameters
     ----------
     transport : lm15 transport
-        The connections.
+        The connections; they wait for as long as it takes.
+    seconds : float
+        After so long without a byte an attempt has failed.
     client_over : callable
         Returns the client of the model over a transport that it is given.
     to_client : callable
@@ -98,37 +127,59 @@ class Wire:
     """
 
     def __init__(
-        self, transport: Any, client_over: Callable[[Any], Any], to_client: ToClient
+        self,
+        transport: Any,
+        client_over: Callable[[Any], Any],
+        to_client: ToClient,
+        *,
+        seconds: float,
     ) -> None:
         self._transport = transport
+        self._seconds = seconds
         self._still = _Still()
         self._client = client_over(self._still)
         self._to_client = to_client
-        self._layouts: WeakKeyDictionary[Prefix, dict[Settings, _Layout | None]] = (
+        self._layouts: WeakKeyDictionary[Prefix, dict[Settings, Layout | None]] = (
             WeakKeyDictionary()
         )
 
-    def takes(self, request: ModelRequest) -> bool:
-        """Say whether a request can go this way: plain text for chat completions."""
-        text = request.user
-        plain = request.original is None and request.settings.logprobs is None and bool(text)
-        return plain and self._layout(request) is not None and _is_sendable(text)
+    def layout(self, request: ModelRequest) -> Layout | None:
+        """Return how a request can go this way, as plain text for chat completions, else None."""
+        if request.original is not None or request.settings.logprobs is not None:
+            return None
+        if not (request.user and _is_sendable(request.user)):
+            return None
+        known = self._layouts.get(request.prefix)
+        if known is None:
+            known = self._layouts[request.prefix] = {}
+        if request.settings not in known:
+            known[request.settings] = self._laid_out(request)
+        return known[request.settings]
 
-    async def complete(self, request: ModelRequest) -> ModelAnswer:
-        """Return the answer to a request that ``takes`` accepted.
+    async def complete(self, request: ModelRequest, layout: Layout) -> ModelAnswer:
+        """Return the answer to a request that has this layout.
 
         Raises
         ------
         lm15.LM15Error or one of ``GARBLED``
             What the client raises for such a reply, or a lost connection.
         """
-        layout = self._layout(request)
-        assert layout is not None
+        chunks: list[bytes] = []
         try:
-            async with self._transport.stream(layout.request(request.user)) as reply:
-                body = await reply.read()
+            # One timer for the whole request: the transport's own are a task for each read.
+            async with (
+                asyncio.timeout(self._seconds) as silence,
+                self._transport.stream(layout.request(request.user)) as reply,
+            ):
+                async for chunk in reply:
+                    if chunks:
+                        silence.reschedule(asyncio.get_running_loop().time() + self._seconds)
+                    chunks.append(chunk)
+        except TimeoutError:
+            raise lm15.TransportError(f"no bytes for {self._seconds:g} seconds") from None
         except TransportError as fault:
             raise lm15.TransportError(str(fault)) from None
+        body = b"".join(chunks)
         if reply.status == 200 and (answer := plain_answer(body)) is not None:
             return answer
         sent, changed = self._to_client(request)
@@ -140,15 +191,7 @@ class Wire:
         finally:
             self._still.reply = None
 
-    def _layout(self, request: ModelRequest) -> _Layout | None:
-        known = self._layouts.get(request.prefix)
-        if known is None:
-            known = self._layouts[request.prefix] = {}
-        if request.settings not in known:
-            known[request.settings] = self._laid_out(request)
-        return known[request.settings]
-
-    def _laid_out(self, request: ModelRequest) -> _Layout | None:
+    def _laid_out(self, request: ModelRequest) -> Layout | None:
         """Have the client lay a request out, and find the user's place in it."""
         sent, changed = self._to_client(replace(request, user=_MARK))
         if changed or self._client.plan(sent):
@@ -166,7 +209,7 @@ class Wire:
             # A text of the prefix that is the mark, too, leaves the user's place in doubt.
             if made.body.count(mark) == 1:
                 before, _, after = made.body.partition(mark)
-                return _Layout(made.url, made.headers, before, after, ascii_only)
+                return Layout(made.url, made.headers, before, after, ascii_only)
         return None
 
 

@@ -5,7 +5,14 @@ import lm15
 import pytest
 from lm15.transports import StdlibTransport
 
-from judgesmith.programs.models import Message, ModelError, ModelRequest, Prefix, Settings
+from judgesmith.programs.models import (
+    Message,
+    ModelError,
+    ModelRequest,
+    Prefix,
+    Settings,
+    TransientModelError,
+)
 from judgesmith.programs.models.conversion import answer_from_lm15, request_to_lm15
 from judgesmith.programs.models.native import NativeEngine
 from judgesmith.programs.models.wire import _MARK, plain_answer
@@ -155,3 +162,38 @@ def test_a_text_shown_before_is_never_taken_for_the_place_of_the_user(server):
     for shown in (_MARK, json.dumps(_MARK), f'"{_MARK}"'):
         both_ways(engine, asked("a", Prefix([Message("user", shown), Message("assistant", "7")])))
     assert server.counts() == {**server.counts(), "requests": 6, "distinct": 3}
+
+
+HALF = b'HTTP/1.1 200 OK\r\nContent-Length: 70\r\n\r\n{"choices": [{"message": {"content": "70"},'
+REST = b' "finish_reason": "stop"}]}'
+
+
+@pytest.mark.parametrize("logprobs", [None, 1], ids=["wire", "client"])
+def test_an_attempt_fails_after_silence_and_not_for_taking_its_time(logprobs):
+    served = []
+
+    async def slowly(reader, writer):
+        await reader.read(10_000)
+        served.append(asyncio.current_task())
+        writer.write(HALF)
+        for piece in (REST[:9], REST[9:]) if len(served) > 1 else ():
+            await asyncio.sleep(0.15)
+            writer.write(piece)
+        await reader.read()
+        writer.close()
+        await writer.wait_closed()
+
+    async def run():
+        async with await asyncio.start_server(slowly, "127.0.0.1", 0) as server:
+            port = server.sockets[0].getsockname()[1]
+            engine = NativeEngine("openai/m", api_base=f"http://127.0.0.1:{port}/v1", timeout=0.2)
+            with pytest.raises(TransientModelError, match=r"no bytes for 0\.2"):
+                await engine.complete(asked("a", logprobs=logprobs))
+            # The connection of the one that was given up is not asked again.
+            answer = await engine.complete(asked("a", logprobs=logprobs))
+            await engine.aclose()
+            await asyncio.wait(served)
+        return answer.text
+
+    assert asyncio.run(run()) == "70"
+    assert len(served) == 2
