@@ -169,7 +169,7 @@ def test_every_script_on_a_page_is_there_and_knows_its_options():
         ("judgesmith compil sample", "there is no command 'compil'"),
         ("judgesmith score judge in.jsonl -o out.jsonl --colour", "No such option"),
         ("judgesmith score judge in.jsonl", "output is missing"),
-        ("judgesmith score judge in.jsonl more.jsonl -o out.jsonl", "unexpected ['more.jsonl']"),
+        ("judgesmith evaluate judge in.jsonl more.jsonl", "unexpected ['more.jsonl']"),
         ("judgesmith compile sample -o judge --optimizer magic", "'magic' is not one of"),
         ("judgesmith compile sample -o judge --rounds many", "many"),
         ("judgesmith sheet", "a command is missing"),

@@ -19,6 +19,7 @@ from judgesmith.cli.printing import print_json, say
 if TYPE_CHECKING:
     import dspy
 
+    from judgesmith.experiments.scoring import Shard
     from judgesmith.programs.models import StackModel
     from judgesmith.programs.models.batches import BatchDesk
     from judgesmith.programs.saved_kinds import AnySaved
@@ -79,7 +80,7 @@ class Batching:
 
     @contextmanager
     def desk_for(
-        self, output: Path, data: str, *, run: str, choice: Mapping[str, Any]
+        self, output: Path, shards: Sequence[Shard], *, run: str, choice: Mapping[str, Any]
     ) -> Iterator[BatchDesk | None]:
         """Return a block with a desk where requests are put down, or None if none is wanted.
 
@@ -98,7 +99,7 @@ class Batching:
                 f"{BATCH} submits requests itself and {FILES} leaves that to you; give one.",
                 option=FILES,
             )
-        if data == "-":
+        if any(shard.once for shard in shards):
             raise OptionError(
                 "rows are read once for each round of questions, and standard input can be read "
                 "but once; name a file.",

@@ -12,11 +12,12 @@ from judgesmith.cli.faults import blaming
 from judgesmith.cli.judge_models import asked_models
 from judgesmith.cli.model_options import AskedChoice, model_options
 from judgesmith.cli.numbers import Number
-from judgesmith.cli.options import recording_arguments, recording_options
-from judgesmith.cli.places import OUTPUT, lines_place
+from judgesmith.cli.options import recording_options
+from judgesmith.cli.places import OUTPUT
 from judgesmith.cli.printing import counted, print_json, say, say_notes, usage_text
 from judgesmith.cli.progress import stage_progress
 from judgesmith.cli.role_options import role_option
+from judgesmith.cli.shard_options import ShardChoice, shard_arguments
 
 if TYPE_CHECKING:
     from judgesmith.signatures import RatedItem
@@ -28,7 +29,7 @@ _OF_RANKS = (
 
 
 @click.command("score")
-@recording_arguments
+@shard_arguments
 @click.option(
     "--max-unscored",
     type=Number(0, 1),
@@ -40,9 +41,6 @@ _OF_RANKS = (
 @recording_options
 def command(
     judge: str,
-    data: str,
-    output: str,
-    columns: str | None,
     max_unscored: float | None,
     roles: tuple[str, ...],
     concurrency: int,
@@ -52,43 +50,47 @@ def command(
 ) -> int:
     """Judge every text in INPUT and write one row each to OUT.jsonl, in the same order.
 
-    Ratings in INPUT are never read. A row that could not be judged has a null score and says
-    why in 'problem'. The same command again continues where an interrupted one was.
+    INPUT is one or several files, folders or patterns. Ratings in it are never read. A row that
+    could not be judged has a null score and says why in 'problem'. The same command again
+    continues where an interrupted one was.
     """
-    from judgesmith.experiments import stream_items
     from judgesmith.experiments.agreeing import grouped
-    from judgesmith.experiments.columns import column_map
-    from judgesmith.experiments.scoring import items_beside, score_file
+    from judgesmith.experiments.scoring import score_shards, unscored_items
     from judgesmith.experiments.stated_scores import sampled_text, stated_text
     from judgesmith.programs.costs import usage_of
     from judgesmith.programs.models import stack_of
     from judgesmith.programs.running import judges_sources
     from judgesmith.programs.saved_kinds import load_saved
 
-    place = lines_place(output, data, like="scores.jsonl")
+    files = ShardChoice.taken_from(choice)
+    place = files.place()
     saved = load_saved(judge)
-    with blaming("--map"):
-        column_map(columns)
-    with blaming(data):
-        _read_through(data, columns)
-        items = stream_items(data, columns=columns)
-    run_id = f"score {saved.fingerprint} {data}"
+    shards = files.shards()
+    run_id = f"score {saved.fingerprint} {files.named}"
     batching = Batching.taken_from(choice)
-    with batching.desk_for(place, data, run=run_id, choice=choice) as desk:
+    with batching.desk_for(place, shards, run=run_id, choice=choice) as desk:
         asked = AskedChoice(**choice) if desk is None else BatchChoice(**choice, desk=desk)
         saved, (lm, *others) = asked_models(saved, asked, run_id=run_id, roles=roles)
         with stage_progress(quiet=as_json) as progress, blaming(OUTPUT):
             if desk is not None:
 
                 def read() -> Iterator[RatedItem]:
-                    rows = stream_items(data, columns=columns)
-                    return rows if force else items_beside(saved, rows, place, lm=lm)
+                    return unscored_items(
+                        saved, shards, place, columns=files.columns, lm=lm, overwrite=force
+                    )
 
                 if left := batching.answer(saved, read, desk, lm, progress):
                     return say_waiting(left, as_json=as_json)
             tell = None if progress is None else (lambda n: progress("rows", n, None))
-            found = score_file(
-                saved, items, place, lm=lm, concurrency=concurrency, overwrite=force, progress=tell
+            found = score_shards(
+                saved,
+                shards,
+                place,
+                columns=files.columns,
+                lm=lm,
+                concurrency=concurrency,
+                overwrite=force,
+                progress=tell,
             )
         if desk is not None:
             desk.finished()
@@ -99,7 +101,7 @@ def command(
     if as_json:
         print_json(
             {
-                "output": output,
+                "output": files.output,
                 "judge": saved.fingerprint,
                 "rows": found.n_rows,
                 "unscored": found.n_unscored,
@@ -111,30 +113,12 @@ def command(
             }
         )
     else:
-        say(f"{counted(found.n_rows, 'row')} in {output}, {found.n_unscored} without a score")
+        say(f"{counted(found.n_rows, 'row')} in {files.output}, {found.n_unscored} without a score")
         for problem, n in list(grouped(found.reasons).items())[:5]:
             say(f"  {n} × {problem}")
         say(usage_text(usage))
     stated = [*stated_text(found.stated, found.n_rows), *sampled_text(found.sampled, found.n_rows)]
     ranks = [_OF_RANKS] if judges_sources(saved) else []
-    say_notes((*items.notes, *ranks, *stated, *stack.adaptations), as_json=as_json)
+    say_notes((*found.notes, *ranks, *stated, *stack.adaptations), as_json=as_json)
     too_many = max_unscored is not None and found.n_unscored > max_unscored * found.n_rows
     return 1 if too_many else 0
-
-
-def _read_through(data: str, columns: str | None) -> None:
-    """Read all of a file once, so that no answer is bought for a file that cannot be scored.
-
-    Raises
-    ------
-    DataError, OSError, ValueError
-        If it cannot be read, or holds nothing. Standard input can be read but once.
-    """
-    from judgesmith.experiments import stream_items
-    from judgesmith.experiments.problems import nothing_in
-
-    if data == "-":
-        return
-    rows = stream_items(data, columns=columns)
-    if sum(1 for _ in rows) == 0:
-        raise nothing_in(rows.name)

@@ -2,7 +2,7 @@
 
 from judgesmith.experiments.scoring.judging import Judging, RowWatch
 from judgesmith.experiments.scoring.scored import Scored
-from judgesmith.experiments.scoring.scoring import items_beside, score_file, score_shards
+from judgesmith.experiments.scoring.scoring import score_file, score_shards, unscored_items
 from judgesmith.experiments.scoring.shards import Shard, shards_of
 
 __all__ = [
@@ -10,8 +10,8 @@ __all__ = [
     "RowWatch",
     "Scored",
     "Shard",
-    "items_beside",
     "score_file",
     "score_shards",
     "shards_of",
+    "unscored_items",
 ]

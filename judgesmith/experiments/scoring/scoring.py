@@ -11,7 +11,7 @@ from pathlib import Path
 from judgesmith.drafts import draft_beside, put
 from judgesmith.experiments.earlier_rows import beside, refuse_loss
 from judgesmith.experiments.problems import nothing_in
-from judgesmith.experiments.reading import ColumnsGiven
+from judgesmith.experiments.reading import ColumnsGiven, ItemStream
 from judgesmith.experiments.scoring.judging import Judging, RowWatch
 from judgesmith.experiments.scoring.marks import Marks, marks_of, refuse_others
 from judgesmith.experiments.scoring.scored import Scored, Tally
@@ -87,7 +87,7 @@ class _Reading(Iterator[RatedItem]):
         self.columns = columns
         self.name = shards[0].name
         self.file, self.row = self.name, 0
-        self.items: Iterator[RatedItem] = iter(())
+        self.items: ItemStream | Iterator[RatedItem] = iter(())
         self.notes: dict[str, None] = {}
 
     def __next__(self) -> RatedItem:
@@ -101,7 +101,8 @@ class _Reading(Iterator[RatedItem]):
             if shard is None:
                 raise StopIteration
             self.file, self.row = shard.name, 0
-            self.items = shard.items(self.columns)
+            opened = shard.items(self.columns)
+            self.items, self.name = opened, opened.name
 
 
 class _Given(Iterator[RatedItem]):
@@ -234,20 +235,29 @@ def _score(
     return tally.scored(tuple(items.notes))
 
 
-def items_beside(
-    judge: AnySaved, items: Iterator[RatedItem], output: Path, *, lm: AnyModel
+def unscored_items(
+    judge: AnySaved,
+    shards: tuple[Shard, ...],
+    output: Path,
+    *,
+    columns: ColumnsGiven = None,
+    lm: AnyModel,
+    overwrite: bool = False,
 ) -> Iterator[RatedItem]:
-    """Yield items as long as ``score_file`` would go on with them, for who asks before it does.
+    """Yield the items that ``score_shards`` would have judged, for who asks before it does.
 
     Raises
     ------
     FileExistsError
-        If ``output`` holds something else than rows of this run, or a row for another text.
+        If ``output`` holds something else than rows of this run, or a row for another text, and
+        is not to be overwritten.
     """
+    items = _Reading(shards, columns)
     first = next(items, None)
     if first is None:
         return
-    yield from rows_beside(output, chain([first], items), marks_of(judge, lm, first))
+    rows = chain([first], items)
+    yield from rows if overwrite else rows_beside(output, rows, marks_of(judge, lm, first))
 
 
 def rows_beside(output: Path, rows: Iterator[RatedItem], marks: Marks) -> Iterator[RatedItem]:
