@@ -1,6 +1,7 @@
 """Hard ceilings on what a run may spend, and what it has spent."""
 
 import threading
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from judgesmith.programs.models.errors import BudgetSpent
@@ -157,6 +158,7 @@ class Meter:
         # request has an estimate; the start weighs as much as one long message.
         self._seen_tokens, self._seen_characters = 1000.0, 4000.0
         self._longest_output = 0
+        self.told: Callable[[float], None] | None = None
 
     def hit(self) -> None:
         """Count an answer that needed no request."""
@@ -181,6 +183,8 @@ class Meter:
             if answer.output_tokens is not None:
                 self._output += answer.output_tokens
                 self._longest_output = max(self._longest_output, answer.output_tokens)
+        if (told := self.told) is not None:
+            told(answer.seconds)
 
     def estimated_input(self, n_characters: int) -> int:
         """Return how many tokens a text of this length probably has, on the safe side.

@@ -2,7 +2,7 @@
 
 import random
 import uuid
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 
@@ -234,6 +234,19 @@ class Stack:
     def spent(self) -> Spent:
         """What the run has spent, earlier and other processes included."""
         return self._accounts.spent
+
+    @property
+    def places(self) -> int | None:
+        """How many requests may be under way at the moment; None where nothing is sent."""
+        pace = getattr(self._sender, "pace", None)
+        return None if pace is None else int(pace.places)
+
+    def hear(self, told: Callable[[float], None] | None) -> None:
+        """Have ``told`` called with the seconds that every answer takes from now on; None ends it.
+
+        It is called in whatever thread an answer comes, and must be quick.
+        """
+        self._meter.told = told
 
     @property
     def adaptations(self) -> tuple[str, ...]:
