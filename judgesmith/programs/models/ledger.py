@@ -14,10 +14,9 @@ from judgesmith.programs.models.budget import Spent
 from judgesmith.programs.models.errors import BudgetSpent, LedgerError
 from judgesmith.programs.models.group_commit import GroupCommit
 from judgesmith.programs.models.ledger_book import SqliteBook
-from judgesmith.programs.models.ledger_schema import DamagedAnswer, connect, explained, is_busy
+from judgesmith.programs.models.ledger_schema import DamagedAnswer, Explained, connect, is_busy
 from judgesmith.programs.models.ledger_writes import (
     ANSWER_COLUMNS,
-    FIND_ANSWER,
     Pen,
     Write,
     unpacked,
@@ -94,9 +93,7 @@ class Ledger:
 
     def lookup(self, identity: bytes) -> ModelAnswer | None:
         """Return the answer on record for this identity, or None."""
-        rows = self._read(FIND_ANSWER, (identity,))
-        with explained(self.path):
-            return unpacked(identity, rows[0]) if rows else None
+        return self._patiently(lambda connection: SqliteBook(connection).answer(identity))
 
     def lookup_many(self, identities: Iterable[bytes]) -> dict[bytes, ModelAnswer]:
         """Return the answers on record among these identities."""
@@ -106,7 +103,7 @@ class Ledger:
             marks = ",".join("?" * len(part))
             query = f"SELECT identity, {ANSWER_COLUMNS} FROM answers WHERE identity IN ({marks})"  # noqa: S608
             rows = self._read(query, part)
-            with explained(self.path):
+            with Explained(self.path):
                 found.update({row[0]: unpacked(row[0], row[1:]) for row in rows})
         return found
 
@@ -162,7 +159,7 @@ class Ledger:
         sqlite3.OperationalError
             If another process is writing at this moment; then nothing was written either.
         """
-        with self._exclusively(), explained(self.path):
+        with self._exclusively(), Explained(self.path):
             connection, pen = self._ready()
             book = SqliteBook(connection)
             connection.execute("BEGIN IMMEDIATE")
@@ -173,6 +170,7 @@ class Ledger:
                         outcomes.append(write.apply(book, pen))
                     except BudgetSpent as refusal:
                         outcomes.append(refusal)
+                book.balance()
                 connection.execute("COMMIT")
             except BaseException:
                 if connection.in_transaction:
@@ -226,7 +224,7 @@ class Ledger:
         pause = 0.001
         while True:
             try:
-                with self._exclusively(), explained(self.path):
+                with self._exclusively(), Explained(self.path):
                     return work(self._ready()[0])
             except sqlite3.OperationalError as fault:
                 if not is_busy(fault):

@@ -1,11 +1,15 @@
 """What a write reads and changes in the ledger, in words that hold for every kind of database."""
 
+from __future__ import annotations
+
 import sqlite3
 import time
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 from judgesmith.programs.models.budget import Spent
+from judgesmith.programs.models.ledger_schema import DamagedAnswer
 from judgesmith.programs.models.ledger_writes import FIND_ANSWER, packed, unpacked
 from judgesmith.programs.models.request import ModelAnswer
 
@@ -60,18 +64,31 @@ class Book(Protocol):
         ...
 
 
+@dataclass(slots=True)
+class _Account:
+    """What a run was charged."""
+
+    calls: int
+    tokens: int
+    usd: float
+    seconds: float
+    changed: bool = False
+
+
 class SqliteBook:
     """The book in an SQLite file.
 
     Parameters
     ----------
     connection : sqlite3.Connection
-        To the file; transactions are the caller's.
+        To the file; transactions are the caller's, who makes one book for each and has it
+        ``balance`` at the end.
     """
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._execute = connection.execute
         self._connection = connection
+        self._accounts: dict[int, _Account] = {}
 
     def answer(self, identity: bytes) -> ModelAnswer | None:
         """Return the answer on record, or None."""
@@ -108,21 +125,46 @@ class SqliteBook:
 
     def spent(self, run: int, *, at_least_seconds: float) -> Spent:
         """Return what a run was charged so far, in all its processes."""
-        calls, tokens, usd, seconds = self._execute(
-            "SELECT calls, tokens, usd, seconds FROM runs WHERE id = ?", (run,)
-        ).fetchone()
-        minutes = max(seconds, at_least_seconds) / 60.0
-        return Spent(calls=calls, tokens=tokens, usd=usd, minutes=minutes)
+        found = self._account(run)
+        return Spent(
+            calls=found.calls,
+            tokens=found.tokens,
+            usd=found.usd,
+            minutes=max(found.seconds, at_least_seconds) / 60.0,
+        )
 
     def charge(
         self, run: int, *, calls: int = 0, tokens: int = 0, usd: float = 0.0, seconds: float = 0.0
     ) -> None:
-        """Add to what a run was charged; it has been at work for so many seconds at least."""
-        self._execute(
-            "UPDATE runs SET calls = calls + ?, tokens = tokens + ?, usd = usd + ?, "
-            "seconds = max(seconds, ?) WHERE id = ?",
-            (calls, tokens, usd, seconds, run),
-        )
+        """Add to what a run was charged; ``balance`` writes it down."""
+        found = self._account(run)
+        found.calls += calls
+        found.tokens += tokens
+        found.usd += usd
+        found.seconds = max(found.seconds, seconds)
+        found.changed = True
+
+    def balance(self) -> None:
+        """Write down what was charged, at the end of a transaction: once for all its writes."""
+        for run, found in self._accounts.items():
+            if found.changed:
+                self._execute(
+                    "UPDATE runs SET calls = ?, tokens = ?, usd = ?, seconds = ? WHERE id = ?",
+                    (found.calls, found.tokens, found.usd, found.seconds, run),
+                )
+                found.changed = False
+
+    def _account(self, run: int) -> _Account:
+        """Return what a run was charged; nobody else writes during a transaction."""
+        found = self._accounts.get(run)
+        if found is None:
+            row = self._execute(
+                "SELECT calls, tokens, usd, seconds FROM runs WHERE id = ?", (run,)
+            ).fetchone()
+            if row is None or not all(isinstance(one, int | float) for one in row):
+                raise DamagedAnswer("what a run has spent is not as it was kept")
+            found = self._accounts[run] = _Account(*row)
+        return found
 
     def intend(self, identity: bytes, run: int, owner: int) -> int:
         """Put on record that a request is about to be sent, and return the intent's number."""

@@ -13,8 +13,7 @@ of requests in flight live in a small table of their own, so no query grows with
 import os
 import sqlite3
 import stat
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
 
 from judgesmith.programs.models.errors import LedgerError
@@ -58,7 +57,7 @@ def connect(path: Path) -> sqlite3.Connection:
     sqlite3.OperationalError
         If another process is busy with the file at this moment; try again.
     """
-    with explained(path):
+    with Explained(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         # SQLite gives its side files the mode of the main file, so that mode is set first.
         with suppress(FileExistsError):
@@ -144,25 +143,38 @@ def is_busy(fault: sqlite3.Error) -> bool:
     return code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
 
 
-@contextmanager
-def explained(path: Path) -> Iterator[None]:
-    """Turn faults of file system and database into one that names the file and the way out."""
-    try:
-        yield
-    except sqlite3.Error as fault:
-        if is_busy(fault):
-            raise
-        raise LedgerError(_advice(path, fault)) from fault
-    except UnicodeDecodeError as fault:
-        # What SQLite quotes of a damaged file need not be text.
-        damaged = DamagedAnswer("what it says of its tables is no text")
-        raise LedgerError(_advice(path, damaged)) from fault
-    except OSError as fault:
-        reason = fault.strerror or str(fault)
-        raise LedgerError(
-            f"cannot open the ledger {path}: {reason}. Choose a file in a folder that can be "
-            "written (--ledger PATH)."
-        ) from fault
+class Explained:
+    """Turns faults of file system and database into one that names the file and the way out.
+
+    Around every look-up, so it is a class: a generator would take longer than the look-up.
+    """
+
+    __slots__ = ("_path",)
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: object, fault: BaseException | None, trace: object) -> None:
+        """Raise a ``LedgerError`` for a fault, but for one that only means to try again."""
+        if fault is None:
+            return
+        if isinstance(fault, sqlite3.Error):
+            if is_busy(fault):
+                return
+            raise LedgerError(_advice(self._path, fault)) from fault
+        if isinstance(fault, UnicodeDecodeError):
+            # What SQLite quotes of a damaged file need not be text.
+            damaged = DamagedAnswer("what it says of its tables is no text")
+            raise LedgerError(_advice(self._path, damaged)) from fault
+        if isinstance(fault, OSError):
+            reason = fault.strerror or str(fault)
+            raise LedgerError(
+                f"cannot open the ledger {self._path}: {reason}. Choose a file in a folder that "
+                "can be written (--ledger PATH)."
+            ) from fault
 
 
 def _advice(path: Path, fault: sqlite3.Error) -> str:
