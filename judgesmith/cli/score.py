@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -18,6 +19,7 @@ from judgesmith.cli.printing import counted, print_json, say, say_notes, usage_t
 from judgesmith.cli.progress import stage_progress
 from judgesmith.cli.role_options import role_option
 from judgesmith.cli.shard_options import ShardChoice, shard_arguments
+from judgesmith.cli.sizing_options import Sizing, sizing_options
 
 if TYPE_CHECKING:
     from judgesmith.signatures import RatedItem
@@ -38,6 +40,7 @@ _OF_RANKS = (
 @role_option
 @model_options
 @batch_options
+@sizing_options
 @recording_options
 def command(
     judge: str,
@@ -65,9 +68,13 @@ def command(
     files = ShardChoice.taken_from(choice)
     place = files.place()
     saved = load_saved(judge)
-    shards = files.shards()
+    shards, n_expected = files.shards()
     run_id = f"score {saved.fingerprint} {files.named}"
-    batching = Batching.taken_from(choice)
+    batching, sizing = Batching.taken_from(choice), Sizing.taken_from(choice)
+    if sizing.dry_run:
+        rows = chain.from_iterable(one.items(files.columns) for one in shards)
+        sizing.print(saved, rows, choice, roles=roles, concurrency=concurrency, as_json=as_json)
+        return 0
     with batching.desk_for(place, shards, run=run_id, choice=choice) as desk:
         asked = AskedChoice(**choice) if desk is None else BatchChoice(**choice, desk=desk)
         saved, (lm, *others) = asked_models(saved, asked, run_id=run_id, roles=roles)
@@ -81,7 +88,7 @@ def command(
 
                 if left := batching.answer(saved, read, desk, lm, progress):
                     return say_waiting(left, as_json=as_json)
-            tell = None if progress is None else (lambda n: progress("rows", n, None))
+            tell = None if progress is None else (lambda n: progress("rows", n, n_expected))
             found = score_shards(
                 saved,
                 shards,

@@ -57,13 +57,15 @@ class ShardChoice:
         """
         return lines_place(self.output, *self.inputs, like="scores.jsonl")
 
-    def shards(self) -> tuple[Shard, ...]:
+    def shards(self) -> tuple[tuple[Shard, ...], int | None]:
         """Return the files to score, all of them read through once.
 
         Returns
         -------
         tuple of Shard
             In the order of the inputs.
+        int or None
+            How many rows they have; None where one can be read but once.
 
         Raises
         ------
@@ -88,4 +90,4 @@ class ShardChoice:
                     n_rows += sum(1 for _ in shard.items(self.columns))
         if not n_rows and not any(shard.once for shard in shards):
             raise nothing_in(shards[0].items(self.columns).name if len(shards) == 1 else self.named)
-        return shards
+        return shards, None if any(shard.once for shard in shards) else n_rows
