@@ -152,8 +152,8 @@ def asked(
         What ``read`` returned, or the sentence that says why there is no value.
     """
     problem = ""
-    for attempt in (ask, replace(ask, sample=again)):
-        reply = calls((yield attempt))
+    for sample in (ask.sample, again):
+        reply = calls((yield ask if sample == ask.sample else replace(ask, sample=sample)))
         if reply.fields is None:
             problem = reply.problem
             if reply.final:

@@ -134,8 +134,7 @@ class Template(BaseModel):
         KeyError
             If an input is missing.
         """
-        slots = [piece for piece in self.question if isinstance(piece, Slot)]
-        tag = fence_tag([inputs[slot.name] for slot in slots if slot.fenced])
+        tag = fence_tag([inputs[name] for name in self._fenced_names])
         pieces = []
         for piece in self.question:
             if isinstance(piece, str):
@@ -160,10 +159,16 @@ class Template(BaseModel):
             from judgesmith.programs.forms import form_named
 
             return form_named(self.form).read(answer)
-        annotations = {
-            name: annotation_of(kind, self.answers) for name, kind in self.outputs.items()
-        }
-        return read_answer(answer, annotations, self.answers)
+        return read_answer(answer, self._annotations, self.answers)
+
+    @functools.cached_property
+    def _fenced_names(self) -> tuple[str, ...]:
+        slots = (piece for piece in self.question if isinstance(piece, Slot))
+        return tuple(slot.name for slot in slots if slot.fenced)
+
+    @functools.cached_property
+    def _annotations(self) -> dict[str, Any]:
+        return {name: annotation_of(kind, self.answers) for name, kind in self.outputs.items()}
 
     def prefix(self) -> Prefix:
         """Return the fixed part as the model stack wants it; build it once and keep it."""

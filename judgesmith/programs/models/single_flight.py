@@ -14,12 +14,14 @@ class Abandoned(Exception):  # noqa: N818 - a message between waiters, never see
 class Flight:
     """A request on its way, and those who wait for its answer, in any thread or event loop."""
 
-    __slots__ = ("_future", "_identity", "_others")
+    __slots__ = ("_future", "_identity", "_others", "_outcome")
 
     def __init__(self, identity: bytes, others: "Flights") -> None:
         self._identity = identity
         self._others = others
-        self._future: Future[ModelAnswer] = Future()
+        self._outcome: ModelAnswer | BaseException | None = None
+        # Made for the first who waits: most requests are asked by one alone.
+        self._future: Future[ModelAnswer] | None = None
 
     def land(self, outcome: ModelAnswer | BaseException) -> None:
         """Hand the outcome to everyone who waits.
@@ -27,25 +29,44 @@ class Flight:
         Faults are shared, because whoever asked the same thing at the same time would meet them
         too; a cancellation concerns only the one who was cancelled.
         """
-        self._others.forget(self._identity)
-        if isinstance(outcome, ModelAnswer):
-            self._future.set_result(outcome)
-        elif isinstance(outcome, Exception):
-            self._future.set_exception(outcome)
-        else:
-            self._future.set_exception(Abandoned())
+        if not isinstance(outcome, ModelAnswer | Exception):
+            outcome = Abandoned()
+        with self._others.lock:
+            self._others.aloft.pop(self._identity, None)
+            self._outcome = outcome
+            future = self._future
+        if future is not None:
+            _tell(future, outcome)
 
     def wait(self) -> ModelAnswer:
         """Block until the answer is there."""
-        return self._future.result()
+        return self._awaited().result()
 
     async def wait_async(self) -> ModelAnswer:
         """Wait for the answer without blocking the event loop."""
         # Shielded: a waiter that is cancelled must not cancel the request of the others. Nor does
         # anyone look at its outcome then, of which asyncio would complain.
-        outcome = asyncio.wrap_future(self._future)
+        outcome = asyncio.wrap_future(self._awaited())
         outcome.add_done_callback(lambda done: done.cancelled() or done.exception())
         return await asyncio.shield(outcome)
+
+    def _awaited(self) -> "Future[ModelAnswer]":
+        with self._others.lock:
+            future = self._future
+            if future is not None:
+                return future
+            future = self._future = Future()
+            outcome = self._outcome
+        if outcome is not None:
+            _tell(future, outcome)
+        return future
+
+
+def _tell(future: "Future[ModelAnswer]", outcome: ModelAnswer | BaseException) -> None:
+    if isinstance(outcome, ModelAnswer):
+        future.set_result(outcome)
+    else:
+        future.set_exception(outcome)
 
 
 class Flights:
@@ -63,19 +84,14 @@ class Flights:
     """
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._aloft: dict[bytes, Flight] = {}
+        self.lock = threading.Lock()
+        self.aloft: dict[bytes, Flight] = {}
 
     def board(self, identity: bytes) -> tuple[Flight, bool]:
         """Return the flight for ``identity``, and whether the caller is the one to ask."""
-        with self._lock:
-            flight = self._aloft.get(identity)
+        with self.lock:
+            flight = self.aloft.get(identity)
             if flight is not None:
                 return flight, False
-            flight = self._aloft[identity] = Flight(identity, self)
+            flight = self.aloft[identity] = Flight(identity, self)
             return flight, True
-
-    def forget(self, identity: bytes) -> None:
-        """Let the next one who asks for ``identity`` start anew."""
-        with self._lock:
-            self._aloft.pop(identity, None)

@@ -76,3 +76,12 @@ def test_nobody_complains_of_an_outcome_that_no_one_waits_for_any_more():
     asyncio.run(leave())
     gc.collect()
     assert told == []
+
+
+def test_who_boarded_in_time_and_begins_to_wait_afterwards_has_the_outcome_at_once():
+    flights = Flights()
+    flights.board(b"x")[0].land(ANSWER)
+    flight = flights.board(b"x")[0]
+    late = flights.board(b"x")[0]
+    flight.land(ANSWER)
+    assert asyncio.run(late.wait_async()) == late.wait() == ANSWER
