@@ -77,12 +77,26 @@ def usage_of(*models: dspy.LM) -> Usage | None:
     >>> usage_of(model("offline", ledger=None), model("offline", ledger=None)).calls
     0
     """
-    from judgesmith.programs.models import Usage, stack_of
+    from judgesmith.programs.models import stack_of
 
     stacks = [stack_of(one) for one in models]
     parts = [one.usage for one in stacks if one is not None]
     if len(parts) < len(models):
         return None
+    return summed(parts)
+
+
+def summed(parts: Sequence[Usage]) -> Usage:
+    """Return what went through all together; a cost that is unknown once is unknown.
+
+    Examples
+    --------
+    >>> from judgesmith.programs.models import Usage
+    >>> summed([Usage(calls=1, cost_usd=0.5), Usage(calls=2, cost_usd=None)]).calls
+    3
+    """
+    from judgesmith.programs.models import Usage
+
     costs = [one.cost_usd for one in parts]
     return Usage(
         calls=sum(one.calls for one in parts),

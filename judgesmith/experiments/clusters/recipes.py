@@ -1,0 +1,240 @@
+"""A judge and the models that it asks as plain data, from which a worker makes them again.
+
+Nothing in it is a key: those come from the environment of the worker's own machine.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any
+
+from judgesmith.programs.models import AnyModel, Budget, Price, StackModel, stack_model, stack_of
+from judgesmith.programs.models.retry import Retry
+from judgesmith.programs.saved import SavedJudge
+from judgesmith.programs.saved_kinds import AnySaved, SavedHolder, SavedPanel, kind_of
+
+if TYPE_CHECKING:
+    from judgesmith.programs.models.stack import Stack
+
+_CEILINGS = ("max_tokens", "max_completion_tokens")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelRecipe:
+    """How to make one model again, with its ledger and its part in one budget.
+
+    Attributes
+    ----------
+    settings : dict of str to object
+        Arguments of ``stack_model``: name, address, ledger, limits, sampling.
+    budget : Budget
+        Ceilings of the run, whoever asks.
+    run_id : str
+        What the budget is kept under.
+    price : Price or None
+        In force where the recipe was written.
+    retry : Retry
+        When to send again.
+    endpoint : str
+        Where answers came from there, without any secret.
+    """
+
+    settings: Mapping[str, Any]
+    budget: Budget
+    run_id: str
+    price: Price | None
+    retry: Retry
+    endpoint: str
+
+    @classmethod
+    def of(cls, lm: AnyModel) -> ModelRecipe:
+        """Return the recipe of a model that ``model`` or ``stack_model`` made.
+
+        Raises
+        ------
+        ValueError
+            If it cannot be made again elsewhere, and why.
+
+        Examples
+        --------
+        >>> recipe = ModelRecipe.of(stack_model("openai/m", ledger=None))
+        >>> recipe.made().model, "key" in repr(recipe)
+        ('openai/m', False)
+        """
+        stack = stack_of(lm)
+        if stack is None:
+            raise ValueError(
+                "workers make their models again, which takes one from judgesmith.model(…); got "
+                f"{type(lm).__name__}."
+            )
+        _check_movable(stack)
+        recipe = _recipe_of(lm)
+        return cls(
+            settings={
+                "name": recipe["name"],
+                "api_base": recipe["api_base"],
+                "ledger": recipe["ledger"],
+                "rpm": recipe["rpm"],
+                "tpm": recipe["tpm"],
+                "timeout": recipe["timeout"],
+                **_sampling_of(lm),
+            },
+            budget=stack.budget,
+            run_id=stack.run_id,
+            price=stack.price,
+            retry=stack.retry,
+            endpoint=stack.endpoint,
+        )
+
+    def made(self) -> StackModel:
+        """Return the model, made in this process.
+
+        Raises
+        ------
+        ValueError
+            If answers would come from elsewhere than where the recipe was written.
+        """
+        budget = self.budget
+        made = stack_model(
+            **self.settings,
+            max_calls=budget.max_calls,
+            max_tokens=budget.max_tokens,
+            max_usd=budget.max_usd,
+            max_minutes=budget.max_minutes,
+            price=self.price,
+            retry=self.retry,
+            run_id=self.run_id,
+        )
+        if made.stack.endpoint != self.endpoint:
+            raise ValueError(
+                f"{made.model} is at {made.stack.endpoint} here and at {self.endpoint} where "
+                "scoring was started; give --api-base, or set the same address in the "
+                "environment of every node."
+            )
+        return made
+
+
+def _recipe_of(lm: AnyModel) -> Mapping[str, Any]:
+    holder: Any = lm if isinstance(lm, StackModel) else lm._engine_spec
+    found: Mapping[str, Any] = holder.recipe
+    return found
+
+
+def _sampling_of(lm: AnyModel) -> dict[str, Any]:
+    if isinstance(lm, StackModel):
+        return {"temperature": lm.temperature, "max_output_tokens": lm.max_tokens}
+    given = {name: value for name, value in lm.kwargs.items() if value is not None}
+    temperature = given.pop("temperature", None)
+    ceilings = [given.pop(name) for name in _CEILINGS if name in given]
+    if given:
+        raise ValueError(
+            f"workers make models with a temperature and a ceiling on answers; got the setting "
+            f"{min(given)}, too. Leave it out."
+        )
+    return {"temperature": temperature, "max_output_tokens": next(iter(ceilings), None)}
+
+
+def _check_movable(stack: Stack) -> None:
+    """Refuse a model that other processes cannot ask as this one does."""
+    if stack.tape is not None:
+        raise ValueError("what workers ask is neither recorded nor replayed; leave this out.")
+    if stack.ledger is None and (stack.budget != Budget() or stack.limits is not None):
+        raise ValueError(
+            "workers share a budget and a rate through the ledger, and there is none; name one."
+        )
+    if getattr(stack.engine, "_has_secrets", False):
+        raise ValueError(
+            "an address with a password or key in it is not sent to workers; set it in the "
+            "environment of every node (OPENAI_API_BASE), and leave --api-base out."
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgeRecipe:
+    """A saved judge and all its models.
+
+    Attributes
+    ----------
+    judge : bytes
+        The content of its ``judge.json``.
+    fingerprint, made_by : str
+        Of the judge, and the version of this package where the recipe was written.
+    main : ModelRecipe
+        The model that is asked where nothing else is said.
+    others : dict of str to ModelRecipe
+        Models of members, of roles, by the name that the judge has for them.
+    roles : dict of str to str
+        Names of models by role, where they are others than those it was compiled with.
+    supervisor : ModelRecipe or None
+        Of a panel whose supervisor asks another model than it was made with.
+    """
+
+    judge: bytes
+    fingerprint: str
+    main: ModelRecipe
+    others: Mapping[str, ModelRecipe] = field(default_factory=dict)
+    roles: Mapping[str, str] = field(default_factory=dict)
+    supervisor: ModelRecipe | None = None
+    made_by: str = field(default_factory=lambda: version("judgesmith"))
+
+    @property
+    def is_of_one_machine(self) -> bool:
+        """Whether the ledger is a file, which other machines cannot reach."""
+        return self.main.settings["ledger"] is not None
+
+    @classmethod
+    def of(cls, judge: AnySaved, lm: AnyModel) -> JudgeRecipe:
+        """Return the recipe of a saved judge as it is bound to its models, and ``lm``."""
+        supervisor = judge._supervisor_lm if isinstance(judge, SavedPanel) else None
+        return cls(
+            judge=json.dumps(judge.model_dump(mode="json"), allow_nan=False).encode(),
+            fingerprint=judge.fingerprint,
+            main=ModelRecipe.of(lm),
+            others={name: ModelRecipe.of(one) for name, one in judge._lms.items()},
+            roles=dict(judge._asked_roles) if isinstance(judge, SavedJudge) else {},
+            supervisor=None if supervisor is None else ModelRecipe.of(supervisor),
+        )
+
+    def made(self) -> tuple[AnySaved, StackModel, tuple[StackModel, ...]]:
+        """Return the judge bound to its models, the model for the rest, and all models, once each.
+
+        Raises
+        ------
+        ValueError
+            If this version of the package makes another judge of it, or asks models elsewhere.
+        """
+        own = version("judgesmith")
+        if own != self.made_by:
+            raise ValueError(
+                f"judgesmith is {own} here and {self.made_by} where scoring was started; "
+                "install the same version on every node."
+            )
+        content = json.loads(self.judge)
+        judge: Any = kind_of(content).model_validate(content)
+        if judge.fingerprint != self.fingerprint:
+            raise ValueError(
+                f"the judge is {judge.fingerprint} here and {self.fingerprint} where scoring was "
+                "started; install the same version of judgesmith on every node."
+            )
+        made: list[tuple[ModelRecipe, StackModel]] = []
+
+        def model_of(recipe: ModelRecipe) -> StackModel:
+            for known, one in made:
+                if known == recipe:
+                    return one
+            made.append((recipe, recipe.made()))
+            return made[-1][1]
+
+        main = model_of(self.main)
+        lms: dict[str, Any] = {name: model_of(one) for name, one in self.others.items()}
+        if isinstance(judge, SavedJudge):
+            judge = judge.asking(self.roles, lms) if self.roles else judge.with_models(lms)
+        elif isinstance(judge, SavedHolder) and lms:
+            judge = judge.with_models(lms)
+        if self.supervisor is not None and isinstance(judge, SavedPanel):
+            supervisor: Any = model_of(self.supervisor)
+            judge = judge.supervised_by(supervisor)
+        return judge, main, tuple(one for _, one in made)

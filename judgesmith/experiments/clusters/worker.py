@@ -1,0 +1,231 @@
+"""One worker of a cluster: a judge, its models, and rows that are judged as they come."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from judgesmith.experiments.clusters.connecting import own_address
+from judgesmith.experiments.clusters.recipes import JudgeRecipe
+from judgesmith.programs.asking import Asker, calls_per_item
+from judgesmith.programs.costs import usage_of
+from judgesmith.programs.models import LedgerError, ModelError, StackModel, Usage, stack_of
+from judgesmith.programs.models.stopping import STOPPING, Stopped
+from judgesmith.programs.readable import readable_of
+from judgesmith.programs.running import OneByOne, attempted, beginning
+from judgesmith.signatures.judgement import Judgement
+from judgesmith.signatures.rated import RatedItem
+
+ENOUGH_REFUSED = 20
+"""Failed requests without one answer after which it is the set-up, as in one process."""
+
+
+NEW = "new"
+"""The kind of fault of a worker that has no judge yet."""
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """What is judged of a row, and nothing else of it: ids, ratings and other fields stay."""
+
+    source: str
+    context: str | None
+    response: str
+    references: tuple[str, ...]
+
+    @classmethod
+    def of(cls, item: RatedItem) -> Text:
+        """Return what is judged of an item."""
+        return cls(item.source, item.context, item.response, item.references)
+
+    @property
+    def item(self) -> RatedItem:
+        """The same as judges take it."""
+        return RatedItem(
+            source=self.source,
+            context=self.context,
+            response=self.response,
+            references=self.references,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fault:
+    """Why a worker went no further, in a form that every process can read.
+
+    Attributes
+    ----------
+    kind : str
+        ``model``, ``ledger``, ``stopped``, ``worker`` (it cannot work where it is), or ``new``
+        (it was started again, and has no judge yet).
+    message : str
+        What is wrong.
+    status : int or None
+        HTTP status of the reply, where there was one.
+    """
+
+    kind: str
+    message: str
+    status: int | None = None
+
+    @classmethod
+    def of(cls, fault: BaseException) -> Fault:
+        """Return an expected fault.
+
+        Raises
+        ------
+        BaseException
+            The fault itself, if it is none that is expected.
+        """
+        if isinstance(fault, ModelError):
+            return cls(kind="model", message=str(fault), status=fault.status)
+        if isinstance(fault, LedgerError):
+            return cls(kind="ledger", message=str(fault))
+        if isinstance(fault, Stopped):
+            return cls(kind="stopped", message=str(fault))
+        if isinstance(fault, ValueError | OSError | ImportError):
+            return cls(kind="worker", message=str(fault))
+        raise fault
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Done:
+    """What became of a piece of rows.
+
+    Attributes
+    ----------
+    judgements : tuple of Judgement
+        Of its first rows: all of them, unless there is a ``fault``.
+    fault : Fault or None
+        Why there are no more.
+    life : str
+        Which life of which worker this is from; a worker that died and came back has another.
+    usage : Usage or None
+        What went through the models in this life so far.
+    adaptations : tuple of str
+        Settings that were sent another way.
+    """
+
+    judgements: tuple[Judgement, ...]
+    fault: Fault | None
+    life: str
+    usage: Usage | None
+    adaptations: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Presence:
+    """A worker that is there: where, and why it cannot work if it cannot."""
+
+    node: str
+    process: int
+    fault: Fault | None
+
+
+class Worker:
+    """Judges rows; Ray runs one in a process of its own, and starts it again if that dies.
+
+    Rows of several pieces are judged side by side, so that the last rows of one leave no
+    place idle.
+
+    Parameters
+    ----------
+    concurrency : int
+        Rows judged at the same time.
+    n_workers : int
+        How many workers there are, this one included: they share one budget.
+    home : str or None
+        The only address at which the ledger can be reached; None where it can be from anywhere.
+    """
+
+    def __init__(self, *, concurrency: int, n_workers: int, home: str | None) -> None:
+        self._life = uuid.uuid4().hex
+        self._n_workers = n_workers
+        self._home = home
+        self._models: tuple[StackModel, ...] = ()
+        self._busy = self._n_answered = self._n_refused = 0
+        self._places = asyncio.Semaphore(concurrency)
+        self._moved = asyncio.Event()
+        self._node = own_address()
+        self._fault: Fault | None = Fault(kind=NEW, message="nobody said yet what is judged.")
+
+    async def ready(self, recipe: JudgeRecipe) -> Presence:
+        """Take a judge, if there is none yet, and say where this is, and whether it can work.
+
+        The recipe is no argument of the constructor: Ray would have to keep it, whatever its
+        size, for as long as the worker may have to be started again.
+        """
+        if self._fault is not None:
+            self._fault = self._opened(recipe)
+        return Presence(node=self._node, process=os.getpid(), fault=self._fault)
+
+    def _opened(self, recipe: JudgeRecipe) -> Fault | None:
+        """Make the judge and its models; return why that cannot be."""
+        try:
+            if self._home is not None and self._node != self._home:
+                raise OSError(elsewhere(self._node, self._home))
+            judge, lm, self._models = recipe.made()
+            self._work = OneByOne(Asker.of(judge, lm), readable_of(lm))
+            self._may_begin = beginning(self._n_workers * calls_per_item(judge), lm)
+        except (ModelError, LedgerError, ValueError, OSError, ImportError) as fault:
+            return Fault.of(fault)
+        return None
+
+    async def stop(self) -> None:
+        """Begin nothing any more; what is under way is finished."""
+        with STOPPING.attended():
+            STOPPING.request()
+
+    async def judged(self, texts: Sequence[Text]) -> Done:
+        """Return the judgements of a piece of rows, in order."""
+        if self._fault is not None:
+            return self._done([], self._fault)
+        found = await asyncio.gather(*map(self._judged, texts), return_exceptions=True)
+        judgements: list[Judgement] = []
+        for one in found:
+            if isinstance(one, BaseException):
+                return self._done(judgements, Fault.of(one))
+            judgements.append(one)
+        return self._done(judgements, None)
+
+    async def _judged(self, text: Text) -> Judgement:
+        async with self._places:
+            while not self._may_begin(self._busy):
+                self._moved.clear()
+                await self._moved.wait()
+            STOPPING.check()
+            self._busy += 1
+            try:
+                judgement, fault = await attempted(self._work, text.item)
+            finally:
+                self._busy -= 1
+                self._moved.set()
+        if fault is None:
+            self._n_answered += 1
+        elif isinstance(fault, ModelError):
+            self._n_refused += 1
+            if self._n_answered == 0 and self._n_refused >= ENOUGH_REFUSED:
+                raise fault
+        return judgement
+
+    def _done(self, judgements: Sequence[Judgement], fault: Fault | None) -> Done:
+        stacks = [stack for one in self._models if (stack := stack_of(one)) is not None]
+        notes = (note for stack in stacks for note in stack.adaptations)
+        return Done(
+            judgements=tuple(judgements),
+            fault=fault,
+            life=self._life,
+            usage=usage_of(*self._models),
+            adaptations=tuple(dict.fromkeys(notes)),
+        )
+
+
+def elsewhere(node: str, home: str) -> str:
+    """Return why a worker on another machine cannot use a ledger that is a file on this one."""
+    return (
+        f"the ledger is a file on {home}, and the cluster has a node at {node}; give all of them "
+        "one ledger (--ledger postgresql://…), or leave --address out to use this machine alone."
+    )
