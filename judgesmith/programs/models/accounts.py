@@ -55,6 +55,11 @@ class Accounts:
         return self._store.spent(self._run_id)
 
     @property
+    def run(self) -> int:
+        """The number of the run in the store, which does not begin it."""
+        return self._store.run(self._run_id)
+
+    @property
     def seconds(self) -> float:
         """How long the run has been at work, earlier processes included; 0 before it begins."""
         return time.monotonic() - self._began if self._run is not None else 0.0

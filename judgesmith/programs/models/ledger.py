@@ -62,6 +62,9 @@ class Ledger:
     _by_path: ClassVar["weakref.WeakValueDictionary[str, Ledger]"] = weakref.WeakValueDictionary()
     _by_path_lock = threading.Lock()
 
+    distant: ClassVar[bool] = False
+    """Whether a look at it is a journey, which is better shared."""
+
     path: Path
 
     def __new__(cls, path: str | os.PathLike[str]) -> "Ledger":

@@ -5,12 +5,13 @@ from __future__ import annotations
 import sqlite3
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from typing import Any, Protocol
 
 from judgesmith.programs.models.budget import Spent
 from judgesmith.programs.models.ledger_schema import DamagedAnswer
 from judgesmith.programs.models.ledger_writes import FIND_ANSWER, packed, unpacked
+from judgesmith.programs.models.limits import Schedule
 from judgesmith.programs.models.request import ModelAnswer
 
 
@@ -57,6 +58,14 @@ class Book(Protocol):
 
     def forget(self, intent: int) -> None:
         """Take an intent off the record."""
+        ...
+
+    def schedule(self, run: int, model: int) -> tuple[Schedule, float]:
+        """Return when a run may next ask a model, and the time by its clock."""
+        ...
+
+    def reschedule(self, run: int, model: int, schedule: Schedule) -> None:
+        """Note when a run may next ask a model."""
         ...
 
     def delete(self, condition: str, values: Sequence[Any], at_most: int) -> int:
@@ -186,6 +195,22 @@ class SqliteBook:
     def forget(self, intent: int) -> None:
         """Take an intent off the record."""
         self._execute("DELETE FROM intents WHERE id = ?", (intent,))
+
+    def schedule(self, run: int, model: int) -> tuple[Schedule, float]:
+        """Return when a run may next ask a model, and the time by this machine's clock."""
+        row = self._execute(
+            "SELECT seen, next_request, next_token, closed_until FROM turns "
+            "WHERE run = ? AND model = ?",
+            (run, model),
+        ).fetchone()
+        return Schedule() if row is None else Schedule(*row), time.time()
+
+    def reschedule(self, run: int, model: int, schedule: Schedule) -> None:
+        """Note when a run may next ask a model."""
+        self._execute(
+            "INSERT OR REPLACE INTO turns VALUES (?, ?, ?, ?, ?, ?)",
+            (run, model, *astuple(schedule)),
+        )
 
     def delete(self, condition: str, values: Sequence[Any], at_most: int) -> int:
         """Take out answers that meet a condition on their columns, with their intents."""

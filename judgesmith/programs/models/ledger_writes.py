@@ -191,6 +191,75 @@ class Delete:
         return book.delete(self.condition, self.values, self.at_most)
 
 
+@dataclass(frozen=True, slots=True)
+class Find:
+    """Look an answer up, where that is a journey worth sharing."""
+
+    identity: bytes
+
+    def apply(self, book: Book, pen: Pen) -> ModelAnswer | None:
+        """Return the answer on record, or None."""
+        return book.answer(self.identity)
+
+
+@dataclass(frozen=True, slots=True)
+class Watch:
+    """Look whether another living process is asking."""
+
+    identity: bytes
+
+    def apply(self, book: Book, pen: Pen) -> bool:
+        """Say whether one is."""
+        holder = book.holder(self.identity)
+        return holder is not None and holder != pen.owner and pen.alive(holder)
+
+
+READING = (Find, Watch)
+"""What changes nothing."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Turn:
+    """Take a place in the queue of all processes of a run that ask one model.
+
+    Attributes
+    ----------
+    run, model : int
+        Their numbers in the ledger.
+    rpm, tpm : float or None
+        Requests and tokens per minute.
+    tokens : int
+        What the request will probably use.
+    """
+
+    run: int
+    model: int
+    rpm: float | None
+    tpm: float | None
+    tokens: int
+
+    def apply(self, book: Book, pen: Pen) -> float:
+        """Return the seconds until it is up."""
+        schedule, now = book.schedule(self.run, self.model)
+        after, wait = schedule.turn(now, rpm=self.rpm, tpm=self.tpm, tokens=self.tokens)
+        book.reschedule(self.run, self.model, after)
+        return wait
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Close:
+    """Let no more requests of a run to one model through for so many seconds."""
+
+    run: int
+    model: int
+    seconds: float
+
+    def apply(self, book: Book, pen: Pen) -> None:
+        """Note it for all processes."""
+        schedule, now = book.schedule(self.run, self.model)
+        book.reschedule(self.run, self.model, schedule.closed(now, self.seconds))
+
+
 def packed(identity: bytes, answer: ModelAnswer) -> tuple[Any, ...]:
     """Return the answer as a row, in the order of ``ANSWER_COLUMNS``."""
     detail: dict[str, Any] = {}

@@ -3,6 +3,59 @@
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Schedule:
+    """When the next request may leave, in seconds of some clock that all who share it read.
+
+    Attributes
+    ----------
+    seen : float
+        When it was last looked at.
+    next_request, next_token : float
+        From when on the next one is within the limit.
+    closed_until : float
+        Before this nothing leaves at all.
+    """
+
+    seen: float = 0.0
+    next_request: float = 0.0
+    next_token: float = 0.0
+    closed_until: float = 0.0
+
+    def turn(
+        self, now: float, *, rpm: float | None, tpm: float | None, tokens: int
+    ) -> "tuple[Schedule, float]":
+        """Return the schedule after one more request, and the seconds until that may leave."""
+        known = self._at(now)
+        start = max(now, known.closed_until)
+        next_request, next_token = known.next_request, known.next_token
+        if rpm is not None:
+            start = max(start, next_request)
+        if tpm is not None:
+            start = max(start, next_token)
+        if rpm is not None:
+            next_request = start + 60.0 / rpm
+        if tpm is not None:
+            next_token = start + 60.0 * tokens / tpm
+        return Schedule(now, next_request, next_token, known.closed_until), start - now
+
+    def closed(self, now: float, seconds: float) -> "Schedule":
+        """Return the schedule where nothing leaves for so long."""
+        known = self._at(now)
+        until = max(known.closed_until, now + seconds)
+        return Schedule(now, known.next_request, known.next_token, until)
+
+    def _at(self, now: float) -> "Schedule":
+        """Return the same where the clock was not set back since."""
+        back = self.seen - now
+        if back <= 0:
+            return self
+        return Schedule(
+            now, self.next_request - back, self.next_token - back, self.closed_until - back
+        )
 
 
 class Limits:
@@ -44,7 +97,7 @@ class Limits:
         self.tpm = tpm
         self._clock = clock
         self._lock = threading.Lock()
-        self._next_request = self._next_token = self._closed_until = clock()
+        self._schedule = Schedule()
 
     def turn(self, *, tokens: int) -> float:
         """Take a place in the queue and return the seconds until it is up.
@@ -55,19 +108,12 @@ class Limits:
             What the request will probably use, in and out.
         """
         with self._lock:
-            now = self._clock()
-            start = max(now, self._closed_until)
-            if self.rpm is not None:
-                start = max(start, self._next_request)
-            if self.tpm is not None:
-                start = max(start, self._next_token)
-            if self.rpm is not None:
-                self._next_request = start + 60.0 / self.rpm
-            if self.tpm is not None:
-                self._next_token = start + 60.0 * tokens / self.tpm
-            return start - now
+            self._schedule, wait = self._schedule.turn(
+                self._clock(), rpm=self.rpm, tpm=self.tpm, tokens=tokens
+            )
+            return wait
 
     def close_for(self, seconds: float) -> None:
         """Let nothing more through for so long, because the server asked for a pause."""
         with self._lock:
-            self._closed_until = max(self._closed_until, self._clock() + seconds)
+            self._schedule = self._schedule.closed(self._clock(), seconds)

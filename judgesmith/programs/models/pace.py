@@ -69,8 +69,19 @@ class Pace:
         """How many requests may be under way."""
         return int(self._limit)
 
-    async def enter(self, waiting: Waiting, check_time: Callable[[float], None]) -> float:
-        """Wait for a place and return when it was taken, in seconds of the clock.
+    @property
+    def now(self) -> float:
+        """Seconds of the clock."""
+        return self._clock()
+
+    @property
+    def closed_for(self) -> float:
+        """Seconds until the gate opens, 0 where it is open."""
+        with self._lock:
+            return max(self._closed_until - self._clock(), 0.0)
+
+    async def enter(self, waiting: Waiting, check_time: Callable[[float], None]) -> None:
+        """Wait for a place.
 
         Parameters
         ----------
@@ -92,7 +103,6 @@ class Pace:
                     self._wake()  # the place is for another
                 raise
             self._forgotten(woken)
-        return self._clock()
 
     def try_enter(self) -> bool:
         """Take a place if there is one and the gate is open."""

@@ -8,7 +8,7 @@ from judgesmith.programs.models.accounts import Accounts
 from judgesmith.programs.models.engines import Engine
 from judgesmith.programs.models.errors import BudgetSpent, ModelError, TransientModelError
 from judgesmith.programs.models.ledger import Ledger
-from judgesmith.programs.models.ledger_writes import Claim, Granted, Held, Settle
+from judgesmith.programs.models.ledger_writes import Claim, Close, Granted, Held, Settle, Turn
 from judgesmith.programs.models.limits import Limits
 from judgesmith.programs.models.pace import Pace
 from judgesmith.programs.models.request import ModelAnswer, ModelRequest
@@ -94,15 +94,17 @@ class Sender:
         in_turn = False
         while True:
             STOPPING.check()
-            if not in_turn:
-                await self._take_turn(request, waiting)
-                in_turn = True
             # Before the gate: who waits here waits for another that is to pass it.
             while not self._sums.may_go(identity, request):
                 await waiting.sleep(_POLL)
-            entered = await self.pace.enter(waiting, self._accounts.check_time)
-            sent, fault = None, None
+            await self.pace.enter(waiting, self._accounts.check_time)
+            entered, sent, fault = 0.0, None, None
             try:
+                # Behind the gate, so that no turn passes while a request waits there.
+                if not in_turn:
+                    await self._take_turn(request, waiting)
+                    in_turn = True
+                entered = self.pace.now
                 claim, outcome = await self._permission(identity, request, waiting)
                 if isinstance(outcome, ModelAnswer):
                     self._meter.hit()
@@ -118,11 +120,13 @@ class Sender:
             finally:
                 self.pace.leave(sent=sent, fault=fault)
             if fault is None:
-                while self._store.held_elsewhere(identity):
+                while await waiting.held(self._store, identity):
                     await waiting.sleep(_POLL)
                 continue
             failures += 1
             wait = self._wait(failures, fault)
+            if fault.retry_after is not None:
+                await self._close(request, fault.retry_after, waiting)
             self._accounts.check_time(wait)
             await waiting.sleep(wait)
 
@@ -143,18 +147,53 @@ class Sender:
         wait = self._retry.wait(failures, fault.retry_after, rng=self._rng)
         if wait is None:
             raise fault.tried(failures) from None
-        if fault.retry_after is not None and self._limits is not None:
-            self._limits.close_for(fault.retry_after)
         return wait
 
     async def _take_turn(self, request: ModelRequest, waiting: Waiting) -> None:
         """Wait for a place under the rate limits, unless time will be up before."""
         if self._limits is None:
             return
-        wait = self._limits.turn(tokens=self._sums.estimate(request)[0])
-        if wait > 0:
-            self._accounts.check_time(wait)
-            await waiting.sleep(wait)
+        tokens = self._sums.estimate(request)[0]
+        while True:
+            wait = await self._turn(self._limits, request, tokens, waiting)
+            if wait > 0:
+                self._accounts.check_time(wait)
+                await waiting.sleep(wait)
+            closed = self.pace.closed_for
+            if not closed:
+                return
+            # Meanwhile the gate was closed. All who stand behind it would leave at once when it
+            # opens, so that they take another turn then.
+            self._accounts.check_time(closed)
+            await waiting.sleep(closed)
+
+    async def _turn(
+        self, limits: Limits, request: ModelRequest, tokens: int, waiting: Waiting
+    ) -> float:
+        """Return the seconds until a request may leave, seen over all processes of the run."""
+        if isinstance(self._store, Unrecorded):
+            return limits.turn(tokens=tokens)
+        turn = Turn(
+            run=self._accounts.run,
+            model=self._store.model(request.model, self.engine.endpoint),
+            rpm=limits.rpm,
+            tpm=limits.tpm,
+            tokens=tokens,
+        )
+        wait: float = await waiting.perform(self._store, turn)
+        return wait
+
+    async def _close(self, request: ModelRequest, seconds: float, waiting: Waiting) -> None:
+        """Hold all requests under the same limits back, because the server asked for a pause."""
+        if self._limits is None:
+            return
+        if isinstance(self._store, Unrecorded):
+            self._limits.close_for(seconds)
+            return
+        model = self._store.model(request.model, self.engine.endpoint)
+        await waiting.perform(
+            self._store, Close(run=self._accounts.run, model=model, seconds=seconds)
+        )
 
     async def _permission(
         self, identity: bytes, request: ModelRequest, waiting: Waiting

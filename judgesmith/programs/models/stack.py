@@ -263,7 +263,7 @@ class Stack:
         if identity is None:
             identity = self.identity(request)
         request = self._of_round(request)
-        answer = self._store.lookup(identity)
+        answer = await waiting.found(self._store, identity)
         if answer is not None:
             self._meter.hit()
         elif self.tape is not None and (fault := self.tape.fault(identity)) is not None:

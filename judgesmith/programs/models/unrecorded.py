@@ -31,6 +31,8 @@ class Unrecorded:
         self._usd: defaultdict[int, float] = defaultdict(float)
         self._seconds: defaultdict[int, float] = defaultdict(float)
 
+    distant = False
+
     def lookup(self, identity: bytes) -> ModelAnswer | None:
         """Return None: nothing is remembered."""
         return None

@@ -12,7 +12,14 @@ from concurrent.futures import wait as wait_for_futures
 from typing import Any, Protocol, TypeVar
 
 from judgesmith.programs.models.engines import Engine
-from judgesmith.programs.models.ledger_writes import Claim, Granted, Withdraw, Write
+from judgesmith.programs.models.ledger_writes import (
+    Claim,
+    Find,
+    Granted,
+    Watch,
+    Withdraw,
+    Write,
+)
 from judgesmith.programs.models.request import ModelAnswer, ModelRequest
 from judgesmith.programs.models.single_flight import Flight
 from judgesmith.programs.models.stopping import STOPPING
@@ -25,6 +32,19 @@ _LOOK = 0.25
 
 class Store(Protocol):
     """Where writes go: a ledger, or its stand-in."""
+
+    @property
+    def distant(self) -> bool:
+        """Whether a look at it is a journey."""
+        ...
+
+    def lookup(self, identity: bytes) -> ModelAnswer | None:
+        """Return the answer on record, or None."""
+        ...
+
+    def held_elsewhere(self, identity: bytes) -> bool:
+        """Say whether another living process is asking."""
+        ...
 
     def perform(self, write: Write) -> Any:
         """Apply ``write`` now and return its outcome."""
@@ -44,6 +64,14 @@ class Waiting(Protocol):
 
     async def perform(self, store: Store, write: Write) -> Any:
         """Write, and return the outcome once it is committed."""
+        ...
+
+    async def found(self, store: Store, identity: bytes) -> ModelAnswer | None:
+        """Look an answer up."""
+        ...
+
+    async def held(self, store: Store, identity: bytes) -> bool:
+        """Look whether another living process is asking."""
         ...
 
     async def send(self, engine: Engine, request: ModelRequest) -> ModelAnswer:
@@ -80,6 +108,14 @@ class Blocking:
         """Write in a transaction of its own."""
         return store.perform(write)
 
+    async def found(self, store: Store, identity: bytes) -> ModelAnswer | None:
+        """Look an answer up."""
+        return store.lookup(identity)
+
+    async def held(self, store: Store, identity: bytes) -> bool:
+        """Look whether another living process is asking."""
+        return store.held_elsewhere(identity)
+
     async def send(self, engine: Engine, request: ModelRequest) -> ModelAnswer:
         """Send through the engine's synchronous door."""
         return engine.complete_sync(request)
@@ -115,6 +151,20 @@ class Suspending:
                 if isinstance(outcome, Granted):
                     store.perform(Withdraw(claim=write, intent=outcome.intent))
             raise
+
+    async def found(self, store: Store, identity: bytes) -> ModelAnswer | None:
+        """Look an answer up, together with other coroutines where that is far away."""
+        if not store.distant:
+            return store.lookup(identity)
+        found: ModelAnswer | None = await store.perform_soon(Find(identity))
+        return found
+
+    async def held(self, store: Store, identity: bytes) -> bool:
+        """Look whether another living process is asking."""
+        if not store.distant:
+            return store.held_elsewhere(identity)
+        held: bool = await store.perform_soon(Watch(identity))
+        return held
 
     async def send(self, engine: Engine, request: ModelRequest) -> ModelAnswer:
         """Send through the engine's asynchronous door."""

@@ -1,9 +1,20 @@
 import asyncio
+import itertools
 import time
 
 import pytest
 
-from judgesmith.programs.models import BudgetSpent, Message, ModelRequest, Prefix, stack_model
+from judgesmith.programs.models import (
+    BudgetSpent,
+    Limits,
+    Message,
+    ModelAnswer,
+    ModelRequest,
+    Prefix,
+    Retry,
+    Stack,
+    stack_model,
+)
 from judgesmith.programs.models.errors import TransientModelError
 from judgesmith.programs.models.pace import Pace
 from judgesmith.programs.models.waiting import BLOCKING, driven
@@ -191,3 +202,32 @@ def test_a_pause_that_the_server_asks_for_holds_for_all(server):
     assert len(found) == 40
     assert seconds >= 0.4
     assert server.counts()["requests"] == 41
+
+
+class Refusing:
+    """An engine that is too busy for the first request, and notes when each one left."""
+
+    endpoint = "e"
+
+    def __init__(self):
+        self.sent = []
+
+    async def complete(self, request):
+        self.sent.append(time.monotonic())
+        if len(self.sent) == 1:
+            raise TransientModelError("full", status=429, retry_after=0.2)
+        return ModelAnswer(text="7")
+
+
+def test_turns_do_not_pass_while_the_gate_is_closed_and_all_leave_at_once_then():
+    engine = Refusing()
+    stack = Stack(engine, limits=Limits(rpm=1500), retry=Retry(first=0.01))
+
+    async def run():
+        asked = [ModelRequest(model="m", prefix=Prefix(), user=str(n)) for n in range(6)]
+        await asyncio.gather(*map(stack.complete, asked))
+
+    asyncio.run(run())
+    first, *others = engine.sent
+    assert others[0] - first >= 0.19
+    assert min(b - a for a, b in itertools.pairwise(others)) >= 0.02

@@ -163,6 +163,7 @@ def test_a_file_in_the_way_is_not_touched(whole, tmp_path):
 def test_a_ledger_of_the_first_schema_is_brought_up_and_keeps_its_answers(whole):
     connection = sqlite3.connect(whole)
     connection.execute("ALTER TABLE answers DROP COLUMN checksum")
+    connection.execute("DROP TABLE turns")
     connection.execute("PRAGMA user_version=1")
     connection.commit()
     connection.close()
@@ -170,7 +171,7 @@ def test_a_ledger_of_the_first_schema_is_brought_up_and_keeps_its_answers(whole)
     assert ledger.lookup(bytes(16)).text == text_of(0)
     keep(ledger, N)
     assert ledger.lookup(N.to_bytes(16, "big")).text == text_of(N)
-    assert ledger.query("PRAGMA user_version") == [(2,)]
+    assert ledger.query("PRAGMA user_version") == [(3,)]
     assert ledger.query("SELECT count(*) FROM answers WHERE checksum IS NULL") == [(N,)]
 
 

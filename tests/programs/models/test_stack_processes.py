@@ -146,3 +146,35 @@ def test_a_waiting_process_gets_the_answer_of_the_one_that_asked(in_process, pat
     assert finished(second) == {"calls": 0, "hits": 1, "refused": 0}
     finished(first)
     assert server.counts()["requests"] == 1
+
+
+ASK_AT_A_RATE = """
+import asyncio, sys, time
+from judgesmith.programs.models import ModelRequest, Prefix, model, stack_of
+
+ledger, url, rpm, n, name = sys.argv[1:]
+stack = stack_of(model("openai/m", ledger=ledger, api_base=url, run_id="run", rpm=float(rpm)))
+
+async def ask(item):
+    await stack.complete(ModelRequest(model="openai/m", prefix=Prefix(), user=f"{name} {item}"))
+
+async def run():
+    print("ready", flush=True)
+    sys.stdin.readline()
+    began = time.monotonic()
+    await asyncio.gather(*map(ask, range(int(n))))
+    await stack.engine.aclose()
+    print(time.monotonic() - began)
+
+asyncio.run(run())
+"""
+
+
+@pytest.mark.no_cover
+def test_two_processes_of_a_run_keep_to_its_rate_together(in_process, path, server):
+    both = [in_process(ASK_AT_A_RATE, path, server.url, 1200, 15, name) for name in "ab"]
+    begin(*both)
+    seconds = [finished(process) for process in both]
+    # 30 requests at 20 a second; each process by itself would be done in .7 seconds.
+    assert 29 / 20 - 0.1 <= max(seconds) < 4
+    assert server.counts()["requests"] == 30
