@@ -16,10 +16,11 @@ from judgesmith.cli.numbers import Number
 from judgesmith.cli.options import recording_options
 from judgesmith.cli.places import OUTPUT
 from judgesmith.cli.printing import counted, print_json, say, say_notes, usage_text
-from judgesmith.cli.progress import stage_progress
 from judgesmith.cli.role_options import role_option
+from judgesmith.cli.run_progress import run_progress
 from judgesmith.cli.shard_options import ShardChoice, shard_arguments
 from judgesmith.cli.sizing_options import Sizing, sizing_options
+from judgesmith.cli.watch_options import Watching, told_options, watch_options
 
 if TYPE_CHECKING:
     from judgesmith.signatures import RatedItem
@@ -41,6 +42,7 @@ _OF_RANKS = (
 @model_options
 @batch_options
 @sizing_options
+@watch_options
 @recording_options
 def command(
     judge: str,
@@ -60,6 +62,7 @@ def command(
     from judgesmith.experiments.agreeing import grouped
     from judgesmith.experiments.scoring import score_shards, unscored_items
     from judgesmith.experiments.stated_scores import sampled_text, stated_text
+    from judgesmith.experiments.watching import Pulse
     from judgesmith.programs.costs import usage_of
     from judgesmith.programs.models import stack_of
     from judgesmith.programs.running import judges_sources
@@ -71,6 +74,8 @@ def command(
     shards, n_expected = files.shards()
     run_id = f"score {saved.fingerprint} {files.named}"
     batching, sizing = Batching.taken_from(choice), Sizing.taken_from(choice)
+    watching = Watching.taken_from(choice)
+    watching.check(place, *(shard.name for shard in shards))
     if sizing.dry_run:
         rows = chain.from_iterable(one.items(files.columns) for one in shards)
         sizing.print(saved, rows, choice, roles=roles, concurrency=concurrency, as_json=as_json)
@@ -78,7 +83,15 @@ def command(
     with batching.desk_for(place, shards, run=run_id, choice=choice) as desk:
         asked = AskedChoice(**choice) if desk is None else BatchChoice(**choice, desk=desk)
         saved, (lm, *others) = asked_models(saved, asked, run_id=run_id, roles=roles)
-        with stage_progress(quiet=as_json) as progress, blaming(OUTPUT):
+        pulse = Pulse((lm, *others), n_expected=n_expected)
+        told = told_options(
+            choice, inputs=files.inputs, output=files.output, concurrency=concurrency
+        )
+        with (
+            watching.looked_on(pulse, judge=saved.fingerprint, options=told) as watch,
+            run_progress(pulse, quiet=as_json) as progress,
+            blaming(OUTPUT),
+        ):
             if desk is not None:
 
                 def read() -> Iterator[RatedItem]:
@@ -88,7 +101,6 @@ def command(
 
                 if left := batching.answer(saved, read, desk, lm, progress):
                     return say_waiting(left, as_json=as_json)
-            tell = None if progress is None else (lambda n: progress("rows", n, n_expected))
             found = score_shards(
                 saved,
                 shards,
@@ -97,7 +109,7 @@ def command(
                 lm=lm,
                 concurrency=concurrency,
                 overwrite=force,
-                progress=tell,
+                watch=watch,
             )
         if desk is not None:
             desk.finished()

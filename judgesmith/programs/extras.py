@@ -13,6 +13,7 @@ _NEEDING = {
     "serve": "serving needs",
     "inspect": "scorers of Inspect AI need",
     "mlflow": "MLflow tracking and models need",
+    "metrics": "numbers for Prometheus need",
     "ray": "scoring on a cluster needs",
 }
 

@@ -1,0 +1,195 @@
+"""Options of a long run that is watched: a structured log, and numbers for Prometheus."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from judgesmith.cli.faults import OptionError, blaming
+from judgesmith.cli.options import Command, together
+from judgesmith.cli.printing import say
+
+if TYPE_CHECKING:
+    from judgesmith.experiments.scoring import RowWatch
+    from judgesmith.experiments.watching import Pulse
+
+LOG, PORT, FILE = "--log", "--metrics-port", "--metrics-file"
+
+_WRITTEN_EVERY = 10.0  # seconds between two writes of --metrics-file
+
+
+def watch_options(command: Command) -> Command:
+    """Add ``--log``, ``--metrics-port`` and ``--metrics-file``."""
+    return together(
+        command,
+        click.option(
+            "log",
+            LOG,
+            metavar="FILE.jsonl",
+            help="Append what happens to a file: one JSON object a line, and no texts.",
+        ),
+        click.option(
+            "metrics_port",
+            PORT,
+            type=click.IntRange(0, 65535),
+            metavar="PORT",
+            help="Answer Prometheus on this port of 127.0.0.1 while the run lasts.",
+        ),
+        click.option(
+            "metrics_file",
+            FILE,
+            metavar="FILE.prom",
+            help="Keep the same numbers in a file, for the textfile collector of node-exporter.",
+        ),
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Watching:
+    """Who looks on at a run, as the command line says."""
+
+    log: str | None
+    metrics_port: int | None
+    metrics_file: str | None
+
+    @classmethod
+    def taken_from(cls, options: dict[str, Any]) -> Watching:
+        """Return what ``options`` say of it, and take it out of them."""
+        return cls(**{name: options.pop(name) for name in cls.__dataclass_fields__})
+
+    def check(self, *others: str | Path) -> None:
+        """Refuse places where nothing can be written, or that are another file of the run.
+
+        Parameters
+        ----------
+        *others : str or Path
+            What the run reads and writes.
+
+        Raises
+        ------
+        OptionError
+            If that is so.
+        """
+        taken = {Path(one).expanduser().resolve() for one in others}
+        for option, given in ((LOG, self.log), (FILE, self.metrics_file)):
+            if given is None:
+                continue
+            place = Path(given).expanduser()
+            if place.resolve() in taken:
+                raise OptionError(
+                    f"{given} is another file of this run; name one of its own.", option=option
+                )
+            if place.is_dir() or not place.parent.is_dir():
+                what = "a folder" if place.is_dir() else "in a folder that is not there"
+                raise OptionError(f"{given} is {what}; name a file.", option=option)
+            taken.add(place.resolve())
+
+    @contextmanager
+    def looked_on(
+        self, pulse: Pulse, *, judge: str, options: Mapping[str, Any]
+    ) -> Iterator[RowWatch]:
+        """Return a block in which everybody looks on who was asked to.
+
+        Parameters
+        ----------
+        pulse : Pulse
+            Counts of the run.
+        judge : str
+            The judge's fingerprint.
+        options : mapping
+            What the log says of how the run was started.
+
+        Raises
+        ------
+        OptionError
+            If a file cannot be written, or the port is taken; nothing was asked by then.
+        """
+        from judgesmith.experiments.watching import Watches
+
+        watches: list[RowWatch] = [pulse]
+        with ExitStack() as held:
+            if self.metrics_port is not None or self.metrics_file is not None:
+                self._measure(held, pulse, judge)
+            if self.log is not None:
+                from judgesmith.experiments.watching import RunLog
+
+                run_log = RunLog(pulse, {"judge": judge, **options})
+                held.enter_context(_logged_to(self.log))
+                held.enter_context(run_log.told())
+                watches.append(run_log)
+            yield Watches(*watches)
+
+    def _measure(self, held: ExitStack, pulse: Pulse, judge: str) -> None:
+        from judgesmith.programs.extras import library
+
+        library("prometheus_client", extra="metrics")
+        from judgesmith.experiments.watching.heartbeat import heartbeat
+        from judgesmith.experiments.watching.measures import ADDRESS, RunMeasures
+
+        measures = RunMeasures(judge, pulse)
+        held.enter_context(measures.heard())
+        if self.metrics_port is not None:
+            try:
+                held.enter_context(measures.served(self.metrics_port))
+            except OSError as fault:
+                raise OptionError(
+                    f"cannot listen on {ADDRESS}:{self.metrics_port}: {fault.strerror}; choose "
+                    "another port.",
+                    option=PORT,
+                ) from None
+        if self.metrics_file is not None:
+            place = Path(self.metrics_file).expanduser()
+            with blaming(FILE):
+                measures.write(place)
+            write = _forgiven(lambda: measures.write(place), self.metrics_file)
+            held.callback(write)
+            held.enter_context(heartbeat(_WRITTEN_EVERY, write))
+
+
+@contextmanager
+def _logged_to(name: str) -> Iterator[None]:
+    """Append what is logged in the block to a file."""
+    from judgesmith.experiments.watching.log_file import LogFile
+    from judgesmith.experiments.watching.run_log import LOGGER
+
+    with blaming(LOG):
+        file = LogFile(Path(name).expanduser(), complain=lambda words: say(words, err=True))
+    before = LOGGER.level
+    LOGGER.addHandler(file)
+    LOGGER.setLevel(min(before or logging.INFO, logging.INFO))
+    try:
+        yield
+    finally:
+        LOGGER.setLevel(before)
+        LOGGER.removeHandler(file)
+        file.close()
+
+
+def _forgiven(write: Callable[[], None], name: str) -> Callable[[], None]:
+    """Return what writes a file, and says once where it cannot."""
+    said: list[str] = []
+
+    def attempt() -> None:
+        from judgesmith.programs.models.errors import LedgerError
+
+        try:
+            write()
+        except (OSError, LedgerError) as fault:
+            if not said:
+                said.append(str(fault))
+                why = fault.strerror if isinstance(fault, OSError) else str(fault)
+                say(f"{name}: {why}; the run goes on without it.", err=True)
+
+    return attempt
+
+
+def told_options(choice: Mapping[str, Any], **more: Any) -> dict[str, Any]:
+    """Return what a log says of the options of models: numbers, and nothing that holds a key."""
+    names: Sequence[str] = ("max_calls", "max_tokens", "max_usd", "max_minutes", "rpm", "tpm")
+    return {**{name: choice[name] for name in names if choice.get(name) is not None}, **more}

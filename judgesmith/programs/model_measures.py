@@ -1,0 +1,60 @@
+"""What went to models, as Prometheus reads it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
+
+from prometheus_client.core import CounterMetricFamily
+from prometheus_client.registry import Collector
+
+from judgesmith.programs.models import AnyModel, stack_of
+
+CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+
+SECONDS = (0.005, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300)
+"""Where the buckets of a histogram of seconds end."""
+
+
+class ModelMeasures(Collector):
+    """Calls, retries, answers on record, tokens and dollars by model, read off when asked for.
+
+    Parameters
+    ----------
+    lms : sequence of dspy.LM or StackModel
+        Models whose use is told of, each once.
+
+    Examples
+    --------
+    >>> from prometheus_client import CollectorRegistry, generate_latest
+    >>> from judgesmith.programs.models import stack_model
+    >>> registry = CollectorRegistry()
+    >>> registry.register(ModelMeasures([stack_model("offline", ledger=None)]))
+    >>> 'judgesmith_model_calls_total{model="offline"} 0.0' in generate_latest(registry).decode()
+    True
+    """
+
+    def __init__(self, lms: Sequence[AnyModel]) -> None:
+        self.lms = tuple({id(stack_of(lm) or lm): lm for lm in lms}.values())
+
+    def collect(self) -> Iterator[Any]:
+        """Yield every family of numbers."""
+        uses = [(str(lm.model), stack.usage) for lm in self.lms if (stack := stack_of(lm))]
+        told: Iterable[tuple[str, str, Callable[[Any], float | None]]] = (
+            ("model_calls", "Requests sent to a model.", lambda use: use.calls),
+            ("model_retries", "Requests sent again after a fault.", lambda use: use.retries),
+            ("model_hits", "Answers that took no request.", lambda use: use.hits),
+            ("model_input_tokens", "Tokens sent to a model.", lambda use: use.input_tokens),
+            ("model_output_tokens", "Tokens a model wrote.", lambda use: use.output_tokens),
+            ("model_cost_usd", "Dollars at the known prices.", lambda use: use.cost_usd),
+        )
+        for name, about, of in told:
+            family = CounterMetricFamily(f"judgesmith_{name}", about, labels=("model",))
+            sums: dict[str, float] = {}
+            for model, use in uses:
+                value = of(use)
+                if value is not None:
+                    sums[model] = sums.get(model, 0.0) + value
+            for model, value in sums.items():
+                family.add_metric([model], value)
+            yield family
