@@ -1,14 +1,17 @@
-"""How long it takes to be there: ``judgesmith --help``, ``import judgesmith``, one row scored.
+"""How long it takes to be there: ``judgesmith --help``, ``import judgesmith``, a row, a server.
 
 python benchmarks/startup.py
 """
 
+import json
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import Any
+from urllib.request import urlopen
 
 WAYS = {
     "python -c pass": ["-c", "pass"],
@@ -36,13 +39,34 @@ def scoring(folder: Path) -> list[str]:
     return [*base, "score", str(judge), str(row), "-o", str(folder / "scores.jsonl"), *options]
 
 
+def served(folder: Path) -> tuple[float, float]:
+    """Return the seconds until the judge in ``folder`` is served, and the server's memory in MB."""
+    options = ["--port", "0", "--json", "--ledger", str(folder / "ledger.sqlite")]
+    command = [sys.executable, "-m", "judgesmith", "serve", str(folder / "judge"), *options]
+    began = time.perf_counter()
+    pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
+    with subprocess.Popen(command, text=True, **pipes) as process:
+        assert process.stdout is not None
+        address = json.loads(process.stdout.readline())["address"]
+        with urlopen(f"{address}/v1/judges") as reply:  # noqa: S310 - the one it has told
+            reply.read()
+        passed = time.perf_counter() - began
+        status = Path(f"/proc/{process.pid}/status")
+        told = status.read_text().split() if status.exists() else ["VmRSS:", "nan"]
+        process.terminate()
+    return passed, float(told[told.index("VmRSS:") + 1]) / 1024
+
+
 def main() -> None:
     """Measure in turns and print medians."""
     with tempfile.TemporaryDirectory() as folder:
         ways = {**WAYS, "judgesmith score, one row": scoring(Path(folder))}
         rounds = [{name: seconds(arguments) for name, arguments in ways.items()} for _ in range(7)]
+        servers = [served(Path(folder)) for _ in range(7)]
     for name in ways:
         print(f"{name:26} {statistics.median(one[name] for one in rounds):.3f} s")
+    passed, memory = map(statistics.median, zip(*servers, strict=True))
+    print(f"{'judgesmith serve':26} {passed:.3f} s until it answers, {memory:.0f} MB")
 
 
 if __name__ == "__main__":

@@ -14,16 +14,14 @@ import click
 
 from judgesmith.cli.faults import OptionError, blaming
 from judgesmith.cli.judge_models import asked_models
-from judgesmith.cli.model_options import ModelChoice, model_options
+from judgesmith.cli.model_options import AskedChoice, ModelChoice, model_options
 from judgesmith.cli.numbers import Number, WholeNumber
 from judgesmith.cli.options import json_option
 from judgesmith.cli.printing import counted, say, say_notes
 from judgesmith.cli.role_options import ROLE, role_option
 
 if TYPE_CHECKING:
-    import dspy
-
-    from judgesmith.programs.models import Price
+    from judgesmith.programs.models import AnyModel, Price
     from judgesmith.programs.models.ledger import Ledger
     from judgesmith.programs.saved_kinds import AnySaved
     from judgesmith.programs.serving import ServedJudge
@@ -155,10 +153,10 @@ def command(
 
 
 @dataclass(frozen=True, kw_only=True)
-class _SharedChoice(ModelChoice):
+class _SharedChoice(AskedChoice):
     """Models of several judges: each is made once, so that its limits hold for all of them."""
 
-    made: dict[str, dspy.LM] = field(default_factory=dict)
+    made: dict[str, AnyModel] = field(default_factory=dict)
 
     def _model(
         self,
@@ -168,7 +166,7 @@ class _SharedChoice(ModelChoice):
         *,
         api_base: str | None,
         ledger: str | Ledger | None,
-    ) -> dspy.LM:
+    ) -> AnyModel:
         if name not in self.made:
             self.made[name] = super()._model(name, price, run_id, api_base=api_base, ledger=ledger)
         return self.made[name]
@@ -259,7 +257,7 @@ def _bound(
     return served
 
 
-def _check_ledgers(lms: Sequence[dspy.LM]) -> None:
+def _check_ledgers(lms: Sequence[AnyModel]) -> None:
     """Open the ledgers of models: one that is none ends the command before anybody asks."""
     from judgesmith.programs.models import stack_of
 

@@ -1,5 +1,7 @@
+import json
 import subprocess
 import sys
+from urllib.request import Request, urlopen
 
 import pytest
 
@@ -33,6 +35,22 @@ def test_scoring_with_a_served_model_imports_nothing_heavy(judge, data, folder, 
 
 def test_asking_golden_items_again_imports_nothing_of_dspy(judge):
     assert "dspy" not in left_by("recheck", judge, "--json")
+
+
+def test_a_server_imports_nothing_heavy(judge, folder):
+    command = [sys.executable, "-W", "error", "-c", PROGRAM, "serve", str(judge), "--port", "0"]
+    row = json.dumps({"source": "The bridge opened.", "response": "It opened."}).encode()
+    with subprocess.Popen([*command, "--json"], stdout=subprocess.PIPE, text=True) as process:
+        try:
+            address = json.loads(process.stdout.readline())["address"]
+            for path, body in (("judge", row), ("batch", b'{"items": [%b]}' % row)):
+                asked = Request(f"{address}/v1/judges/judge/{path}", data=body)
+                asked.add_header("Content-Type", "application/json")
+                with urlopen(asked, timeout=30) as reply:
+                    assert reply.status == 200
+        finally:
+            process.terminate()
+        assert process.stdout.read() == "0 []\n"
 
 
 def test_no_family_of_judges_needs_dspy_to_be_asked():

@@ -9,7 +9,6 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 from judgesmith.programs.extras import library
-from judgesmith.programs.holding import AnyJudge
 from judgesmith.programs.saved import SavedJudge
 from judgesmith.programs.saved_kinds import AnySaved, SavedHolder
 from judgesmith.programs.serving.door import Door
@@ -17,8 +16,10 @@ from judgesmith.programs.serving.limits import ServingLimits
 from judgesmith.programs.serving.served import ServedJudge
 
 if TYPE_CHECKING:
-    import dspy
     from fastapi import FastAPI
+
+    from judgesmith.programs.holding import AnyJudge
+    from judgesmith.programs.models import AnyModel
 
 _NONE = dict.fromkeys(("tracing", "metrics", "logs", "operation_spans", "auto_configure"), False)
 """What FastAPI would record of requests and faults for whoever configured OpenTelemetry."""
@@ -27,7 +28,7 @@ _NONE = dict.fromkeys(("tracing", "metrics", "logs", "operation_spans", "auto_co
 def app(
     judges: Mapping[str, AnySaved | AnyJudge] | Sequence[ServedJudge],
     *,
-    lm: dspy.LM | None = None,
+    lm: AnyModel | None = None,
     limits: ServingLimits | None = None,
     token: str = "",
     hosts: Sequence[str] = (),
@@ -39,7 +40,7 @@ def app(
     judges : dict of str to judge, or sequence of ServedJudge
         Saved judges of any kind, or judges, by the name that clients call them; or bound to
         models already.
-    lm : dspy.LM or None
+    lm : dspy.LM, StackModel or None
         The model that all ask. With None saved judges ask the models that they were compiled with,
         others DSPy's current one, or the offline model.
     limits : ServingLimits or None
@@ -107,17 +108,17 @@ def app(
     return made
 
 
-def _bound(judges: Mapping[str, AnySaved | AnyJudge], lm: dspy.LM | None) -> list[ServedJudge]:
+def _bound(judges: Mapping[str, AnySaved | AnyJudge], lm: AnyModel | None) -> list[ServedJudge]:
     """Return judges with their models, of which there is one for each name."""
-    from judgesmith.programs.models import model
+    from judgesmith.programs.models import stack_model
 
-    made: dict[str, dspy.LM] = {}
+    made: dict[str, AnyModel] = {}
     found = []
     for name, judge in judges.items():
         if lm is not None:
             found.append(ServedJudge(name, judge, lm))
         elif isinstance(judge, SavedJudge | SavedHolder):
-            made |= {one: model(one) for one in judge.models if one not in made}
+            made |= {one: stack_model(one) for one in judge.models if one not in made}
             own = {one: made[one] for one in judge.models}
             found.append(ServedJudge(name, judge.with_models(own), *own.values()))
         else:

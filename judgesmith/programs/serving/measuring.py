@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 from prometheus_client.registry import Collector
 
-from judgesmith.programs.models import stack_of
+from judgesmith.programs.models import AnyModel, stack_of
 from judgesmith.programs.readable import is_unread
 from judgesmith.programs.running import NOT_REACHED, REFUSED, was_not_asked
 from judgesmith.programs.serving.desk import Desk
 from judgesmith.signatures.judgement import Judgement
-
-if TYPE_CHECKING:
-    import dspy
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
@@ -30,11 +27,11 @@ class Measures:
     ----------
     desk : Desk
         Whose queue is told of.
-    lms : sequence of dspy.LM
+    lms : sequence of dspy.LM or StackModel
         Models whose use is told of.
     """
 
-    def __init__(self, desk: Desk, lms: Sequence[dspy.LM]) -> None:
+    def __init__(self, desk: Desk, lms: Sequence[AnyModel]) -> None:
         self._registry = CollectorRegistry()
         self._requests = self._counter(
             "requests", "Requests, by how they were answered.", "judge", "route", "status"
@@ -109,7 +106,7 @@ _REASONS = (
 class _Now(Collector):
     """What is read off when somebody asks: the queue, and what went to the models."""
 
-    def __init__(self, desk: Desk, lms: Sequence[dspy.LM]) -> None:
+    def __init__(self, desk: Desk, lms: Sequence[AnyModel]) -> None:
         self._desk = desk
         self._lms = list({id(stack_of(lm) or lm): lm for lm in lms}.values())
 

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from judgesmith.programs.asking import Asker, calls_per_item, current_lm
+from judgesmith.programs.asking import Asker, Bindable, calls_per_item, current_lm
 from judgesmith.programs.by_source import Sources, sources_of
 from judgesmith.programs.families import family_of
-from judgesmith.programs.holding import AnyJudge, JudgeOfJudges, fingerprint_of, leaves_of, scale_of
-from judgesmith.programs.judge import Judge
+from judgesmith.programs.models import AnyModel
 from judgesmith.programs.readable import Readable
 from judgesmith.programs.running import OneByOne, beginning, judges_sources
-from judgesmith.programs.saved import SavedJudge
 from judgesmith.programs.saved_kinds import AnySaved, saved_leaves
 from judgesmith.programs.saved_record import SavedRecord
 from judgesmith.programs.scored_row import score_row
@@ -22,9 +21,10 @@ from judgesmith.programs.serving.refusals import Refusal
 from judgesmith.signatures.judge_protocol import JudgeProtocol
 from judgesmith.signatures.judgement import Judgement
 from judgesmith.signatures.rated import RatedItem
+from judgesmith.signatures.scale import Scale
 
 if TYPE_CHECKING:
-    import dspy
+    from judgesmith.programs.holding import AnyJudge
 
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,63}")
 
@@ -45,7 +45,7 @@ class ServedJudge:
         What clients call it: letters, digits, ``_``, ``.`` and ``-``, 64 at most.
     judge : saved judge or judge
         Of any kind.
-    lms : dspy.LM
+    lms : dspy.LM or StackModel
         The model, and all others that the judge holds; without any it asks DSPy's current one, or
         the offline model.
 
@@ -62,7 +62,7 @@ class ServedJudge:
     (['offline'], 1)
     """
 
-    def __init__(self, name: str, judge: AnySaved | AnyJudge, *lms: dspy.LM) -> None:
+    def __init__(self, name: str, judge: AnySaved | AnyJudge, *lms: AnyModel) -> None:
         if not _NAME.fullmatch(name):
             raise ValueError(
                 "a judge is served under a name of letters, digits, _, . and -, at most 64; got "
@@ -75,9 +75,8 @@ class ServedJudge:
         self.lm = lm
         self.asker = Asker.of(judge, lm)
         self.compares = judges_sources(judge)
-        self.fingerprint = (
-            judge.fingerprint if isinstance(judge, SavedRecord) else fingerprint_of(judge)
-        )
+        self._nature = _Nature.of(judge)
+        self.fingerprint = self._nature.fingerprint
         self.target = str(getattr(judge, "target", "")) or None
         self._marks = {"judge": self.fingerprint, "target": self.target}
         self._work = OneByOne(self.asker, _AnyAnswer())
@@ -87,7 +86,7 @@ class ServedJudge:
         """Return what is to be done for items of one request, in the order of ``rows``."""
         if not self.compares:
             return [self.job(item) for item in items]
-        assert isinstance(self.judge, Judge | SavedJudge)
+        assert not isinstance(self.judge, Bindable)
         groups = sources_of(items)
         protocol = self.judge.protocol
         n_calls = family_of(protocol.judge).most_calls_of(protocol, max(map(len, groups)))
@@ -136,19 +135,18 @@ class ServedJudge:
 
     def described(self) -> dict[str, Any]:
         """Return what clients are told of the judge, as plain data."""
-        protocols = self._protocols()
+        protocols = self._nature.protocols
         first = protocols[0]
         families = [family_of(name) for name in dict.fromkeys(one.judge for one in protocols)]
         judge = self.judge
-        scale = judge.scale if isinstance(judge, SavedRecord) else scale_of(judge)
         return {
             "name": self.name,
             "fingerprint": self.fingerprint,
             "target": self.target,
-            "kind": self._kind(),
+            "kind": self._nature.kind,
             "families": [one.name for one in families],
             "models": list(dict.fromkeys(str(one.model) for one in self.lms)),
-            "scale": scale.model_dump(mode="json"),
+            "scale": self._nature.scale.model_dump(mode="json"),
             "task": first.rubric.task,
             "criteria": [one.model_dump(mode="json") for one in first.rubric.criteria],
             "compares": self.compares,
@@ -157,15 +155,35 @@ class ServedJudge:
             "agreement": _headline(judge.agreement) if isinstance(judge, SavedRecord) else None,
         }
 
-    def _kind(self) -> str:
-        if isinstance(self.judge, JudgeOfJudges):
-            return type(self.judge).__name__.lower()
-        return str(getattr(self.judge, "kind", "judge"))
 
-    def _protocols(self) -> list[JudgeProtocol]:
-        judge = self.judge
-        leaves = saved_leaves(judge) if isinstance(judge, SavedRecord) else leaves_of(judge)
-        return [one.protocol for one in leaves]
+@dataclass(frozen=True, kw_only=True)
+class _Nature:
+    """What is told of a judge, whether it is saved or alive."""
+
+    kind: str
+    fingerprint: str
+    scale: Scale
+    protocols: tuple[JudgeProtocol, ...]
+
+    @classmethod
+    def of(cls, judge: AnySaved | AnyJudge) -> _Nature:
+        """Return what is told of ``judge``; of a saved one without DSPy."""
+        if isinstance(judge, SavedRecord):
+            return cls(
+                kind=str(getattr(judge, "kind", "judge")),
+                fingerprint=judge.fingerprint,
+                scale=judge.scale,
+                protocols=tuple(one.protocol for one in saved_leaves(judge)),
+            )
+        from judgesmith.programs.holding import JudgeOfJudges, fingerprint_of, leaves_of, scale_of
+
+        holds = isinstance(judge, JudgeOfJudges)
+        return cls(
+            kind=type(judge).__name__.lower() if holds else str(getattr(judge, "kind", "judge")),
+            fingerprint=fingerprint_of(judge),
+            scale=scale_of(judge),
+            protocols=tuple(one.protocol for one in leaves_of(judge)),
+        )
 
 
 def _headline(agreement: Mapping[str, Any]) -> dict[str, Any] | None:
