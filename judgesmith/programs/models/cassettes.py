@@ -66,8 +66,8 @@ def record_cassette(
     LedgerError
         If there is no such ledger, or an answer in it is damaged.
     """
-    if not ledger.path.is_file():
-        raise LedgerError(f"there is no ledger at {ledger.path}; nothing was asked that it holds.")
+    if not ledger.exists():
+        raise LedgerError(f"there is no ledger at {ledger.name}; nothing was asked that it holds.")
     tape = tape or Tape()
     rows = _rows_of(ledger, "") if whole else list(_chosen(ledger, sorted(tape.answered)))
     answered = {identity for identity, *_ in rows}

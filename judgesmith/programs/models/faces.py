@@ -52,8 +52,9 @@ def model(
     name : str
         ``provider/model``, or ``offline`` for the model that ships with the code. Keys come from
         the environment only.
-    ledger : path, Ledger or None
-        Where answers are kept; None keeps none.
+    ledger : path, address, Ledger or None
+        Where answers are kept: a file, or ``postgresql://user@host/database``, which several
+        machines can share; None keeps none.
     api_base : str or None
         Address of a server that speaks OpenAI's protocol, or a provider's other address.
     max_calls, max_tokens, max_usd, max_minutes : number or None
@@ -184,7 +185,7 @@ def stack_model(
     )
     recipe = {
         "name": name,
-        "ledger": str(ledger.path) if ledger is not None else None,
+        "ledger": ledger.name if ledger is not None else None,
         "api_base": engine.endpoint if api_base else None,
         "price": [price.input, price.output] if price is not None else None,
         "rpm": rpm,

@@ -10,6 +10,9 @@ from judgesmith.programs.models.errors import LedgerError
 from judgesmith.programs.models.ledger_schema import is_busy
 from judgesmith.programs.models.ledger_writes import Claim, Write
 
+Batch = list[tuple[Write, "asyncio.Future[Any]"]]
+"""Writes, and who waits for what comes of them."""
+
 
 class Applier(Protocol):
     """Something that applies writes in one transaction."""
@@ -43,7 +46,7 @@ class GroupCommit:
         self._ledger = ledger
         self._loop = loop
         self._patience = patience
-        self._batch: list[tuple[Write, asyncio.Future[Any]]] = []
+        self._batch: Batch = []
         self._scheduled = False
         self._busy_since: float | None = None
 
@@ -60,7 +63,8 @@ class GroupCommit:
             self._loop.call_soon(self._flush)
         return future
 
-    def _flush(self) -> None:
+    def _taken(self) -> Batch:
+        """Return what is to be committed now, without claims that nobody waits for any more."""
         batch = [
             (write, future)
             for write, future in self._batch
@@ -68,6 +72,10 @@ class GroupCommit:
         ]
         self._batch = []
         self._scheduled = False
+        return batch
+
+    def _flush(self) -> None:
+        batch = self._taken()
         if not batch:
             return
         try:
@@ -82,6 +90,10 @@ class GroupCommit:
         except Exception as fault:
             outcomes = [fault] * len(batch)
         self._busy_since = None
+        self._told(batch, outcomes)
+
+    def _told(self, batch: Batch, outcomes: Sequence[Any]) -> None:
+        """Tell everyone who waits what came of it."""
         for (_, future), outcome in zip(batch, outcomes, strict=True):
             if future.cancelled():
                 continue

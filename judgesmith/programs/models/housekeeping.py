@@ -4,7 +4,6 @@ import json
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import IO, Any
 
 from judgesmith.programs.models.errors import LedgerError
@@ -43,9 +42,9 @@ class LedgerStats:
     Attributes
     ----------
     path : str
-        The file.
+        The file, or the address without user and password.
     size_bytes : int
-        Of the file and its write-ahead log.
+        Of the file and its write-ahead log, or of the tables.
     answers, calls : int
         Answers kept, and requests sent for them or in vain.
     models : tuple of ModelStats
@@ -70,7 +69,11 @@ def ledger_stats(ledger: Ledger) -> LedgerStats:
     _existing(ledger)
     models = tuple(
         ModelStats(
-            model=model, endpoint=endpoint, answers=n, input_tokens=n_in, output_tokens=n_out
+            model=model,
+            endpoint=endpoint,
+            answers=n,
+            input_tokens=int(n_in),
+            output_tokens=int(n_out),
         )
         for model, endpoint, n, n_in, n_out in ledger.query(
             "SELECT m.model, m.endpoint, count(*), coalesce(sum(a.input_tokens), 0), "
@@ -78,10 +81,9 @@ def ledger_stats(ledger: Ledger) -> LedgerStats:
             "GROUP BY m.id ORDER BY count(*) DESC, m.model, m.endpoint"
         )
     )
-    files = (ledger.path, ledger.path.with_name(ledger.path.name + "-wal"))
     return LedgerStats(
-        path=str(ledger.path),
-        size_bytes=sum(file.stat().st_size for file in files if file.exists()),
+        path=ledger.name,
+        size_bytes=ledger.size(),
         answers=sum(one.answers for one in models),
         calls=int(ledger.query("SELECT coalesce(sum(calls), 0) FROM runs")[0][0]),
         models=models,
@@ -200,9 +202,8 @@ def export(ledger: Ledger, out: IO[str]) -> int:
     return n_answers
 
 
-def _existing(ledger: Ledger) -> Path:
-    if not ledger.path.is_file():
+def _existing(ledger: Ledger) -> None:
+    if not ledger.exists():
         raise LedgerError(
-            f"there is no ledger at {ledger.path}; name another file (--ledger PATH)."
+            f"there is no ledger at {ledger.name}; name another file (--ledger PATH)."
         )
-    return ledger.path

@@ -7,9 +7,11 @@ import threading
 import time
 import weakref
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, ClassVar, TypeVar
 
+from judgesmith.programs.models.addresses import is_postgres
 from judgesmith.programs.models.budget import Spent
 from judgesmith.programs.models.errors import BudgetSpent, LedgerError
 from judgesmith.programs.models.group_commit import GroupCommit
@@ -32,17 +34,18 @@ _T = TypeVar("_T")
 
 
 class Ledger:
-    """An append-only file of answers, shared by threads, event loops and processes.
+    """An append-only store of answers, shared by threads, event loops and processes.
 
     Within a process there is one ledger per path: ``Ledger(path) is Ledger(path)``. The file is
-    opened, and if need be created, on first use.
+    opened, and if need be created, on first use. The address of a PostgreSQL database makes a
+    ``PostgresLedger``, which processes of several machines share.
 
     Parameters
     ----------
     path : path-like
-        An SQLite file; ``-wal`` and ``-shm`` files and a ``-owners`` file appear beside it. All
-        are readable by their owner only. They hold answers and counts, but neither prompts nor
-        keys.
+        An SQLite file, or ``postgresql://user@host/database``. ``-wal`` and ``-shm`` files and a
+        ``-owners`` file appear beside a file. All are readable by their owner only. They hold
+        answers and counts, but neither prompts nor keys.
 
     Raises
     ------
@@ -69,6 +72,10 @@ class Ledger:
 
     def __new__(cls, path: str | os.PathLike[str]) -> "Ledger":
         """Return this process's ledger at ``path``."""
+        if isinstance(path, str) and is_postgres(path):
+            from judgesmith.programs.models.postgres import PostgresLedger
+
+            return PostgresLedger(path)
         resolved = Path(path).expanduser().resolve()
         with cls._by_path_lock:
             ledger = cls._by_path.get(str(resolved))
@@ -90,7 +97,25 @@ class Ledger:
         self._pid = os.getpid()
 
     def __repr__(self) -> str:
-        return f"Ledger({str(self.path)!r})"
+        return f"Ledger({self.name!r})"
+
+    @property
+    def name(self) -> str:
+        """Where it is, as it may be shown and stored."""
+        return str(self.path)
+
+    def exists(self) -> bool:
+        """Say whether there is one already; none is made."""
+        return self.path.is_file()
+
+    def size(self) -> int:
+        """Return how many bytes it takes, with its write-ahead log."""
+        files = (self.path, self.path.with_name(self.path.name + "-wal"))
+        return sum(file.stat().st_size for file in files if file.exists())
+
+    def explained(self) -> AbstractContextManager[None]:
+        """Return a block in which faults of file and database are said in a sentence."""
+        return Explained(self.path)
 
     # -- reading ---------------------------------------------------------------------------
 
@@ -106,7 +131,7 @@ class Ledger:
             marks = ",".join("?" * len(part))
             query = f"SELECT identity, {ANSWER_COLUMNS} FROM answers WHERE identity IN ({marks})"  # noqa: S608
             rows = self._read(query, part)
-            with Explained(self.path):
+            with self.explained():
                 found.update({row[0]: unpacked(row[0], row[1:]) for row in rows})
         return found
 
@@ -149,8 +174,11 @@ class Ledger:
         if commit is None:
             with self._exclusively():
                 self._commits = {old: c for old, c in self._commits.items() if not old.is_closed()}
-                commit = self._commits[loop] = GroupCommit(self, loop)
+                commit = self._commits[loop] = self._commit_of(loop)
         return commit.submit(write)
+
+    def _commit_of(self, loop: asyncio.AbstractEventLoop) -> GroupCommit:
+        return GroupCommit(self, loop)
 
     def apply(self, writes: Sequence[Write]) -> list[Any]:
         """Apply the writes in one transaction; a refused one yields its ``BudgetSpent``.
@@ -186,7 +214,7 @@ class Ledger:
         number = self._runs.get(name)
         if number is None:
             number = self._runs[name] = self._number(
-                "INSERT OR IGNORE INTO runs (name, started) VALUES (?, ?)",
+                "INSERT INTO runs (name, started) VALUES (?, ?) ON CONFLICT DO NOTHING",
                 (name, int(time.time())),
                 "SELECT id FROM runs WHERE name = ?",
                 (name,),
@@ -198,7 +226,7 @@ class Ledger:
         number = self._models.get((model, endpoint))
         if number is None:
             number = self._models[model, endpoint] = self._number(
-                "INSERT OR IGNORE INTO models (model, endpoint) VALUES (?, ?)",
+                "INSERT INTO models (model, endpoint) VALUES (?, ?) ON CONFLICT DO NOTHING",
                 (model, endpoint),
                 "SELECT id FROM models WHERE model = ? AND endpoint = ?",
                 (model, endpoint),
