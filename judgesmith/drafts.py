@@ -95,6 +95,25 @@ def _out_of_the_way(place: Path, old: Path) -> Iterator[None]:
         os.close(lock)
 
 
+def claimed(folder: Path) -> int | None:
+    """Lock a folder until the descriptor that is returned is closed; None if somebody else has.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> place = Path(tempfile.mkdtemp())
+    >>> lock = claimed(place)
+    >>> claimed(place) is None
+    True
+    >>> os.close(lock)
+    """
+    lock = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
+    if _locked(lock) is not False and folder.is_dir():
+        return lock
+    os.close(lock)
+    return None
+
+
 def write_synced(path: Path, text: str) -> None:
     """Write a file, and wait until the disk has it; what is no text is written as escapes."""
     with path.open("w", encoding="utf-8", errors="backslashreplace", newline="\n") as file:

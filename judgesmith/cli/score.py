@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from judgesmith.cli.batch_options import BatchChoice, Batching, batch_options, say_waiting
+from judgesmith.cli.engine_options import EngineChoice, engine_options
 from judgesmith.cli.faults import blaming
 from judgesmith.cli.judge_models import asked_models
-from judgesmith.cli.model_options import AskedChoice, model_options
+from judgesmith.cli.model_options import model_options
 from judgesmith.cli.numbers import Number
 from judgesmith.cli.options import recording_options
 from judgesmith.cli.places import OUTPUT
@@ -40,6 +41,7 @@ _OF_RANKS = (
 )
 @role_option
 @model_options
+@engine_options
 @batch_options
 @sizing_options
 @watch_options
@@ -68,12 +70,13 @@ def command(
     from judgesmith.programs.running import judges_sources
     from judgesmith.programs.saved_kinds import load_saved
 
-    files = ShardChoice.taken_from(choice)
+    files, engines = ShardChoice.taken_from(choice), EngineChoice.taken_from(choice)
+    batching, sizing = Batching.taken_from(choice), Sizing.taken_from(choice)
+    engines.check(choice, in_batches=batching.wanted)
     place = files.place()
     saved = load_saved(judge)
     shards, n_expected = files.shards()
     run_id = f"score {saved.fingerprint} {files.named}"
-    batching, sizing = Batching.taken_from(choice), Sizing.taken_from(choice)
     watching = Watching.taken_from(choice)
     watching.check(place, *(shard.name for shard in shards))
     if sizing.dry_run:
@@ -81,7 +84,7 @@ def command(
         sizing.print(saved, rows, choice, roles=roles, concurrency=concurrency, as_json=as_json)
         return 0
     with batching.desk_for(place, shards, run=run_id, choice=choice) as desk:
-        asked = AskedChoice(**choice) if desk is None else BatchChoice(**choice, desk=desk)
+        asked = engines.asked(choice) if desk is None else BatchChoice(**choice, desk=desk)
         saved, (lm, *others) = asked_models(saved, asked, run_id=run_id, roles=roles)
         pulse = Pulse((lm, *others), n_expected=n_expected)
         told = told_options(
@@ -101,20 +104,22 @@ def command(
 
                 if left := batching.answer(saved, read, desk, lm, progress):
                     return say_waiting(left, as_json=as_json)
-            found = score_shards(
-                saved,
-                shards,
-                place,
-                columns=files.columns,
-                lm=lm,
-                concurrency=concurrency,
-                overwrite=force,
-                watch=watch,
-            )
+            with engines.started(saved, lm, concurrency=concurrency) as engine:
+                found = score_shards(
+                    saved,
+                    shards,
+                    place,
+                    columns=files.columns,
+                    lm=lm,
+                    concurrency=concurrency,
+                    overwrite=force,
+                    judging=engine,
+                    watch=watch,
+                )
         if desk is not None:
             desk.finished()
     stack = stack_of(lm)
-    usage = usage_of(lm, *others)
+    usage = usage_of(lm, *others) if engine is None else engine.usage
     assert stack is not None
     assert usage is not None
     if as_json:
@@ -137,7 +142,8 @@ def command(
             say(f"  {n} × {problem}")
         say(usage_text(usage))
     stated = [*stated_text(found.stated, found.n_rows), *sampled_text(found.sampled, found.n_rows)]
+    adaptations = stack.adaptations if engine is None else engine.adaptations
     ranks = [_OF_RANKS] if judges_sources(saved) else []
-    say_notes((*found.notes, *ranks, *stated, *stack.adaptations), as_json=as_json)
+    say_notes((*found.notes, *ranks, *stated, *adaptations), as_json=as_json)
     too_many = max_unscored is not None and found.n_unscored > max_unscored * found.n_rows
     return 1 if too_many else 0

@@ -8,12 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from judgesmith.cli.faults import blaming
+from judgesmith.cli.faults import OptionError, blaming
 from judgesmith.cli.options import Command, map_option, together
-from judgesmith.cli.places import lines_place
+from judgesmith.cli.places import OUTPUT, check_place, file_place
 
 if TYPE_CHECKING:
     from judgesmith.experiments.scoring import Shard
+
+FORMAT = "--as"
+_ENDINGS = (".jsonl", ".jsonl.gz", ".csv", ".parquet")  # as scoring.formats has them
 
 
 def shard_arguments(command: Command) -> Command:
@@ -23,7 +26,23 @@ def shard_arguments(command: Command) -> Command:
         click.argument("judge"),
         click.argument("inputs", metavar="INPUT...", nargs=-1, required=True),
         click.option(
-            "-o", "--output", required=True, metavar="OUT.jsonl", help="Where rows are written."
+            "-o",
+            OUTPUT,
+            required=True,
+            metavar="OUT",
+            help="Where rows are written: a file (.jsonl, .jsonl.gz, .csv, .parquet), or a folder "
+            "(OUT/) with a file for each input.",
+        ),
+        click.option(
+            "form",
+            FORMAT,
+            type=click.Choice([one.removeprefix(".") for one in _ENDINGS]),
+            help="Format of the files in a folder.  [default: jsonl]",
+        ),
+        click.option(
+            "--unordered",
+            is_flag=True,
+            help="Write rows as they are finished, each with its number.",
         ),
         map_option,
     )
@@ -35,6 +54,8 @@ class ShardChoice:
 
     inputs: tuple[str, ...]
     output: str
+    form: str | None
+    unordered: bool
     columns: str | None
 
     @classmethod
@@ -47,6 +68,20 @@ class ShardChoice:
         """All inputs as they were named."""
         return " ".join(self.inputs)
 
+    @property
+    def said(self) -> dict[str, Any]:
+        """How inputs are read and rows written, as ``score_shards`` takes it."""
+        return {
+            "columns": self.columns,
+            "ending": self.ending,
+            "ordered": not self.unordered,
+        }
+
+    @property
+    def ending(self) -> str | None:
+        """How the files in a folder end, if that was said."""
+        return None if self.form is None else f".{self.form}"
+
     def place(self) -> Path:
         """Return where rows are written.
 
@@ -55,7 +90,24 @@ class ShardChoice:
         OptionError
             If nothing can be written there, or it would replace an input.
         """
-        return lines_place(self.output, *self.inputs, like="scores.jsonl")
+        from judgesmith.experiments.scoring.targets import is_folder, targets_of
+
+        into_folder = is_folder(self.output)
+        if self.form is not None and not into_folder:
+            raise OptionError(
+                f"this is for the files of a folder, and {self.output} is a file; leave it out, "
+                f"or name a folder ({self.output}/).",
+                option=FORMAT,
+            )
+        if into_folder:
+            place = check_place(self.output)
+            if place.exists() and not place.is_dir():
+                raise OptionError(f"{place} is a file; name a folder.", option=OUTPUT)
+        else:
+            place = file_place(self.output, *self.inputs, like="scores.jsonl")
+        with blaming(OUTPUT):
+            targets_of(self.output, (), ending=self.ending)
+        return place
 
     def shards(self) -> tuple[tuple[Shard, ...], int | None]:
         """Return the files to score, all of them read through once.
@@ -76,6 +128,7 @@ class ShardChoice:
         from judgesmith.experiments.columns import column_map
         from judgesmith.experiments.problems import nothing_in
         from judgesmith.experiments.scoring import shards_of
+        from judgesmith.experiments.scoring.targets import targets_of
 
         with blaming("--map"):
             column_map(self.columns)
@@ -83,6 +136,8 @@ class ShardChoice:
             with blaming(one):
                 shards_of(one)
         shards = shards_of(self.inputs)
+        with blaming(OUTPUT):
+            targets_of(self.output, shards, ending=self.ending)
         n_rows = 0
         for shard in shards:
             if not shard.once:

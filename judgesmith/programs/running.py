@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Generic, TypeVar
 
 from judgesmith.programs.asking import Askable, Asker, Bindable, calls_per_item, current_lm
+from judgesmith.programs.collecting import COLLECTING
 from judgesmith.programs.families import family_of
 from judgesmith.programs.models import AnyModel, BudgetSpent, ModelError, TransientModelError
 from judgesmith.programs.models.errors import speaks_of_one_item
@@ -114,6 +115,7 @@ def judge_each(
     lm: AnyModel | None = None,
     concurrency: int = CONCURRENCY,
     progress: Callable[[int], None] | None = None,
+    ordered: bool = True,
 ) -> Iterator[tuple[RatedItem, Judgement]]:
     """Yield items with their judgements, in order, reading ``items`` only as far as needed.
 
@@ -128,11 +130,14 @@ def judge_each(
     ----------
     judge, items, lm, concurrency, progress
         As for ``judge_items``; ``items`` may never end.
+    ordered : bool
+        False yields items as they are finished, so that none waits for a slow one before it. A
+        judge that compares yields them in order all the same.
 
     Yields
     ------
     tuple of RatedItem and Judgement
-        In the order of ``items``.
+        The very items that were given, in their order if that is asked for.
 
     Raises
     ------
@@ -153,14 +158,15 @@ def judge_each(
     if concurrency < 1:
         raise ValueError(f"concurrency must be 1 or more; got {concurrency}.")
     if isinstance(judge, Asker):
-        return _each(_Run(OneByOne(judge), iter(items), concurrency), progress)
+        return _each(_Run(OneByOne(judge), iter(items), concurrency, ordered=ordered), progress)
     lm = lm or current_lm()
     if judges_sources(judge):
         from judgesmith.programs.by_source import judge_sources
 
         return judge_sources(judge, items, lm=lm, concurrency=concurrency, progress=progress)
     work = OneByOne(Asker.of(judge, lm), readable_of(lm))
-    run = _Run(work, iter(items), concurrency, beginning(calls_per_item(judge), lm))
+    may_begin = beginning(calls_per_item(judge), lm)
+    run = _Run(work, iter(items), concurrency, may_begin, ordered=ordered)
     return _each(run, progress)
 
 
@@ -269,7 +275,7 @@ def work_each(
 def _each(
     run: _Run[Unit, Result], progress: Callable[[int], None] | None
 ) -> Iterator[tuple[Unit, Result]]:
-    with STOPPING.attended(), OwnLoop() as loop:
+    with STOPPING.attended(), COLLECTING.seldom(), OwnLoop() as loop:
         try:
             while batch := loop(run.batch()):
                 if progress is not None:
@@ -280,7 +286,7 @@ def _each(
 
 
 class _Run(Generic[Unit, Result]):
-    """The units under way in one event loop: started in order, handed out in order."""
+    """The units under way in one event loop: started in order, handed out so or when finished."""
 
     def __init__(
         self,
@@ -288,12 +294,15 @@ class _Run(Generic[Unit, Result]):
         units: Iterator[Unit],
         concurrency: int,
         may_begin: Callable[[int], bool] = lambda n_busy: True,
+        *,
+        ordered: bool = True,
     ) -> None:
         self.work = work
         self.units = units
         self.concurrency = concurrency
         self.may_begin = may_begin
-        self.under_way: deque[tuple[Unit, asyncio.Task[Result]]] = deque()
+        self.under_way: dict[asyncio.Task[Result], Unit] = {}
+        self.finished: deque[asyncio.Task[Result]] | None = None if ordered else deque()
         self.busy = 0
         self.exhausted = False
         self.n_answered = 0
@@ -309,21 +318,29 @@ class _Run(Generic[Unit, Result]):
                 if not (done or self.exhausted):
                     STOPPING.check()
                 break
-            unit, task = self.under_way[0]
-            if not task.done():
+            task = self._next_done()
+            if task is None:
                 if done:
                     break
                 await self._movement()
                 continue
             if done and (task.cancelled() or task.exception() is not None):
                 break  # a fault ends the run after everything before it was handed out
-            self.under_way.popleft()
-            done.append((unit, task.result()))
+            if self.finished is not None:
+                self.finished.popleft()
+            done.append((self.under_way.pop(task), task.result()))
         return done
+
+    def _next_done(self) -> asyncio.Task[Result] | None:
+        """Return what is to be handed out next, if it is finished."""
+        if self.finished is not None:
+            return self.finished[0] if self.finished else None
+        first = next(iter(self.under_way))
+        return first if first.done() else None
 
     async def stop(self) -> None:
         """Abandon what is under way, unless a request to stop lets it finish."""
-        tasks = [task for _, task in self.under_way]
+        tasks = list(self.under_way)
         for task in tasks:
             if not STOPPING.waits:
                 task.cancel()
@@ -344,10 +361,12 @@ class _Run(Generic[Unit, Result]):
             self.busy += 1
             task = asyncio.ensure_future(self._done(unit))
             task.add_done_callback(self._finished)
-            self.under_way.append((unit, task))
+            self.under_way[task] = unit
 
     def _finished(self, task: asyncio.Task[Result]) -> None:
         self.busy -= 1
+        if self.finished is not None:
+            self.finished.append(task)
         if self.moved is not None:
             self.moved.set()
 

@@ -3,7 +3,7 @@ import tracemalloc
 
 import pytest
 
-from judgesmith.experiments.earlier_rows import beside, earlier_rows, refuse_loss
+from judgesmith.experiments.earlier_rows import Beside, earlier_rows, refuse_loss
 from judgesmith.signatures import RatedItem
 
 RUN = "abc"
@@ -35,6 +35,13 @@ def test_a_row_counts_by_its_line_its_texts_and_whether_it_has_a_score(path):
 
 def rows(path):
     return list(earlier_rows(path, RUN))
+
+
+def beside(items, path, run):
+    earlier = Beside(path, run)
+    for one in items:
+        earlier.check(one)
+        yield one
 
 
 @pytest.mark.parametrize(
@@ -95,7 +102,7 @@ def test_the_first_item_with_other_texts_is_named_before_it_is_handed_out(path):
 def test_what_loses_nothing_may_be_replaced(path, draft, old, new):
     path.write_text("".join(old))
     draft.write_text("".join(new))
-    refuse_loss(path, draft, RUN)
+    refuse_loss(path, earlier_rows(draft, RUN), RUN)
 
 
 @pytest.mark.parametrize(
@@ -111,7 +118,7 @@ def test_what_loses_rows_scores_or_texts_may_not(path, draft, old, new, said):
     path.write_text("".join(old))
     draft.write_text("".join(new))
     with pytest.raises(FileExistsError, match=said):
-        refuse_loss(path, draft, RUN)
+        refuse_loss(path, earlier_rows(draft, RUN), RUN)
 
 
 @pytest.mark.no_cover
@@ -121,7 +128,7 @@ def test_memory_does_not_grow_with_the_file(path, draft):
         with place.open("w") as file:
             file.writelines(line(n, explanation=text) for n in range(3_000))
     tracemalloc.start()
-    refuse_loss(path, draft, RUN)
+    refuse_loss(path, earlier_rows(draft, RUN), RUN)
     for _ in beside((item(n) for n in range(3_000)), path, RUN):
         pass
     _, most = tracemalloc.get_traced_memory()

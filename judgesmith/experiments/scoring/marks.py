@@ -6,7 +6,10 @@ import hashlib
 import json
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
+from judgesmith.experiments.problems import DataError
+from judgesmith.experiments.written_scores import open_scores
 from judgesmith.programs.asking import endpoint_of
 from judgesmith.programs.models import AnyModel
 from judgesmith.programs.saved import SavedJudge
@@ -60,13 +63,7 @@ def refuse_others(output: Path, marks: Marks) -> None:
     FileExistsError
         If it is of another run, or no row at all.
     """
-    with output.open(encoding="utf-8", errors="replace") as file:
-        line = file.readline()
-    try:
-        row = json.loads(line) if line else dict(marks)
-    except (ValueError, RecursionError):
-        row = None
-    found = row if isinstance(row, dict) else {}
+    found = _first_row(output, marks)
     if found.get("run") == marks["run"]:
         return
     if found.get("judge") == marks["judge"]:
@@ -76,3 +73,19 @@ def refuse_others(output: Path, marks: Marks) -> None:
     else:
         holds = "something else than scores"
     raise FileExistsError(f"{output} holds {holds}; name another file, or replace it with --force.")
+
+
+def _first_row(output: Path, marks: Marks) -> Mapping[str, Any]:
+    """Return the first row of a file; that of an empty file is anybody's."""
+    if output.suffix != ".jsonl":
+        try:
+            return next((row for _, row in open_scores(output).rows), marks)
+        except DataError:
+            return {}
+    with output.open(encoding="utf-8", errors="replace") as file:
+        line = file.readline()
+    try:
+        row = json.loads(line) if line else marks
+    except (ValueError, RecursionError):
+        return {}
+    return row if isinstance(row, Mapping) else {}

@@ -6,8 +6,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from judgesmith.experiments.stated_scores import sampled_reason, stated_reason
-from judgesmith.signatures import Judgement
+from judgesmith.experiments.scoring.lines import Note
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,30 +38,42 @@ class Scored:
 
 @dataclass(kw_only=True)
 class Tally:
-    """The counts of a scoring run while it goes on.
+    """The counts of a scoring run while it goes on; ``n_again`` rows are worth another try.
 
     Examples
     --------
     >>> tally = Tally()
-    >>> tally.add(Judgement.unscored("cut off"))
+    >>> tally.count({"problem": "cut off"})
     >>> tally.scored().n_rows, tally.scored().reasons
     (1, {'cut off': 1})
     """
 
     n_rows: int = 0
+    n_again: int = 0
     reasons: Counter[str] = field(default_factory=Counter)
     stated: Counter[str] = field(default_factory=Counter)
     sampled: Counter[str] = field(default_factory=Counter)
 
-    def add(self, judgement: Judgement) -> None:
-        """Count one more row."""
-        self.n_rows += 1
-        if judgement.problem is not None:
-            self.reasons[judgement.problem] += 1
-        if (reason := stated_reason(judgement)) is not None:
-            self.stated[reason] += 1
-        if (reason := sampled_reason(judgement)) is not None:
-            self.sampled[reason] += 1
+    def count(self, note: Note | None, n: int = 1) -> None:
+        """Count rows about which there is this to say."""
+        self.n_rows += n
+        if note is None:
+            return
+        if (problem := note.get("problem")) is not None:
+            self.reasons[problem] += n
+        if (reason := note.get("stated")) is not None:
+            self.stated[reason] += n
+        if (reason := note.get("sampled")) is not None:
+            self.sampled[reason] += n
+        self.n_again += n * bool(note.get("again"))
+
+    def add(self, other: Tally) -> None:
+        """Count what another tally counted."""
+        self.n_rows += other.n_rows
+        self.n_again += other.n_again
+        self.reasons.update(other.reasons)
+        self.stated.update(other.stated)
+        self.sampled.update(other.sampled)
 
     def scored(self, notes: tuple[str, ...] = ()) -> Scored:
         """Return the counts as they are now."""

@@ -23,6 +23,8 @@ class Shard:
     ----------
     name : str
         Its path, ``-`` for standard input, or ``sample``.
+    folder : str
+        The folder that was named and in which it was found; empty for other files.
 
     Examples
     --------
@@ -31,6 +33,7 @@ class Shard:
     """
 
     name: str
+    folder: str = ""
 
     @property
     def path(self) -> Path | None:
@@ -77,25 +80,25 @@ def shards_of(inputs: Inputs) -> tuple[Shard, ...]:
     Examples
     --------
     >>> shards_of("sample")
-    (Shard(name='sample'),)
+    (Shard(name='sample', folder=''),)
     """
     given = [inputs] if isinstance(inputs, str | Path) else list(inputs)
     if not given:
         raise ValueError("need at least one file to score; got none.")
     found = [one for each in given for one in _found(str(each))]
-    _refuse_twice(found)
-    return tuple(Shard(one) for one in found)
+    _refuse_twice([one.name for one in found])
+    return tuple(found)
 
 
-def _found(name: str) -> list[str]:
+def _found(name: str) -> list[Shard]:
     """Return the files that one input stands for."""
     path = Path(name)
     if name not in (STANDARD_INPUT, SAMPLE) and path.is_dir():
-        return _in_folder(path)
+        return [Shard(one, folder=name) for one in _in_folder(path)]
     if glob.has_magic(name) and not path.exists():
-        return _matching(name)
+        return [Shard(one) for one in _matching(name)]
     open_rows(name)  # which reads nothing yet
-    return [name]
+    return [Shard(name)]
 
 
 def _in_folder(folder: Path) -> list[str]:

@@ -1,0 +1,163 @@
+"""The items that are still to be judged, one after the other, and where each of them belongs."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import chain
+from typing import NamedTuple
+
+from judgesmith.experiments.reading import ColumnsGiven
+from judgesmith.experiments.scoring.marks import Marks
+from judgesmith.experiments.scoring.output_file import OutputFile
+from judgesmith.experiments.scoring.shards import Shard
+from judgesmith.experiments.scoring.targets import Target
+from judgesmith.signatures import RatedItem
+
+
+@dataclass(frozen=True)
+class Given:
+    """Items that somebody else reads, and what they are called."""
+
+    name: str
+    given: Iterator[RatedItem]
+    once = True
+
+    def items(self, columns: ColumnsGiven = None) -> Iterator[RatedItem]:
+        """Return the items, with whatever columns they were read."""
+        return self.given
+
+
+class Opened(NamedTuple):
+    """Items that can be read but once, the first of which was looked at; and what reads them."""
+
+    items: Iterator[RatedItem]
+    reader: Iterator[RatedItem]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Job:
+    """A file to be written, and what goes into it.
+
+    Attributes
+    ----------
+    target : Target
+        The file.
+    sources : tuple of (Shard or Given)
+        Its inputs.
+    opened : dict of str to Opened
+        Those among them that were opened already, by name.
+    marks : dict of str to str
+        Of the rows; of the run, an empty text where there are no rows.
+    """
+
+    target: Target
+    sources: tuple[Shard | Given, ...]
+    opened: Mapping[str, Opened]
+    marks: Marks
+
+
+class Place(NamedTuple):
+    """Where an item that is being judged belongs."""
+
+    item: RatedItem
+    output: OutputFile
+    number: int
+    file: str
+    row: int
+
+
+class Feed(Iterator[RatedItem]):
+    """The items of several jobs that are still to be judged.
+
+    Parameters
+    ----------
+    jobs : iterable of Job
+        In order.
+    begin : callable
+        Returns the output file of a job.
+    columns : ColumnMap, mapping, str or None
+        Which columns hold what.
+    ordered : bool
+        Whether judgements come in the order of the items.
+
+    Attributes
+    ----------
+    outputs : deque of OutputFile
+        Those begun, for whoever finishes them.
+    n_kept : int
+        Items left out because their rows are on record.
+    notes : dict of str to None
+        What was assumed and converted.
+    """
+
+    def __init__(
+        self,
+        jobs: Iterable[Job],
+        begin: Callable[[Job], OutputFile],
+        columns: ColumnsGiven,
+        *,
+        ordered: bool,
+    ) -> None:
+        self._begin = begin
+        self._columns = columns
+        self._ordered = ordered
+        self.outputs: deque[tuple[Job, OutputFile]] = deque()
+        self.n_kept = 0
+        self.notes: dict[str, None] = {}
+        self._queue: deque[Place] = deque()
+        self._by_item: dict[int, list[Place]] = {}
+        self._items = chain.from_iterable(map(self._of_job, jobs))
+
+    def __next__(self) -> RatedItem:
+        """Return the next item to judge."""
+        place = next(self._items)
+        if self._ordered:
+            self._queue.append(place)
+        else:
+            self._by_item.setdefault(id(place.item), []).append(place)
+        return place.item
+
+    def place_of(self, item: RatedItem) -> Place:
+        """Return where an item that was handed out belongs, once.
+
+        Raises
+        ------
+        ValueError
+            If it was not handed out, or another one was before it that has not come back.
+        """
+        if self._ordered:
+            place = self._queue.popleft() if self._queue else None
+        else:
+            places = self._by_item.get(id(item), [])
+            place = places.pop() if places else None
+            if not places:
+                self._by_item.pop(id(item), None)
+        if place is None or place.item is not item:
+            raise ValueError(
+                "what judges must yield each item that it is given, once"
+                f"{' and in their order' if self._ordered else ''}; got another one."
+            )
+        return place
+
+    @property
+    def n_missing(self) -> int:
+        """How many items were handed out and did not come back."""
+        return len(self._queue) + sum(map(len, self._by_item.values()))
+
+    def _of_job(self, job: Job) -> Iterator[Place]:
+        output = self._begin(job)
+        self.outputs.append((job, output))
+        for source in job.sources:
+            output.begin(source.name)
+            if (opened := job.opened.get(source.name)) is None:
+                reader = source.items(self._columns)
+                opened = Opened(reader, reader)
+            for item in opened.items:
+                if output.wants(item):
+                    yield Place(item, output, output.n_read, source.name, output.row)
+                else:
+                    self.n_kept += 1
+            self.notes.update(dict.fromkeys(getattr(opened.reader, "notes", ())))
+        output.end()

@@ -1,0 +1,123 @@
+"""Rows of scores as files: JSON Lines, packed or not, and tables; the same rows, the same bytes."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import json
+import os
+from collections.abc import Callable, Iterable, Iterator
+from importlib.util import find_spec
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from judgesmith.experiments.written_scores import (
+    COLUMNS,
+    COUNT,
+    FLAG,
+    NUMBER,
+    PLACES,
+    cell_of,
+)
+
+ENDINGS = (".jsonl", ".jsonl.gz", ".csv", ".parquet")
+"""How files of scores may end."""
+
+_LEVEL = 6  # of compression
+_GROUP = 8192  # rows of a group in Parquet
+
+
+def ending_of(name: str) -> str | None:
+    """Return which of ``ENDINGS`` a file name has, None for another one.
+
+    Examples
+    --------
+    >>> ending_of("a.jsonl"), ending_of("a.b.jsonl.gz"), ending_of("a.txt")
+    ('.jsonl', '.jsonl.gz', None)
+    """
+    return next((one for one in ENDINGS if name.endswith(one)), None)
+
+
+def check_ending(ending: str) -> None:
+    """Refuse a format that cannot be written here.
+
+    Raises
+    ------
+    ImportError
+        If it is Parquet and pyarrow is not installed.
+    """
+    if ending == ".parquet" and find_spec("pyarrow") is None:
+        raise ImportError("writing Parquet needs pyarrow: pip install 'judgesmith[parquet]'")
+
+
+def write_rows(rows: Iterable[str], place: Path, ending: str, *, placed: bool) -> None:
+    """Write rows to a file, and wait until the disk has it.
+
+    Parameters
+    ----------
+    rows : iterable of str
+        Each one object of JSON.
+    place : Path
+        The file, which is there.
+    ending : str
+        One of ``ENDINGS``, whatever the file is called.
+    placed : bool
+        Whether rows say which rows of the input they are.
+    """
+    _WRITERS[ending](rows, place, placed)
+    with place.open("rb") as file:
+        os.fsync(file.fileno())
+
+
+def _lines(rows: Iterable[str], place: Path, placed: bool) -> None:
+    with place.open("w", encoding="utf-8", newline="\n") as file:
+        file.writelines(f"{row}\n" for row in rows)
+
+
+def _packed_lines(rows: Iterable[str], place: Path, placed: bool) -> None:
+    # Neither name nor time: the same rows are the same bytes.
+    with (
+        place.open("wb") as bare,
+        gzip.GzipFile("", "wb", compresslevel=_LEVEL, fileobj=bare, mtime=0) as file,
+    ):
+        file.writelines(f"{row}\n".encode() for row in rows)
+
+
+def _table(rows: Iterable[str], place: Path, placed: bool) -> None:
+    columns = _columns(placed)
+    with place.open("w", encoding="utf-8", newline="") as file:
+        table = csv.writer(file, lineterminator="\r\n")  # so that a lone \r in a cell is quoted
+        table.writerow(columns)
+        table.writerows(list(cells.values()) for cells in _cells(rows, columns))
+
+
+def _parquet(rows: Iterable[str], place: Path, placed: bool) -> None:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    columns = _columns(placed)
+    kinds = {NUMBER: pa.float64(), COUNT: pa.int64(), FLAG: pa.bool_()}
+    schema = pa.schema([(name, kinds.get(kind, pa.string())) for name, kind in columns.items()])
+    cells = _cells(rows, columns)
+    with pq.ParquetWriter(place, schema) as table:
+        while group := list(islice(cells, _GROUP)):
+            table.write_table(pa.Table.from_pylist(group, schema=schema))
+
+
+_WRITERS: dict[str, Callable[[Iterable[str], Path, bool], None]] = {
+    ".jsonl": _lines,
+    ".jsonl.gz": _packed_lines,
+    ".csv": _table,
+    ".parquet": _parquet,
+}
+
+
+def _columns(placed: bool) -> dict[str, str]:
+    return {**(PLACES if placed else {}), **COLUMNS}
+
+
+def _cells(rows: Iterable[str], columns: dict[str, str]) -> Iterator[dict[str, Any]]:
+    for text in rows:
+        row = json.loads(text)
+        yield {name: cell_of(kind, row.get(name)) for name, kind in columns.items()}

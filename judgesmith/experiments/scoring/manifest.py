@@ -1,0 +1,222 @@
+"""What a folder of scores holds: which judge wrote which file from which input."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from judgesmith.drafts import draft_beside, put, write_synced
+from judgesmith.experiments.samples import sample_path
+from judgesmith.experiments.scoring.scored import Tally
+from judgesmith.experiments.scoring.shards import Shard
+from judgesmith.experiments.scoring.targets import Target
+
+NAME = "scores.json"
+_KIND = "judgesmith scores"
+_SHARE = 20  # how many times the time that a renewal takes may pass until the next one
+_WAY_OUT = "name another folder, or replace everything with --force."
+
+
+@dataclass(frozen=True, kw_only=True)
+class Finished:
+    """One file of the folder, and the input that it was made of.
+
+    Attributes
+    ----------
+    input, output : str
+        The input as it was named, and the name of the file.
+    input_sha256, output_sha256 : str
+        Of their bytes.
+    run : str or None
+        What its rows say of the run; None where there are none.
+    tally : Tally
+        What was counted of its rows.
+    """
+
+    input: str
+    output: str
+    input_sha256: str
+    output_sha256: str
+    run: str | None
+    tally: Tally
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as plain data."""
+        counts = {"rows": self.tally.n_rows, "unscored": self.tally.reasons.total()}
+        told: dict[str, Any] = {"reasons": self.tally.reasons, "stated": self.tally.stated}
+        told |= {"sampled": self.tally.sampled, "again": self.tally.n_again}
+        names = ("input", "output", "run", "input_sha256", "output_sha256")
+        plain = {name: getattr(self, name) for name in names}
+        return plain | counts | {name: one for name, one in told.items() if one}
+
+    @classmethod
+    def from_dict(cls, row: Mapping[str, Any]) -> Finished:
+        """Return what :meth:`to_dict` made plain data of."""
+        tally = Tally(
+            n_rows=row["rows"],
+            n_again=row.get("again", 0),
+            reasons=Counter(row.get("reasons", {})),
+            stated=Counter(row.get("stated", {})),
+            sampled=Counter(row.get("sampled", {})),
+        )
+        names = ("input", "output", "run", "input_sha256", "output_sha256")
+        return cls(**{name: row[name] for name in names}, tally=tally)
+
+
+@dataclass(kw_only=True)
+class Manifest:
+    """The files of a folder that are finished, on record beside them.
+
+    Parameters
+    ----------
+    folder : Path
+        The folder.
+    judge : str
+        Fingerprint of the judge.
+    target : str
+        What it was compiled for.
+    models : str
+        Twelve hex digits of the judge and all models that it asks.
+    reading : dict
+        How inputs are read and rows ordered.
+    """
+
+    folder: Path
+    judge: str
+    target: str
+    models: str
+    reading: Mapping[str, Any]
+    finished: dict[str, Finished] = field(default_factory=dict)
+    _told: list[Callable[[], None]] = field(default_factory=list)
+    _next: float = 0.0
+
+    @classmethod
+    def of(
+        cls,
+        folder: Path,
+        asked: Sequence[str],
+        *,
+        judge: str,
+        target: str,
+        reading: Mapping[str, Any],
+        overwrite: bool,
+    ) -> Manifest:
+        """Return the record of a folder, empty where it has none.
+
+        Raises
+        ------
+        FileExistsError
+            If it is of another judge, another model or another way to read, or cannot be read, and
+            is not to be replaced.
+        """
+        models = hashlib.sha256(json.dumps(list(asked)).encode()).hexdigest()[:12]
+        new = cls(folder=folder, judge=judge, target=target, models=models, reading=reading)
+        place = folder / NAME
+        if overwrite or not place.exists():
+            return new
+        try:
+            found = json.loads(place.read_text(encoding="utf-8"))
+            if found["kind"] != _KIND:
+                raise ValueError(found["kind"])
+            files = [Finished.from_dict(one) for one in found["files"]]
+        except (ValueError, KeyError, TypeError) as fault:
+            raise FileExistsError(
+                f"{place}: expected the record of a folder of scores; got something else; "
+                f"{_WAY_OUT}"
+            ) from fault
+        whose = None
+        if found.get("judge") != judge:
+            whose = f"of the judge {found.get('judge')}, and this is {judge}"
+        elif found.get("models") != models:
+            whose = "by this judge asking another model"
+        elif found.get("reading") != reading:
+            whose = "that were read or ordered otherwise (--map, --unordered)"
+        if whose is not None:
+            raise FileExistsError(f"{folder} holds scores {whose}; {_WAY_OUT}")
+        new.finished = {one.output: one for one in files}
+        return new
+
+    def done(self, target: Target) -> Tally | None:
+        """Return what was counted of a file that is finished; None for one that is to be made.
+
+        Raises
+        ------
+        FileExistsError
+            If it, or what it was made of, has changed since.
+        """
+        name = target.place.name
+        found = self.finished.get(name)
+        (shard,) = target.shards
+        if found is None or shard.once or not target.place.exists():
+            return None
+        if found.input_sha256 != digest_of(shard):
+            raise FileExistsError(
+                f"{shard.name} has changed since {target.place} was made of it; {_WAY_OUT}"
+            )
+        if found.output_sha256 != _sha256(target.place):
+            raise FileExistsError(
+                f"{target.place} has changed since it was written; put it back, {_WAY_OUT}"
+            )
+        return None if found.tally.n_again else found.tally
+
+    def add(self, target: Target, run: str | None, tally: Tally, told: Callable[[], None]) -> None:
+        """Put a finished file on record, and say so when the record is on disk."""
+        (shard,) = target.shards
+        one = Finished(
+            input=shard.name,
+            output=target.place.name,
+            input_sha256="" if shard.once else digest_of(shard),
+            output_sha256=_sha256(target.place),
+            run=run,
+            tally=tally,
+        )
+        self.finished[one.output] = one
+        self._told.append(told)
+        if time.monotonic() >= self._next:
+            self.write()
+
+    def write(self) -> None:
+        """Renew the record, as a whole."""
+        begun = time.monotonic()
+        total = Tally()
+        for one in self.finished.values():
+            total.add(one.tally)
+        plain = {
+            "kind": _KIND,
+            "judge": self.judge,
+            "target": self.target,
+            "models": self.models,
+            "reading": self.reading,
+            "rows": total.n_rows,
+            "unscored": total.reasons.total(),
+            "reasons": dict(total.reasons.most_common()),
+            "files": [self.finished[name].to_dict() for name in sorted(self.finished)],
+        }
+        place = self.folder / NAME
+        with draft_beside(place) as draft:
+            write_synced(draft, json.dumps(plain, indent=1) + "\n")
+            put(draft, place)
+        while self._told:
+            self._told.pop()()
+        self._next = time.monotonic() + _SHARE * (time.monotonic() - begun)
+
+    def close(self) -> None:
+        """Renew the record if something is not in it yet."""
+        if self._told or not (self.folder / NAME).exists():
+            self.write()
+
+
+def digest_of(shard: Shard) -> str:
+    """Return the SHA-256 of an input's bytes, in hex."""
+    return _sha256(shard.path or sample_path())
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

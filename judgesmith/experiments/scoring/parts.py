@@ -1,0 +1,296 @@
+"""Checkpoints of one file of scores: rows that came out, kept beside it until all are there.
+
+A part is a file that is renamed into place when it is whole, so that a process may be killed at
+any moment. One process writes the parts of a file; another that scores into the same file at the
+same time keeps its rows to itself, in a folder that goes with it.
+"""
+
+from __future__ import annotations
+
+import heapq
+import json
+import os
+import shutil
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, suppress
+from itertools import chain
+from pathlib import Path
+
+from judgesmith.drafts import claimed, draft_beside, put, write_synced
+from judgesmith.experiments.numbered_keys import NumberedKeys
+from judgesmith.experiments.scoring.lines import Line, read_line
+from judgesmith.experiments.scoring.marks import Marks
+
+ROWS = 4096
+"""Rows after which a part is written at the latest."""
+
+SECONDS = 20.0
+"""Time after which a part is written at the latest, if a row came out since."""
+
+_CHARACTERS = 16_000_000  # of rows held in memory at most
+_SUFFIX = ".parts"
+_RUN = "run.json"
+_WAY_OUT = "remove that folder (the answers are on record), or replace everything with --force."
+
+
+class Parts:
+    """The rows of one file of scores before the file is there.
+
+    Parameters
+    ----------
+    output : Path
+        The file that they will be.
+    marks : dict of str to str
+        What each row says of its run: others' parts are not continued.
+    ordered : bool
+        Whether rows come in order, by number.
+    fresh : bool
+        Whether to start over, whatever an earlier process left.
+
+    Raises
+    ------
+    FileExistsError
+        If an earlier process left parts of another run.
+    """
+
+    def __init__(self, output: Path, marks: Marks, *, ordered: bool, fresh: bool = False) -> None:
+        self.output = output
+        self.folder = output.with_name(f"{output.name}{_SUFFIX}")
+        self.ordered = ordered
+        self._run = {"judge": marks["judge"], "run": marks["run"], "ordered": ordered}
+        self._resources = ExitStack()
+        self._place: Path | None = None
+        self._session = self._n_parts = 0
+        self._buffer: list[Line] = []
+        self._n_characters = 0
+        self._since = time.monotonic()
+        if self.folder.is_dir():
+            self._take_over(fresh=fresh)
+
+    def _take_over(self, *, fresh: bool) -> None:
+        """Lock what an earlier process left, and look whose it is."""
+        lock = claimed(self.folder)
+        if lock is None:
+            return  # another process is at work there
+        self._resources.callback(os.close, lock)
+        left = self._sessions(self.folder)
+        if left and not fresh:
+            self._refuse_others()
+        else:
+            shutil.rmtree(self.folder)
+            self.close()
+            return
+        self._place = self.folder
+        self._session = max(left) + 1
+
+    def _refuse_others(self) -> None:
+        try:
+            run = json.loads((self.folder / _RUN).read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            run = {}
+        if run == self._run:
+            return
+        if not isinstance(run, dict) or run.get("judge") != self._run["judge"]:
+            holds = "of another judge"
+        elif run.get("run") != self._run["run"]:
+            holds = "for another input or model"
+        else:
+            holds = f"written {'in order' if run.get('ordered') else 'as they were finished'}"
+        raise FileExistsError(
+            f"{self.folder} holds rows of a run that was stopped, {holds}; finish it with its own "
+            f"command, {_WAY_OUT}"
+        )
+
+    def _sessions(self, place: Path) -> dict[int, list[Path]]:
+        """Return the parts by the process that wrote them, from the first on, each in order."""
+        found: dict[int, list[Path]] = {}
+        for path in sorted(place.glob("*-*.jsonl")):
+            found.setdefault(int(path.name.partition("-")[0]), []).append(path)
+        return found
+
+    def add(self, line: Line) -> None:
+        """Take one more row, and write a part when it is time."""
+        self._buffer.append(line)
+        self._n_characters += len(line.row)
+        if (
+            len(self._buffer) >= ROWS
+            or self._n_characters >= _CHARACTERS
+            or time.monotonic() - self._since >= SECONDS
+        ):
+            self.commit()
+
+    def commit(self) -> None:
+        """Write the rows that came since the last part as another one."""
+        self._since = time.monotonic()
+        if not self._buffer:
+            return
+        place = self._place or self._made()
+        draft = place / "draft"
+        write_synced(draft, "".join(f"{line.written()}\n" for line in self._buffer))
+        put(draft, place / f"{self._session:06d}-{self._n_parts:09d}.jsonl")
+        self._n_parts += 1
+        self._buffer.clear()
+        self._n_characters = 0
+
+    def _made(self) -> Path:
+        """Make the folder, or one for this process alone where another one has it."""
+        try:
+            self.folder.mkdir()
+            lock = claimed(self.folder)
+        except (FileExistsError, FileNotFoundError):
+            lock = None
+        if lock is None:
+            draft = draft_beside(self.output, folder=True)
+            self._place = self._resources.enter_context(draft)
+            return self._place
+        self._resources.callback(os.close, lock)
+        write_synced(self.folder / _RUN, json.dumps(self._run))
+        self._place = self.folder
+        return self._place
+
+    def earlier(self) -> InOrder | ByNumber:
+        """Return the rows that earlier processes committed and that need no other try."""
+        lines = self._committed()
+        return InOrder(lines, self.folder) if self.ordered else ByNumber(lines, self.folder)
+
+    def lines(self) -> Iterator[Line]:
+        """Yield all rows: by number, or as they were finished."""
+        own = chain(self._read(self._session, again=True), self._buffer)
+        earlier = self._committed()
+        if self.ordered:
+            return heapq.merge(earlier, own, key=lambda line: line.number)
+        return chain(earlier, own)
+
+    def _committed(self) -> Iterator[Line]:
+        if self._place is None:
+            return iter(())
+        sessions = [n for n in self._sessions(self._place) if n != self._session]
+        found = [self._read(n, again=False) for n in sessions]
+        if self.ordered:
+            return heapq.merge(*found, key=lambda line: line.number)
+        return chain.from_iterable(found)
+
+    def _read(self, session: int, *, again: bool) -> Iterator[Line]:
+        """Yield the rows of one process, with or without those that need another try."""
+        if self._place is None:
+            return
+        for path in self._sessions(self._place).get(session, ()):
+            with path.open(encoding="utf-8", newline="\n") as file:
+                for number, text in enumerate(file, start=1):
+                    try:
+                        line = read_line(text)
+                    except ValueError as fault:
+                        raise FileExistsError(
+                            f"{path}:{number}: expected a row of a run that was stopped; got "
+                            f"something else; {_WAY_OUT}"
+                        ) from fault
+                    if again or not line.again:
+                        yield line
+
+    def remove(self) -> None:
+        """Remove everything: the file is there."""
+        if self._place is not None:
+            shutil.rmtree(self._place, ignore_errors=True)
+        self.close()
+
+    def leave(self) -> None:
+        """Commit what came out, if anything was before, and let another process go on."""
+        with suppress(OSError):  # such as a full disk, of which something else has told
+            if self._n_parts or self._session:
+                self.commit()
+        self.close()
+
+    def close(self) -> None:
+        """Let go of what is locked."""
+        self._place = None
+        self._resources.close()
+
+
+class InOrder:
+    """Rows of earlier processes by number, each asked about once, from the first on.
+
+    Parameters
+    ----------
+    lines : iterator of Line
+        By number.
+    folder : Path
+        Where they are, for messages.
+    """
+
+    def __init__(self, lines: Iterator[Line], folder: Path) -> None:
+        self._lines = lines
+        self._folder = folder
+        self._next = next(lines, None)
+
+    def has(self, number: int, key: str) -> bool:
+        """Say whether a row is committed.
+
+        Raises
+        ------
+        FileExistsError
+            If it is, for other texts.
+        """
+        line = self._next
+        if line is None or line.number != number:
+            return False
+        if line.key != key:
+            raise _other_texts(self._folder, number)
+        self._next = next(self._lines, None)
+        return True
+
+    def refuse_rest(self, n_rows: int) -> None:
+        """Refuse that there are rows beyond the last one of the input.
+
+        Raises
+        ------
+        FileExistsError
+            If there are.
+        """
+        if self._next is not None:
+            raise _too_many(self._folder, n_rows)
+
+
+class ByNumber:
+    """Rows of earlier processes in whatever order they came.
+
+    Parameters
+    ----------
+    lines, folder
+        As for ``InOrder``, in any order.
+    """
+
+    def __init__(self, lines: Iterator[Line], folder: Path) -> None:
+        self._folder = folder
+        self._keys = NumberedKeys()
+        self._n = 0
+        for line in lines:
+            self._keys.add(line.number, line.key)
+            self._n += 1
+
+    def has(self, number: int, key: str) -> bool:
+        """Say whether a row is committed; see ``InOrder.has``."""
+        same = self._keys.same(number, key)
+        if same is False:
+            raise _other_texts(self._folder, number)
+        self._n -= bool(same)
+        return bool(same)
+
+    def refuse_rest(self, n_rows: int) -> None:
+        """Refuse that there are rows beyond the last one of the input."""
+        if self._n:
+            raise _too_many(self._folder, n_rows)
+
+
+def _other_texts(folder: Path, number: int) -> FileExistsError:
+    return FileExistsError(
+        f"{folder}: row {number} of the run that was stopped is about other texts than row "
+        f"{number} of this input; {_WAY_OUT}"
+    )
+
+
+def _too_many(folder: Path, n_rows: int) -> FileExistsError:
+    return FileExistsError(
+        f"{folder} holds rows beyond the {n_rows} of this input; give the whole input, or "
+        f"{_WAY_OUT}"
+    )

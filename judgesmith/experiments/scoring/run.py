@@ -1,0 +1,166 @@
+"""One run of scoring: from the items of all inputs, through what judges, to all outputs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import chain
+
+from judgesmith.experiments.problems import nothing_in
+from judgesmith.experiments.reading import ColumnsGiven
+from judgesmith.experiments.scoring.feed import Feed, Given, Job, Opened
+from judgesmith.experiments.scoring.judging import Judging, RowWatch
+from judgesmith.experiments.scoring.manifest import Manifest
+from judgesmith.experiments.scoring.marks import marks_of, refuse_others
+from judgesmith.experiments.scoring.output_file import OutputFile
+from judgesmith.experiments.scoring.scored import Scored, Tally
+from judgesmith.experiments.scoring.shards import Shard
+from judgesmith.experiments.scoring.targets import Target
+from judgesmith.programs.models import AnyModel
+from judgesmith.programs.running import judges_sources
+from judgesmith.programs.saved_kinds import AnySaved
+from judgesmith.signatures import RatedItem
+
+Planned = tuple[Target, tuple[Shard | Given, ...]]
+"""A file to be written, and its inputs."""
+
+_TOLD = 16  # rows between two words about progress
+
+
+@dataclass(kw_only=True)
+class Run:
+    """What is the same for every row.
+
+    Attributes
+    ----------
+    judge, lm
+        Which rows are marked by.
+    manifest : Manifest or None
+        What is finished, where the output is a folder.
+    columns, ordered, overwrite, progress, watch
+        As for ``score_shards``.
+    """
+
+    judge: AnySaved
+    lm: AnyModel
+    manifest: Manifest | None = None
+    columns: ColumnsGiven = None
+    ordered: bool = True
+    overwrite: bool = False
+    progress: Callable[[int], None] | None = None
+    watch: RowWatch | None = None
+    tally: Tally = field(default_factory=Tally)
+    _n_done: int = 0
+    _n_kept: int = 0
+    _n_told: int = 0
+
+    def score(self, planned: Sequence[Planned], judging: Judging) -> Scored:
+        """Write all files; see ``score_shards``."""
+        feed = self._feed(planned)
+        try:
+            for item, judgement in judging(feed):
+                place = feed.place_of(item)
+                place.output.add(place.number, item, judgement)
+                if self.watch is not None:
+                    self.watch.judged(place.file, place.row, item, judgement)
+                self._n_done += 1
+                if self._n_done + feed.n_kept - self._n_told >= _TOLD:
+                    self._tell(feed)
+                if place.output.whole:
+                    self._finish(feed)
+            if feed.n_missing:
+                raise ValueError(f"what judges left out {feed.n_missing} items.")
+            self._finish(feed)
+        finally:
+            for _, output in feed.outputs:
+                output.leave()
+            if self.manifest is not None:
+                self.manifest.close()
+        self._tell(feed)
+        return self.tally.scored(tuple(feed.notes))
+
+    def left(self, planned: Sequence[Planned]) -> Iterator[RatedItem]:
+        """Yield the items that are still to be judged, and write nothing."""
+        feed = self._feed(planned)
+        try:
+            yield from feed
+        finally:
+            for _, output in feed.outputs:
+                output.leave()
+
+    def _feed(self, planned: Sequence[Planned]) -> Feed:
+        """Return the items that are to be judged, once everything that can be refused is not."""
+        jobs, names = [], []
+        for target, sources in planned:
+            done = None if self.manifest is None else self.manifest.done(target)
+            if done is None:
+                job, name = self._job(target, sources)
+                jobs.append(job)
+                names.append(name)
+                continue
+            self.tally.add(done)
+            self._keep(done.n_rows)
+        if not self.tally.n_rows and not any(job.marks["run"] for job in jobs):
+            raise nothing_in(names[0])
+        return Feed(jobs, self._begun, self.columns, ordered=self.ordered)
+
+    def _job(self, target: Target, sources: tuple[Shard | Given, ...]) -> tuple[Job, str]:
+        """Return a file to be written, its first item looked at, and what its input is called."""
+        opened: dict[str, Opened] = {}
+        name, first = "", None
+        for source in sources:
+            reader = source.items(self.columns)
+            name = name or getattr(reader, "name", source.name)
+            first = next(reader, None)
+            if source.once:
+                items: Iterator[RatedItem] = reader if first is None else chain([first], reader)
+                opened[source.name] = Opened(items, reader)
+            if first is not None:
+                break
+        if first is None:
+            marks = {"judge": self.judge.fingerprint, "target": self.judge.target, "run": ""}
+        else:
+            marks = marks_of(self.judge, self.lm, first)
+        if target.place.exists() and not self.overwrite:
+            refuse_others(target.place, marks)
+        return Job(target=target, sources=sources, opened=opened, marks=marks), name
+
+    def _begun(self, job: Job) -> OutputFile:
+        """Return the file of a job, to be written from now on."""
+        return OutputFile(
+            job.target.place,
+            job.target.ending,
+            job.marks,
+            ordered=self.ordered,
+            overwrite=self.overwrite,
+            whole=judges_sources(self.judge),
+            n_inputs=len(job.sources),
+        )
+
+    def _finish(self, feed: Feed) -> None:
+        """Put every file into its place that is whole."""
+        for job, output in [one for one in feed.outputs if one[1].whole]:
+            counted = output.finish()
+            feed.outputs.remove((job, output))
+            self.tally.add(counted)
+            if self.manifest is None:
+                output.clear()
+            else:
+                self.manifest.add(job.target, job.marks["run"] or None, counted, output.clear)
+
+    def _tell(self, feed: Feed) -> None:
+        """Say how many rows are done since that was last said."""
+        if feed.n_kept > self._n_kept and self.watch is not None:
+            self.watch.kept(feed.n_kept - self._n_kept)
+        self._n_kept = feed.n_kept
+        n = self._n_done + feed.n_kept - self._n_told
+        if self.progress is not None and n:
+            self.progress(n)
+        self._n_told += n
+
+    def _keep(self, n_rows: int) -> None:
+        """Say that rows of a finished file are not judged again."""
+        if self.watch is not None:
+            self.watch.kept(n_rows)
+        if self.progress is not None:
+            self.progress(n_rows)

@@ -1,0 +1,132 @@
+"""Files of scores as ``score`` writes them, in each of its formats, read as it meant them.
+
+JSON Lines hold a row as it is. Tables hold what is nested in it as JSON, and an empty cell where
+there is nothing.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from judgesmith.experiments.formats import RawRows, Row, open_rows
+
+TEXT, NUMBER, COUNT, FLAG, NESTED = "text", "number", "count", "flag", "nested"
+
+COLUMNS: Mapping[str, str] = {
+    "source_id": TEXT,
+    "system_id": TEXT,
+    "key": TEXT,
+    "score": NUMBER,
+    "explanation": TEXT,
+    "criteria": NESTED,
+    "errors": NESTED,
+    "problem": TEXT,
+    "weighting": NESTED,
+    "notes": NESTED,
+    "low": NUMBER,
+    "high": NUMBER,
+    "abstained": FLAG,
+    "doubt": NUMBER,
+    "uncalibrated": NUMBER,
+    "members": NESTED,
+    "voice": TEXT,
+    "disagreement": NUMBER,
+    "judge": TEXT,
+    "target": TEXT,
+    "run": TEXT,
+}
+"""What each column of a table of scores holds; the same columns for every judge."""
+
+PLACES: Mapping[str, str] = {"row": COUNT, "file": TEXT}
+"""Columns before the others where rows stand in the order in which they were finished."""
+
+_ALWAYS = ("source_id", "system_id", "score", "explanation", "problem")
+_TABLES = (".csv", ".parquet")
+
+
+def cell_of(kind: str, value: Any) -> Any:
+    r"""Return what a table holds of a field: None for nothing, JSON for what is nested.
+
+    Text that is no Unicode, such as half a surrogate pair, becomes an escape.
+
+    Examples
+    --------
+    >>> cell_of(NESTED, {"tone": {"score": 3.0}}), cell_of(NUMBER, 3), cell_of(TEXT, "\ud800")
+    ('{"tone": {"score": 3.0}}', 3.0, '\\ud800')
+    """
+    if value is None:
+        return None
+    if kind == NUMBER:
+        return float(value)
+    if kind in (COUNT, FLAG):
+        return value
+    text = json.dumps(value, ensure_ascii=False) if kind == NESTED else str(value)
+    return text.encode("utf-8", "backslashreplace").decode()
+
+
+def open_scores(path: str | Path) -> RawRows:
+    """Return the rows of a file of scores, those of tables as JSON Lines would hold them.
+
+    Rows that ``score`` did not write are left as they are.
+
+    Parameters
+    ----------
+    path : str or Path
+        As for ``open_rows``.
+
+    Raises
+    ------
+    DataError, FileNotFoundError, IsADirectoryError
+        As for ``open_rows``.
+    """
+    raw = open_rows(path)
+    if Path(path).suffix.lower() in _TABLES:
+        raw.rows = _decoded(raw.rows)
+    return raw
+
+
+def _decoded(rows: Iterator[Row]) -> Iterator[Row]:
+    for number, row in rows:
+        yield number, decoded(row) if row.get("run") and row.get("key") else row
+
+
+def decoded(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a row of a table as the row that it was made of.
+
+    Examples
+    --------
+    >>> decoded({"score": "3.0", "criteria": '{"tone": {"score": null}}', "problem": "", "low": ""})
+    {'score': 3.0, 'criteria': {'tone': {'score': None}}, 'problem': None}
+    """
+    found: dict[str, Any] = {}
+    for name, cell in row.items():
+        kind = {**PLACES, **COLUMNS}.get(name)
+        value = cell if kind is None else _value(kind, cell)
+        if value is not None or name in _ALWAYS:
+            found[name] = value
+    for name in ("source_id", "system_id", "explanation"):
+        if name in found and found[name] is None:
+            found[name] = ""
+    return found
+
+
+def _value(kind: str, cell: Any) -> Any:
+    """Return what a cell holds; a cell that holds something else is returned as it is."""
+    if cell is None or cell == "":
+        return None
+    if not isinstance(cell, str):
+        return None if isinstance(cell, float) and math.isnan(cell) else cell
+    try:
+        if kind == NESTED:
+            return json.loads(cell)
+        if kind == NUMBER:
+            return float(cell)
+        if kind == COUNT:
+            return int(cell)
+    except (ValueError, RecursionError):
+        return cell
+    return {"True": True, "False": False}.get(cell, cell) if kind == FLAG else cell
