@@ -55,7 +55,7 @@ def command(
     as_json: bool,
     **choice: Any,
 ) -> int:
-    """Judge every text in INPUT and write one row each to OUT.jsonl, in the same order.
+    """Judge every text in INPUT and write one row each to OUT, in the same order.
 
     INPUT is one or several files, folders or patterns. Ratings in it are never read. A row that
     could not be judged has a null score and says why in 'problem'. The same command again
@@ -99,7 +99,7 @@ def command(
 
                 def read() -> Iterator[RatedItem]:
                     return unscored_items(
-                        saved, shards, place, columns=files.columns, lm=lm, overwrite=force
+                        saved, shards, files.output, lm=lm, overwrite=force, **files.said
                     )
 
                 if left := batching.answer(saved, read, desk, lm, progress):
@@ -108,13 +108,13 @@ def command(
                 found = score_shards(
                     saved,
                     shards,
-                    place,
-                    columns=files.columns,
+                    files.output,
                     lm=lm,
                     concurrency=concurrency,
                     overwrite=force,
                     judging=engine,
                     watch=watch,
+                    **files.said,
                 )
         if desk is not None:
             desk.finished()

@@ -1,0 +1,169 @@
+"""``score --engine ray``: the same rows, whoever is killed, and nothing left behind."""
+
+import importlib.util
+import json
+import os
+import random
+import signal
+import sqlite3
+import sys
+import time
+from pathlib import Path
+
+import crashing
+import pytest
+
+N_ROWS = 72
+WIDE = ["--engine", "ray", "--workers", "2", "--concurrency", "4"]
+
+
+def processes_with(word):
+    """Return the processes that have a word in their command line or environment."""
+    found = []
+    for place in Path("/proc").glob("[0-9]*"):
+        try:
+            told = (place / "cmdline").read_bytes() + (place / "environ").read_bytes()
+            state = (place / "stat").read_text().rpartition(")")[2].split()[0]
+        except OSError:
+            continue
+        if word.encode() in told and state != "Z":
+            found.append(int(place.name))
+    return found
+
+
+def wait_for(condition, seconds=60):
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "waited in vain"
+        time.sleep(0.02)
+
+
+@pytest.fixture
+def with_ray(monkeypatch):
+    if importlib.util.find_spec("ray") is None:
+        pytest.skip("pip install 'judgesmith[ray]'")
+    monkeypatch.delenv("RAY_ADDRESS", raising=False)
+
+
+@pytest.fixture
+def command(folder, judge, with_ray, server):
+    """A command on texts that the server takes a moment for."""
+    crashing.write_rows(folder / "texts.jsonl", crashing.rated_rows(N_ROWS, 1))
+    server.script({"chatty": "steady", "latency": 0.1})
+    model = ["--model", "openai/m", "--api-base", server.url]
+    return ["score", "judge", "texts.jsonl", "-o", "scores.jsonl", *model]
+
+
+@pytest.fixture
+def alone(command, run, server, folder):
+    """Return what scoring in one process writes, at the end of a test."""
+
+    def scored():
+        server.forget()
+        server.script({"chatty": "steady"})
+        plain = [*command, "--ledger", "alone.sqlite"]
+        plain[plain.index("scores.jsonl")] = "alone.jsonl"
+        assert run(*plain).status == 0
+        return (folder / "alone.jsonl").read_bytes()
+
+    return scored
+
+
+@pytest.mark.parametrize(
+    ("options", "where", "says"),
+    [
+        (["--workers", "2"], "--workers", "give --engine ray, too"),
+        (["--address", "a:1"], "--address", "give --engine ray, too"),
+        (["--engine", "ray", "--batch"], "--engine", "batches are answered elsewhere"),
+        (["--engine", "ray", "--record", "t.jsonl"], "--engine", "neither recorded nor replayed"),
+        (["--engine", "spark"], "--engine", "'spark' is not one of 'local', 'ray'"),
+        (["--engine", "ray", "--workers", "0"], "--workers", "0"),
+    ],
+)
+def test_what_does_not_go_together_is_refused(options, where, says, run, judge, data):
+    done = run("score", judge, data, "-o", "scores.jsonl", "--json", *options)
+    assert (done.status, done.fault["where"]) == (2, where)
+    assert says in done.fault["error"] + (done.fault["hint"] or "")
+
+
+def test_without_ray_the_extra_is_named(run, judge, data, monkeypatch):
+    monkeypatch.setitem(sys.modules, "ray", None)
+    done = run("score", judge, data, "-o", "scores.jsonl", "--engine", "ray")
+    said = "error: scoring on a cluster needs ray: pip install 'judgesmith[ray]'\n"
+    assert (done.status, done.err) == (2, said)
+
+
+@pytest.mark.ray
+@pytest.mark.no_cover
+class TestOnRay:
+    def test_an_address_where_no_cluster_is_is_refused_at_once(self, command, run, server):
+        done = run(*command, "--engine", "ray", "--address", "127.0.0.1:1", "--json")
+        assert (done.status, done.fault["where"]) == (2, "--address")
+        assert "no Ray cluster at 127.0.0.1:1: Connection refused." in done.fault["error"]
+        assert server.counts()["requests"] == 0
+
+    def test_judges_that_compare_responses_are_refused(self, run, data, folder, with_ray):
+        made = ["compile", data, "-o", "ranks", "--judge", "pairs", "--optimizer", "none"]
+        assert run(*made).status == 0
+        done = run("score", "ranks", data, "-o", "scores.jsonl", "--engine", "ray", "--json")
+        assert (done.status, done.fault["where"]) == (2, "--engine")
+        assert "compares all responses to a source" in done.fault["error"]
+
+    def test_five_thousand_rows_are_the_same_bytes(self, folder, run, start, judge, with_ray):
+        crashing.write_rows(folder / "texts.jsonl", crashing.rated_rows(2500, 2))
+        alone = run("score", judge, "texts.jsonl", "-o", "alone.jsonl", "--json")
+        assert (alone.status, alone.json["rows"]) == (0, 5000)
+        given = ["--engine", "ray", "--workers", "2", "--ledger", "other.sqlite", "--json"]
+        process = start("score", judge, "texts.jsonl", "-o", "scores.jsonl", *given)
+        out, err = process.communicate(timeout=200)
+        assert (process.returncode, err) == (0, "")
+        found = json.loads(out)
+        assert found | {"output": "alone.jsonl"} == alone.json
+        assert (folder / "scores.jsonl").read_bytes() == (folder / "alone.jsonl").read_bytes()
+
+    def test_a_driver_that_is_killed_goes_on_where_it_was(
+        self, command, folder, start, server, alone, monkeypatch, tmp_path
+    ):
+        rng = random.Random(0)
+        for run in range(2):
+            name = f"killed-{tmp_path.name}-{os.getpid()}-{run}"
+            monkeypatch.setenv("JUDGESMITH_TEST_RUN", name)
+            ahead = server.counts()["requests"] + rng.randint(2, 14)
+            process = start(*command, *WIDE)
+            wait_for(lambda at=ahead: server.counts()["requests"] >= at)
+            os.kill(process.pid, signal.SIGKILL)
+            process.wait()
+            wait_for(lambda word=name: not processes_with(word), seconds=30)
+            assert not (folder / "scores.jsonl").exists()
+        process = start(*command, *WIDE, "--json")
+        out, err = process.communicate(timeout=100)
+        assert (process.returncode, err) == (0, "")
+        assert json.loads(out)["rows"] == N_ROWS
+        ledger = sqlite3.connect(folder / ".judgesmith" / "ledger.sqlite")
+        assert ledger.execute(crashing.LATE).fetchone() == (0,)
+        ledger.close()
+        n_requests = server.counts()["requests"]
+        assert (folder / "scores.jsonl").read_bytes() == alone()
+        n_alone = server.counts()["requests"] - n_requests
+        assert n_requests - n_alone <= 2 * 2 * 4  # kills, workers, texts under way
+
+    def test_an_interrupt_ends_everything_within_seconds(
+        self, command, folder, start, server, tmp_path, monkeypatch
+    ):
+        monkeypatch.setenv("TMPDIR", "/tmp")
+        name = f"interrupted-{tmp_path.name}-{os.getpid()}"
+        monkeypatch.setenv("JUDGESMITH_TEST_RUN", name)
+        before = set(Path("/tmp").glob("js-*"))
+        process = start(*command, *WIDE, start_new_session=True)
+        wait_for(lambda: server.counts()["answered"] >= 3)
+        began = time.monotonic()
+        os.killpg(process.pid, signal.SIGINT)  # as a terminal does, to all of them
+        out, err = process.communicate(timeout=60)
+        assert (process.returncode, out) == (130, "")
+        assert err.startswith("stopping: what is in flight is finished first")
+        assert len(err.splitlines()) == 1
+        assert time.monotonic() - began < 15
+        wait_for(lambda: not processes_with(name), seconds=10)
+        assert not (folder / "scores.jsonl").exists()
+        assert not server.counts()["in_flight"]
+        assert set(Path("/tmp").glob("js-*")) <= before
