@@ -88,6 +88,8 @@ class Watching:
             if place.is_dir() or not place.parent.is_dir():
                 what = "a folder" if place.is_dir() else "in a folder that is not there"
                 raise OptionError(f"{given} is {what}; name a file.", option=option)
+            with blaming(option):
+                _refuse_others(place, log=option == LOG)
             taken.add(place.resolve())
 
     @contextmanager
@@ -150,6 +152,18 @@ class Watching:
             write = _forgiven(lambda: measures.write(place), self.metrics_file)
             held.callback(write)
             held.enter_context(heartbeat(_WRITTEN_EVERY, write))
+
+
+def _refuse_others(place: Path, *, log: bool) -> None:
+    """Refuse a file that holds something else than what would be written there."""
+    if not place.is_file():  # nothing, or what the system writes to, such as a pipe
+        return
+    with place.open("rb") as file:
+        head = file.readline(1000)
+    begins = b'{"time": ' if log else b"# HELP "
+    if head and not head.startswith(begins):
+        what = "no log" if log else "no file of metrics"
+        raise ValueError(f"{place} is {what}; name another file.")
 
 
 @contextmanager

@@ -8,7 +8,7 @@ from typing import Any
 from prometheus_client.core import CounterMetricFamily
 from prometheus_client.registry import Collector
 
-from judgesmith.programs.models import AnyModel, stack_of
+from judgesmith.programs.models import AnyModel, Usage, stack_of
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
@@ -22,7 +22,9 @@ class ModelMeasures(Collector):
     Parameters
     ----------
     lms : sequence of dspy.LM or StackModel
-        Models whose use is told of, each once.
+        Models whose use is told of.
+    elsewhere : callable
+        Returns what went to all of them together where they are asked elsewhere, else None.
 
     Examples
     --------
@@ -34,12 +36,17 @@ class ModelMeasures(Collector):
     True
     """
 
-    def __init__(self, lms: Sequence[AnyModel]) -> None:
-        self.lms = tuple({id(stack_of(lm) or lm): lm for lm in lms}.values())
+    def __init__(
+        self, lms: Sequence[AnyModel], elsewhere: Callable[[], Usage | None] = lambda: None
+    ) -> None:
+        self._lms = tuple({id(stack_of(lm) or lm): lm for lm in lms}.values())
+        self._elsewhere = elsewhere
 
     def collect(self) -> Iterator[Any]:
         """Yield every family of numbers."""
-        uses = [(str(lm.model), stack.usage) for lm in self.lms if (stack := stack_of(lm))]
+        uses = [(str(lm.model), stack.usage) for lm in self._lms if (stack := stack_of(lm))]
+        if (use := self._elsewhere()) is not None:
+            uses = [(", ".join(dict.fromkeys(name for name, _ in uses)), use)]
         told: Iterable[tuple[str, str, Callable[[Any], float | None]]] = (
             ("model_calls", "Requests sent to a model.", lambda use: use.calls),
             ("model_retries", "Requests sent again after a fault.", lambda use: use.retries),

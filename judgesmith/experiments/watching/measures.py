@@ -54,7 +54,9 @@ class RunMeasures:
             buckets=SECONDS,
             registry=self.registry,
         )
-        self.registry.register(ModelMeasures(pulse.lms))
+        self.registry.register(
+            ModelMeasures(pulse.lms, lambda: pulse.counted() if pulse.counted else None)
+        )
         self.registry.register(_Now(judge, pulse))
 
     @contextmanager

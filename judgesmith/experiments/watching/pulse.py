@@ -38,6 +38,9 @@ class Pulse:
         Rows judged now, and rows that an earlier run had written.
     unscored : Counter of str
         Rows without a score among those judged now, by why (``reason_class``).
+    counted : callable or None
+        Returns what went to models where these are asked elsewhere, as by workers of a cluster;
+        None takes it from ``lms``.
 
     Examples
     --------
@@ -61,6 +64,7 @@ class Pulse:
         self.n_expected = n_expected
         self.n_judged = self.n_kept = 0
         self.unscored: Counter[str] = Counter()
+        self.counted: Callable[[], Usage] | None = None
         self._clock = clock
         self._lock = threading.Lock()
         self.began = clock()
@@ -112,6 +116,8 @@ class Pulse:
     @property
     def usage(self) -> Usage | None:
         """What went to the models since they were made; None where one is not ours."""
+        if self.counted is not None:
+            return self.counted()
         return usage_of(*self.lms)
 
     def unscored_now(self) -> dict[str, int]:

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
-from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
+from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.registry import Collector
 
-from judgesmith.programs.models import AnyModel, stack_of
-from judgesmith.programs.readable import is_unread
-from judgesmith.programs.running import NOT_REACHED, REFUSED, was_not_asked
+from judgesmith.programs.model_measures import SECONDS, ModelMeasures
+from judgesmith.programs.models import AnyModel
 from judgesmith.programs.serving.desk import Desk
+from judgesmith.programs.unscored_reasons import reason_class
 from judgesmith.signatures.judgement import Judgement
-
-CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
-
-_SECONDS = (0.005, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300)
 
 
 class Measures:
@@ -45,10 +41,11 @@ class Measures:
             "judgesmith_request_seconds",
             "Seconds from a request to the end of its reply.",
             ("judge", "route"),
-            buckets=_SECONDS,
+            buckets=SECONDS,
             registry=self._registry,
         )
-        self._registry.register(_Now(desk, lms))
+        self._registry.register(_Now(desk))
+        self._registry.register(ModelMeasures(lms))
 
     def _counter(self, name: str, told: str, *labels: str) -> Counter:
         return Counter(f"judgesmith_{name}", told, labels, registry=self._registry)
@@ -73,42 +70,11 @@ class Measures:
         return generate_latest(self._registry)
 
 
-def reason_class(judgement: Judgement) -> str:
-    """Return one word for why there is no score.
-
-    Examples
-    --------
-    >>> reason_class(Judgement.unscored("not asked: the budget of 2 calls is spent."))
-    'budget'
-    >>> reason_class(Judgement.unscored("the model could not be reached: HTTP 503"))
-    'unreached'
-    """
-    problem = judgement.problem or ""
-    if was_not_asked(judgement):
-        return "budget"
-    if getattr(judgement, "abstained", False):
-        return "abstained"
-    for start, reason in _REASONS:
-        if problem.startswith(start):
-            return reason
-    if "longer than the model reads" in problem:
-        return "too_long"
-    return "unreadable" if is_unread(judgement) else "other"
-
-
-_REASONS = (
-    (NOT_REACHED, "unreached"),
-    ("the model could not be asked", "unreached"),
-    (REFUSED, "refused"),
-)
-
-
 class _Now(Collector):
-    """What is read off when somebody asks: the queue, and what went to the models."""
+    """What is read off when somebody asks: the queue."""
 
-    def __init__(self, desk: Desk, lms: Sequence[AnyModel]) -> None:
+    def __init__(self, desk: Desk) -> None:
         self._desk = desk
-        self._lms = list({id(stack_of(lm) or lm): lm for lm in lms}.values())
 
     def collect(self) -> Iterator[Any]:
         """Yield every family of numbers."""
@@ -118,25 +84,3 @@ class _Now(Collector):
             ("queue_places", "Items that may be accepted at a time.", self._desk.limits.places),
         ):
             yield GaugeMetricFamily(f"judgesmith_{name}", told, value=n)
-        yield from self._of_models()
-
-    def _of_models(self) -> Iterator[Any]:
-        uses = [(str(lm.model), stack.usage) for lm in self._lms if (stack := stack_of(lm))]
-        told: Iterable[tuple[str, str, Callable[[Any], float | None]]] = (
-            ("model_calls", "Requests sent to a model.", lambda use: use.calls),
-            ("model_retries", "Requests sent again after a fault.", lambda use: use.retries),
-            ("model_hits", "Answers that took no request.", lambda use: use.hits),
-            ("model_input_tokens", "Tokens sent to a model.", lambda use: use.input_tokens),
-            ("model_output_tokens", "Tokens a model wrote.", lambda use: use.output_tokens),
-            ("model_cost_usd", "Dollars at the known prices.", lambda use: use.cost_usd),
-        )
-        for name, about, of in told:
-            family = CounterMetricFamily(f"judgesmith_{name}", about, labels=("model",))
-            sums: dict[str, float] = {}
-            for model, use in uses:
-                value = of(use)
-                if value is not None:
-                    sums[model] = sums.get(model, 0.0) + value
-            for model, value in sums.items():
-                family.add_metric([model], value)
-            yield family

@@ -8,10 +8,10 @@ from typing import Any
 
 from fastapi import APIRouter, Request, Response
 
+from judgesmith.programs.model_measures import CONTENT_TYPE
 from judgesmith.programs.scored_row import json_line
 from judgesmith.programs.serving.bodies import JSON, LINES, check_type, whole_body
 from judgesmith.programs.serving.items import item_of, items_of, parsed
-from judgesmith.programs.serving.measuring import CONTENT_TYPE
 from judgesmith.programs.serving.page_files import page_file
 from judgesmith.programs.serving.refusals import Refusal
 from judgesmith.programs.serving.schemas import Fault, Health, JudgeList, Row, Rows

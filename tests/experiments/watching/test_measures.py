@@ -8,7 +8,7 @@ from judgesmith.experiments.watching import Pulse
 from judgesmith.experiments.watching.measures import RunMeasures
 from judgesmith.programs import judge_items
 from judgesmith.programs.direct import Direct
-from judgesmith.programs.models import stack_model
+from judgesmith.programs.models import Usage, stack_model
 from judgesmith.signatures import Judgement, RatedItem
 
 ITEM = RatedItem(source="The bridge opened on Monday.", response="It opened on Monday.")
@@ -63,3 +63,11 @@ def test_a_file_of_them_is_replaced_in_one_step(measured, tmp_path):
     measured.write(place)
     assert numbers(place.read_text())["judgesmith_rows_total", "abc"] == 2
     assert [one.name for one in tmp_path.glob("run.prom*")] == ["run.prom"]
+
+
+def test_what_workers_elsewhere_asked_is_counted_as_they_tell():
+    pulse = Pulse([stack_model("offline", ledger=None)])
+    pulse.counted = lambda: Usage(calls=7, cost_usd=None)
+    found = numbers(generate_latest(RunMeasures("abc", pulse).registry).decode())
+    assert found["judgesmith_model_calls_total", "offline"] == 7
+    assert pulse.usage.calls == 7
