@@ -84,7 +84,7 @@ class Manifest:
     models : str
         Twelve hex digits of the judge and all models that it asks.
     reading : dict
-        How inputs are read and rows ordered.
+        How inputs are read and rows written.
     """
 
     folder: Path
@@ -136,7 +136,7 @@ class Manifest:
         elif found.get("models") != models:
             whose = "by this judge asking another model"
         elif found.get("reading") != reading:
-            whose = "that were read or ordered otherwise (--map, --unordered)"
+            whose = "that were read or written otherwise (--map, --unordered, --as)"
         if whose is not None:
             raise FileExistsError(f"{folder} holds scores {whose}; {_WAY_OUT}")
         new.finished = {one.output: one for one in files}

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from judgesmith.experiments.reading import ColumnsGiven
 from judgesmith.experiments.scoring.feed import Given
+from judgesmith.experiments.scoring.formats import ENDINGS
 from judgesmith.experiments.scoring.judging import Judging, RowWatch
 from judgesmith.experiments.scoring.manifest import Manifest
 from judgesmith.experiments.scoring.marks import asked_by
@@ -98,7 +99,7 @@ def score_shards(
     run = Run(
         judge=judge,
         lm=lm,
-        manifest=_manifest(judge, lm, output, columns, ordered, overwrite),
+        manifest=_manifest(judge, lm, output, columns, ending, ordered, overwrite),
         columns=columns,
         ordered=ordered or judges_sources(judge),
         overwrite=overwrite,
@@ -114,6 +115,7 @@ def _manifest(
     lm: AnyModel,
     output: str | Path,
     columns: ColumnsGiven,
+    ending: str | None,
     ordered: bool,
     overwrite: bool,
 ) -> Manifest | None:
@@ -127,7 +129,11 @@ def _manifest(
         asked_by(judge, lm),
         judge=judge.fingerprint,
         target=judge.target,
-        reading={"columns": None if columns is None else str(columns), "ordered": ordered},
+        reading={
+            "columns": None if columns is None else str(columns),
+            "ordered": ordered,
+            "ending": ending or ENDINGS[0],
+        },
         overwrite=overwrite,
     )
 
@@ -228,7 +234,7 @@ def unscored_items(
     run = Run(
         judge=judge,
         lm=lm,
-        manifest=_manifest(judge, lm, output, columns, ordered, overwrite),
+        manifest=_manifest(judge, lm, output, columns, ending, ordered, overwrite),
         columns=columns,
         ordered=ordered,
         overwrite=overwrite,

@@ -64,16 +64,13 @@ def targets_of(
     ['a.jsonl', 'b.jsonl']
     """
     if is_folder(output):
-        made = _in_folder(Path(output), shards, ending or ENDINGS[0])
-    elif ending is not None:
+        return _in_folder(Path(output), shards, ending or ENDINGS[0])
+    if ending is not None:
         raise ValueError(
             f"{ending} is for the files of a folder, and {output} is a file; name a folder, as in "
             f"{Path(output).stem}/, or let the name end in {ending}."
         )
-    else:
-        made = (_one_file(Path(output), shards),)
-    check_ending(made[0].ending)
-    return made
+    return (_one_file(Path(output), shards),)
 
 
 def _one_file(place: Path, shards: Sequence[Shard]) -> Target:
@@ -83,6 +80,7 @@ def _one_file(place: Path, shards: Sequence[Shard]) -> Target:
             f"rows are written as JSON Lines or as a table; name a file in {', '.join(ENDINGS)}, "
             f"or a folder with / at its end, not {place}."
         )
+    check_ending(ending)
     _refuse_inputs(place, shards)
     inside = [one for one in shards if one.folder and _same(place.parent, Path(one.folder))]
     if inside:
@@ -96,6 +94,7 @@ def _one_file(place: Path, shards: Sequence[Shard]) -> Target:
 def _in_folder(folder: Path, shards: Sequence[Shard], ending: str) -> tuple[Target, ...]:
     if ending not in ENDINGS:
         raise ValueError(f"rows are written as {', '.join(ENDINGS)}; got {ending!r}.")
+    check_ending(ending)
     inside = [one for one in shards if one.path and _same(folder, one.path.parent)]
     if inside:
         raise ValueError(f"{folder} holds {inside[0].name}, which is read; name another folder.")
