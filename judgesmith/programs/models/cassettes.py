@@ -15,7 +15,6 @@ from judgesmith.drafts import draft_beside, put
 from judgesmith.programs.models.errors import LedgerError
 from judgesmith.programs.models.ledger import Ledger
 from judgesmith.programs.models.ledger_book import Book
-from judgesmith.programs.models.ledger_schema import Explained
 from judgesmith.programs.models.ledger_writes import ANSWER_COLUMNS, Pen, unpacked
 from judgesmith.programs.models.request import ModelAnswer, TokenLogprob
 from judgesmith.programs.models.taping import Failure, Tape
@@ -78,7 +77,7 @@ def record_cassette(
         with _written(draft, packed_up=output.suffix == ".gz") as file:
             file.write(_line(head | ({"failures": len(failures)} if failures else {})))
             for identity, model, endpoint, *row in rows:
-                with Explained(ledger.path):
+                with ledger.explained():
                     answer = unpacked(identity, tuple(row))
                 file.write(_line(_plain((identity, model, endpoint, answer))))
             for identity, failure in sorted(failures.items()):

@@ -8,7 +8,7 @@ from typing import IO, Any
 
 from judgesmith.programs.models.errors import LedgerError
 from judgesmith.programs.models.ledger import Ledger
-from judgesmith.programs.models.ledger_schema import DamagedAnswer, Explained
+from judgesmith.programs.models.ledger_schema import DamagedAnswer
 from judgesmith.programs.models.ledger_writes import ANSWER_COLUMNS, Delete, unpacked
 
 _PAGE = 1000
@@ -163,7 +163,7 @@ def exported(ledger: Ledger) -> Iterator[dict[str, Any]]:
             (last,),
         )
         for number, identity, model, endpoint, answered, *row in rows:
-            with Explained(ledger.path):
+            with ledger.explained():
                 answer = unpacked(identity, tuple(row))
                 if not (isinstance(model, str) and isinstance(endpoint, str)):
                     raise DamagedAnswer("the name or the address of a model is no text")

@@ -130,8 +130,11 @@ def _prepare(connection: psycopg.Connection[Any], address: str) -> None:
 
 def _version(connection: psycopg.Connection[Any]) -> int | None:
     """Return the version of the ledger that is there, None where there is none."""
-    row = connection.execute("SELECT to_regclass('judgesmith.about') IS NOT NULL").fetchone()
-    if row is None or not row[0]:
+    # Looked up in a table: what a name stands for is remembered for a while.
+    found = connection.execute(
+        "SELECT 1 FROM pg_tables WHERE schemaname = %s AND tablename = 'about'", (_NAMESPACE,)
+    )
+    if found.fetchone() is None:
         return None
     row = connection.execute("SELECT max(version) FROM about").fetchone()
     return None if row is None else row[0]

@@ -76,7 +76,6 @@ class PostgresLedger(Ledger):
             if not isinstance(ledger, PostgresLedger):
                 ledger = object.__new__(cls)
                 ledger.address = address
-                ledger._owner = None
                 ledger._start()
                 cls._by_path[address] = ledger
             return ledger

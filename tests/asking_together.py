@@ -1,0 +1,82 @@
+"""Processes that ask a model server at the same time, through one ledger."""
+
+import json
+
+ASK_MANY = """
+import asyncio, json, sys
+from judgesmith.programs.models import BudgetSpent, ModelRequest, Prefix, model, stack_of
+
+ledger, url, n_items, in_flight, max_calls = sys.argv[1:6]
+stack = stack_of(
+    model(
+        "openai/m", ledger=ledger, api_base=url, run_id="run",
+        max_calls=None if max_calls == "-" else int(max_calls),
+    )
+)
+items = iter(range(int(n_items)))
+refused = 0
+
+async def work():
+    global refused
+    for item in items:
+        try:
+            await stack.complete(ModelRequest(model="openai/m", prefix=Prefix(), user=f"{item}"))
+        except BudgetSpent:
+            refused += 1
+
+async def run():
+    print("ready", flush=True)
+    sys.stdin.readline()
+    await asyncio.gather(*[work() for _ in range(int(in_flight))])
+    await stack.engine.aclose()
+
+asyncio.run(run())
+usage = stack.usage
+print(json.dumps({"calls": usage.calls, "hits": usage.hits, "refused": refused}))
+"""
+
+
+def ask_many(in_process, path, server, *, n_items, in_flight=16, max_calls="-"):
+    return in_process(ASK_MANY, path, server.url, n_items, in_flight, max_calls)
+
+
+def begin(*processes):
+    """Let processes that are ready begin at the same time."""
+    for process in processes:
+        assert process.stdout.readline() == "ready\n", process.stderr.read()
+    for process in processes:
+        process.stdin.write("\n")
+        process.stdin.flush()
+
+
+def finished(process):
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 0, err
+    return json.loads(out.splitlines()[-1])
+
+
+ASK_AT_A_RATE = """
+import asyncio, sys, time
+from judgesmith.programs.models import ModelRequest, Prefix, model, stack_of
+
+ledger, url, rpm, n, name = sys.argv[1:]
+stack = stack_of(model("openai/m", ledger=ledger, api_base=url, run_id="run", rpm=float(rpm)))
+
+async def ask(item):
+    await stack.complete(ModelRequest(model="openai/m", prefix=Prefix(), user=f"{name} {item}"))
+
+async def run():
+    print("ready", flush=True)
+    sys.stdin.readline()
+    began = time.monotonic()
+    await asyncio.gather(*map(ask, range(int(n))))
+    await stack.engine.aclose()
+    print(time.monotonic() - began)
+
+asyncio.run(run())
+"""
+
+
+def ask_at_a_rate(in_process, path, server, *, rpm, n_items, name):
+    """Start a process that asks what no other one does, as fast as the rate of the run allows."""
+    return in_process(ASK_AT_A_RATE, path, server.url, rpm, n_items, name)

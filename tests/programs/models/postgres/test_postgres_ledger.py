@@ -1,0 +1,361 @@
+import asyncio
+import gc
+import os
+import threading
+from dataclasses import replace
+
+import databases
+import pytest
+from working import at_the_same_time, wait_for
+
+from judgesmith.programs.models import (
+    Budget,
+    BudgetSpent,
+    Ledger,
+    LedgerError,
+    ModelAnswer,
+    TokenLogprob,
+)
+from judgesmith.programs.models.housekeeping import exported, ledger_stats, prune
+from judgesmith.programs.models.ledger_writes import (
+    Claim,
+    Find,
+    Granted,
+    Held,
+    Record,
+    Settle,
+    Turn,
+    Watch,
+    Withdraw,
+)
+from judgesmith.programs.models.postgres import ledger as module
+from judgesmith.programs.models.postgres.ledger import PostgresLedger
+
+pytestmark = [pytest.mark.postgres, pytest.mark.no_cover]
+
+ANSWER = ModelAnswer(text="7", input_tokens=10, output_tokens=1)
+A = b"a" * 16
+
+
+def claim(ledger, identity=A, *, run="run", tokens=100, usd=1.0, **budget):
+    return Claim(
+        identity=identity,
+        run=ledger.run(run),
+        budget=Budget(**budget),
+        tokens=tokens,
+        usd=usd,
+        seconds=1.0,
+    )
+
+
+def settle(ledger, claimed, granted, answer=ANSWER):
+    return Settle(
+        claim=claimed,
+        intent=granted.intent,
+        model=ledger.model("m", "e"),
+        answer=answer,
+        tokens=11,
+        usd=0.5,
+        seconds=2.0,
+    )
+
+
+def keep(ledger, identity=A, answer=ANSWER):
+    claimed = claim(ledger, identity)
+    return ledger.perform(settle(ledger, claimed, ledger.perform(claimed), answer))
+
+
+@pytest.fixture
+def another(address):
+    """Make the same ledger as another process sees it."""
+    made = []
+
+    def make():
+        one = object.__new__(PostgresLedger)
+        one.address = address
+        one._start()
+        made.append(one)
+        return one
+
+    yield make
+    for one in made:
+        one.close()
+
+
+@pytest.fixture
+def other(another):
+    """The same ledger as another process sees it."""
+    return another()
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        ModelAnswer(text="", finish_reason="length"),
+        ModelAnswer(text="lone \ud800 surrogate, \0", adaptations=("config.seed dropped: none",)),
+        ModelAnswer(
+            text="7",
+            logprobs=(TokenLogprob("7", -0.1, (("7", -0.1), ("8", -2.5))), TokenLogprob("", 0.0)),
+            original='{"a": 1}',
+            seconds=0.1 + 0.2,
+        ),
+    ],
+)
+def test_an_answer_comes_back_as_it_was_given(ledger, answer):
+    assert ledger.lookup(A) is None
+    assert keep(ledger, A, answer) == answer
+    ledger.close()
+    assert ledger.lookup(A) == replace(answer, from_ledger=True)
+    assert ledger.lookup_many([A, b"b" * 16]).keys() == {A}
+
+
+def test_a_reason_that_no_text_column_takes_is_kept_without_what_it_cannot(ledger):
+    keep(ledger, A, replace(ANSWER, finish_reason="st\0op \ud800"))
+    assert ledger.lookup(A).finish_reason == "stop \\ud800"
+
+
+def test_the_first_answer_stays(ledger, other):
+    claimed = claim(ledger)
+    granted = ledger.perform(claimed)
+    ledger.perform(settle(ledger, claimed, granted))
+    late = settle(other, claimed, granted, ModelAnswer(text="8"))
+    assert other.perform(late).text == "7"
+    assert other.perform(claim(other)).text == "7"
+    assert other.spent("run").calls == 1
+
+
+def test_charges_are_reserved_then_corrected_and_kept_if_nobody_settles(ledger):
+    first, second = claim(ledger, A), claim(ledger, b"b" * 16)
+    granted = ledger.perform(first)
+    ledger.perform(second)
+    assert (ledger.spent("run").tokens, ledger.spent("run").usd) == (200, 2.0)
+    ledger.perform(settle(ledger, first, granted))
+    spent = ledger.spent("run")
+    assert (spent.calls, spent.tokens, spent.usd, spent.minutes) == (2, 111, 1.5, 2.0 / 60.0)
+
+
+def test_a_permission_can_be_given_back(ledger):
+    claimed = claim(ledger)
+    ledger.perform(Withdraw(claim=claimed, intent=ledger.perform(claimed).intent))
+    assert ledger.spent("run").calls == 0
+    for table in ("flights", "intents"):
+        assert ledger.query(f"SELECT count(*) FROM {table}")[0][0] == 0
+
+
+def test_one_transaction_grants_no_more_than_the_budget(ledger):
+    claims = [claim(ledger, bytes([n]) * 16, max_calls=3) for n in range(10)]
+    outcomes = ledger.apply(claims)
+    assert [type(one) for one in outcomes] == [Granted] * 3 + [BudgetSpent] * 7
+    assert ledger.query("SELECT count(*) FROM intents")[0][0] == 3
+
+
+def test_claims_and_settlements_of_one_request_may_share_a_transaction(ledger):
+    claimed = claim(ledger)
+    granted = ledger.perform(claimed)
+    failed = settle(ledger, claimed, granted, None)
+    outcomes = ledger.apply([failed, claimed, Find(A)])
+    assert outcomes[0] is None
+    assert isinstance(outcomes[1], Granted)
+    assert ledger.query("SELECT count(*) FROM flights")[0][0] == 1
+
+
+def test_what_another_process_asks_is_held_until_its_connection_ends(ledger, other):
+    assert isinstance(ledger.perform(claim(ledger)), Granted)
+    # Also where the other one asks for another run, whose row is not locked by this one.
+    assert isinstance(other.perform(claim(other, run="other")), Held)
+    assert other.held_elsewhere(A)
+    assert not ledger.perform(Watch(A))
+    ledger.close()
+    wait_for(lambda: not other.held_elsewhere(A))
+    assert isinstance(other.perform(claim(other)), Granted)
+
+
+def test_processes_of_two_runs_keep_to_their_budgets_and_ask_nothing_twice(ledger, other, another):
+    granted = []
+
+    def asking(mine, run):
+        for n in range(40):
+            try:
+                outcome = mine.perform(claim(mine, n.to_bytes(16, "big"), run=run, max_calls=25))
+            except BudgetSpent:
+                continue
+            if isinstance(outcome, Granted):
+                granted.append(n)
+
+    at_the_same_time(
+        *[lambda mine=mine: asking(mine, "run") for mine in (ledger, other)],
+        lambda: asking(another(), "third"),
+    )
+    assert len(granted) == len(set(granted))
+    assert len(granted) == ledger.spent("run").calls + ledger.spent("third").calls
+    assert ledger.spent("run").calls <= 25
+
+
+def test_turns_of_two_processes_follow_each_other_by_the_clock_of_the_database(ledger, other):
+    number = ledger.model("m", "e")
+    turn = Turn(run=ledger.run("run"), model=number, rpm=60, tpm=None, tokens=1)
+    waits = [one.perform(turn) for one in (ledger, other, ledger, other)]
+    assert waits[0] == 0
+    assert waits == sorted(waits)
+    assert 2.5 < waits[-1] <= 3
+
+
+def test_writes_of_coroutines_are_committed_together_beside_the_loop(ledger):
+    batches = []
+    plain = ledger.apply
+
+    def apply(writes):
+        batches.append((len(writes), threading.current_thread() is threading.main_thread()))
+        return plain(writes)
+
+    ledger.apply = apply
+
+    async def run():
+        number = ledger.model("m", "e")
+        writes = [
+            Record(claim=claim(ledger, bytes([n]) * 16), model=number, answer=ANSWER)
+            for n in range(20)
+        ]
+        return await asyncio.gather(*map(ledger.perform_soon, writes))
+
+    assert asyncio.run(run()) == [ANSWER] * 20
+    assert batches == [(20, False)]
+
+
+def test_a_claim_that_is_cancelled_while_it_is_committed_is_taken_back(ledger):
+    begun, go_on = threading.Event(), threading.Event()
+    plain = ledger.apply
+
+    def apply(writes):
+        begun.set()
+        go_on.wait(10)
+        return plain(writes)
+
+    async def run():
+        ledger.apply = apply
+        future = ledger.perform_soon(claim(ledger))
+        await asyncio.to_thread(begun.wait, 10)
+        future.cancel()
+        go_on.set()
+        await ledger.perform_soon(Find(A))
+
+    ledger.run("run")
+    asyncio.run(run())
+    assert ledger.spent("run").calls == 0
+    assert ledger.query("SELECT count(*) FROM flights")[0][0] == 0
+
+
+def test_an_ended_connection_is_made_anew_and_keeps_the_number(ledger, other, address):
+    claimed = claim(ledger)
+    granted = ledger.perform(claimed)
+    databases.cut_off(address)
+    assert ledger.perform(settle(ledger, claimed, granted)) == ANSWER
+    assert ledger.query("SELECT count(*) FROM flights")[0][0] == 0
+    assert ledger.query("SELECT count(*) FROM owners")[0][0] == 1
+    assert other.lookup(A).text == "7"
+
+
+class Wire:
+    """A connection that is cut when a commit was sent, before or after the database has it."""
+
+    def __init__(self, link, *, arrives):
+        self.link = link
+        self.arrives = arrives
+
+    def __getattr__(self, name):
+        return getattr(self.link, name)
+
+    def execute(self, statement, *rest):
+        import psycopg
+
+        if statement == "COMMIT":
+            if self.arrives:
+                self.link.execute(statement)
+            self.link.close()
+            raise psycopg.OperationalError("the connection is lost")
+        return self.link.execute(statement, *rest)
+
+
+@pytest.mark.parametrize("arrives", [False, True])
+def test_a_commit_of_which_nobody_heard_is_neither_lost_nor_made_twice(ledger, arrives):
+    claimed = claim(ledger)
+    ledger._link = Wire(ledger._link, arrives=arrives)
+    assert isinstance(ledger.perform(claimed), Granted)
+    spent = ledger.spent("run")
+    assert (spent.calls, spent.tokens) == (1, 100)
+    assert ledger.query("SELECT count(*) FROM intents")[0][0] == 1
+
+
+def test_a_database_that_does_not_come_back_is_told_once_in_a_sentence(
+    ledger, address, monkeypatch
+):
+    monkeypatch.setattr(module, "PATIENCE", 0.2)
+    claimed = claim(ledger)
+    databases.drop(address)
+    with pytest.raises(LedgerError) as caught:
+        ledger.perform(claimed)
+    assert "no database at" in str(caught.value)
+    assert databases.secret_of(address) not in repr(caught.getrepr(chain=True))
+
+
+def test_a_forked_child_writes_through_a_connection_of_its_own(ledger):
+    keep(ledger)
+    child = os.fork()
+    if child == 0:
+        try:
+            keep(ledger, b"b" * 16)
+            os._exit(0 if ledger.lookup(A) else 1)
+        except BaseException:
+            os._exit(2)
+    assert os.waitpid(child, 0)[1] == 0
+    assert ledger.lookup(b"b" * 16) == replace(ANSWER, from_ledger=True)
+    assert ledger.query("SELECT count(*) FROM owners")[0][0] == 2
+
+
+def test_there_is_one_per_address_and_it_does_not_tell_the_password(address, ledger):
+    spelled = address.replace("postgresql://", "postgresql+psycopg://")
+    assert Ledger(address) is Ledger(spelled) is ledger
+    assert databases.secret_of(address) not in repr(ledger) + ledger.name
+
+
+def test_a_forgotten_ledger_is_closed(address):
+    ledger = Ledger(address)
+    ledger.lookup(A)
+    link = ledger._link
+    del ledger
+    gc.collect()
+    assert link.closed
+
+
+def test_many_processes_may_make_the_tables_at_the_same_moment(another):
+    def opened():
+        return another().lookup(A)
+
+    assert at_the_same_time(*[opened] * 6) == [None] * 6
+
+
+def test_housekeeping_looks_after_it(ledger):
+    keep(ledger)
+    keep(ledger, b"b" * 16)
+    found = ledger_stats(ledger)
+    assert (found.answers, found.calls, found.path) == (2, 2, ledger.name)
+    assert found.size_bytes > 4096
+    assert [row["text"] for row in exported(ledger)] == ["7", "7"]
+    assert prune(ledger, model="m", older_than_days=1) == 0
+    assert prune(ledger, model="m") == 2
+    assert ledger_stats(ledger).calls == 2
+
+
+def test_an_altered_answer_is_never_used(ledger):
+    keep(ledger)
+    ledger.query("UPDATE answers SET text = 'other' RETURNING 1")
+    with pytest.raises(LedgerError, match="damaged"):
+        ledger.lookup(A)
+
+
+def test_a_ledger_of_another_version_is_refused(ledger, address):
+    keep(ledger)
+    ledger.query("UPDATE about SET version = 99 RETURNING 1")
+    ledger.close()
+    with pytest.raises(LedgerError, match="ledger schema 99"):
+        ledger.lookup(A)
