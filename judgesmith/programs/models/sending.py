@@ -215,41 +215,42 @@ class Sender:
         self, claim: Claim, granted: Granted, request: ModelRequest, waiting: Waiting
     ) -> ModelAnswer:
         """Send once, and settle whatever comes of it."""
-        lost = Settle(
-            claim=claim,
-            intent=granted.intent,
-            model=self._store.model(request.model, self.engine.endpoint),
-            answer=None,
-            tokens=claim.tokens,
-            usd=claim.usd,
-            seconds=self._accounts.seconds,
-        )
-        # What to write if the call ends here. Without a reply nobody knows whether the server did
-        # the work, so what was reserved stays charged.
-        unsettled: Settle | None = lost
+        model = self._store.model(request.model, self.engine.endpoint)
+
+        def settled(answer: ModelAnswer | None, tokens: int, usd: float) -> Settle:
+            return Settle(
+                claim=claim,
+                intent=granted.intent,
+                model=model,
+                answer=answer,
+                tokens=tokens,
+                usd=usd,
+                seconds=self._accounts.seconds,
+            )
+
+        open_yet = True
         self._sums.hold(claim)
         try:
             began = time.perf_counter()
             try:
                 answer = await waiting.send(self.engine, request)
             except ModelError as fault:
-                unsettled = None
+                open_yet = False
                 # A reply that is an error costs nothing.
                 refused = fault.status is not None and fault.status >= 400
-                free = replace(lost, tokens=0, usd=0.0)
-                await waiting.perform(self._store, free if refused else lost)
+                cost = (0, 0.0) if refused else (claim.tokens, claim.usd)
+                await waiting.perform(self._store, settled(None, *cost))
                 raise
             self._heard = True
             answer = replace(answer, seconds=time.perf_counter() - began)
             tokens, usd = self._sums.cost(request, answer)
-            unsettled = None
-            done = replace(
-                lost, answer=answer, tokens=tokens, usd=usd, seconds=self._accounts.seconds
-            )
-            kept: ModelAnswer = await waiting.perform(self._store, done)
+            open_yet = False
+            kept: ModelAnswer = await waiting.perform(self._store, settled(answer, tokens, usd))
             self._meter.answered(request.n_characters, answer, usd=usd)
             return kept
         finally:
             self._sums.release(claim)
-            if unsettled is not None:
-                self._store.perform(unsettled)
+            if open_yet:
+                # Without a reply nobody knows whether the server did the work, so what was
+                # reserved stays charged.
+                self._store.perform(settled(None, claim.tokens, claim.usd))
