@@ -105,6 +105,7 @@ def command(
                 if left := batching.answer(saved, read, desk, lm, progress):
                     return say_waiting(left, as_json=as_json)
             with engines.started(saved, lm, concurrency=concurrency) as engine:
+                pulse.counted = None if engine is None else (lambda: engine.usage)
                 found = score_shards(
                     saved,
                     shards,
