@@ -22,6 +22,7 @@ from judgesmith.experiments.clusters.connecting import (
     own_address,
     said_by_ray,
 )
+from judgesmith.experiments.clusters.ledgers import in_environment
 from judgesmith.experiments.clusters.recipes import JudgeRecipe
 from judgesmith.experiments.clusters.tallies import Tallies
 from judgesmith.experiments.clusters.worker import (
@@ -34,7 +35,7 @@ from judgesmith.experiments.clusters.worker import (
     elsewhere,
 )
 from judgesmith.programs.asking import current_lm
-from judgesmith.programs.models import AnyModel, LedgerError, ModelError
+from judgesmith.programs.models import AnyModel, LedgerError, ModelError, stack_of
 from judgesmith.programs.models.stopping import STOPPING, Stopped
 from judgesmith.programs.running import CONCURRENCY, judges_sources
 from judgesmith.programs.saved_kinds import AnySaved
@@ -322,8 +323,11 @@ def ray_judging(
             "the judge compares all responses to a source with each other, and workers are given "
             "rows in pieces; leave --engine ray out, which reads all rows first."
         )
-    recipe = JudgeRecipe.of(judge, lm or current_lm())
-    with connected(address, n_workers=workers) as ray:
+    lm = lm or current_lm()
+    recipe = JudgeRecipe.of(judge, lm)
+    stack = stack_of(lm)
+    ledger = None if stack is None else stack.ledger
+    with in_environment(ledger), connected(address, n_workers=workers) as ray:
         home = own_address() if recipe.is_of_one_machine else None
         if home is not None and (others := nodes_elsewhere(ray, home)):
             raise ClusterError(elsewhere(others[0], home))

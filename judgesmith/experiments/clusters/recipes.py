@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
+from judgesmith.experiments.clusters.ledgers import is_of_one_machine, ledger_here, told_of
 from judgesmith.programs.models import AnyModel, Budget, Price, StackModel, stack_model, stack_of
 from judgesmith.programs.models.retry import Retry
 from judgesmith.programs.saved import SavedJudge
@@ -76,7 +77,7 @@ class ModelRecipe:
             settings={
                 "name": recipe["name"],
                 "api_base": recipe["api_base"],
-                "ledger": recipe["ledger"],
+                "ledger": told_of(stack.ledger),
                 "rpm": recipe["rpm"],
                 "tpm": recipe["tpm"],
                 "timeout": recipe["timeout"],
@@ -99,7 +100,7 @@ class ModelRecipe:
         """
         budget = self.budget
         made = stack_model(
-            **self.settings,
+            **{**self.settings, "ledger": ledger_here(self.settings["ledger"])},
             max_calls=budget.max_calls,
             max_tokens=budget.max_tokens,
             max_usd=budget.max_usd,
@@ -183,7 +184,7 @@ class JudgeRecipe:
     @property
     def is_of_one_machine(self) -> bool:
         """Whether the ledger is a file, which other machines cannot reach."""
-        return self.main.settings["ledger"] is not None
+        return is_of_one_machine(self.main.settings["ledger"])
 
     @classmethod
     def of(cls, judge: AnySaved, lm: AnyModel) -> JudgeRecipe:

@@ -6,6 +6,7 @@ import pytest
 from exporting import calibrated_of, panel_of
 
 from judgesmith.experiments import read_items
+from judgesmith.experiments.clusters.ledgers import in_environment
 from judgesmith.experiments.clusters.recipes import JudgeRecipe, ModelRecipe
 from judgesmith.programs import judge_items
 from judgesmith.programs.models import Budget, Retry, model, stack_model
@@ -116,3 +117,24 @@ def test_a_supervisor_and_roles_that_ask_others_do_so_on_workers(saved):
     asking = saved.asking({"proposer": "ollama/other"}, {"ollama/other": lms[1]})
     judge, _, models = JudgeRecipe.of(asking, lms[0]).made()
     assert (judge._asked_roles, judge._lms["ollama/other"]) == (asking._asked_roles, models[1])
+
+
+def test_a_database_is_told_of_without_its_password_and_found_in_the_environment(
+    saved, monkeypatch
+):
+    address = "postgresql://me:secret-word@db.example:5433/answers?sslmode=require"
+    lm = stack_model("offline", ledger=address)
+    recipe = JudgeRecipe.of(saved, lm)
+    assert b"secret-word" not in pickle.dumps(recipe)
+    assert not recipe.is_of_one_machine
+    told = "postgresql://me@db.example:5433/answers?sslmode=require"
+    assert recipe.main.made().stack.ledger.address == told
+    monkeypatch.setenv("JUDGESMITH_STORAGE", "postgresql://me:other@elsewhere/answers")
+    assert recipe.main.made().stack.ledger.address == told
+    with in_environment(lm.stack.ledger):
+        assert recipe.main.made().stack.ledger is lm.stack.ledger
+    assert recipe.main.made().stack.ledger.address == told
+    monkeypatch.setenv("JUDGESMITH_LEDGER", "postgresql://you:more@db.example:5433/answers")
+    with in_environment(lm.stack.ledger):
+        pass
+    assert recipe.main.made().stack.ledger.address.startswith("postgresql://you:more@")
