@@ -11,7 +11,7 @@ import pytest
 
 from judgesmith.cli import main
 from judgesmith.programs.models import Ledger
-from judgesmith.programs.models.batches import BatchDesk
+from judgesmith.programs.models.batches import BatchDesk, files
 from judgesmith.programs.models.batches import engine as engine_module
 from judgesmith.programs.models.batches.state import BatchState
 
@@ -142,6 +142,38 @@ def test_faults_of_the_service_are_outlived_and_nothing_is_submitted_twice(
     done = in_batches("batched")
     assert (done.status, done.json["unscored"]) == (0, 0)
     assert set(server.batch_counts()["accepted"].values()) == {1}
+
+
+@pytest.mark.parametrize("path", ["/batches/", "/files/"])
+def test_what_the_server_does_not_know_at_first_is_looked_for_again(path, in_batches, server):
+    server.script({"http": {"path": path, "method": "GET", "fault": 404}, "times": 3})
+    done = in_batches("batched")
+    assert (done.status, done.json["unscored"]) == (0, 0)
+    assert set(server.batch_counts()["accepted"].values()) == {1}
+
+
+@pytest.mark.parametrize("removes", [False, True])
+def test_a_batch_that_is_gone_is_paid_again_only_where_somebody_says_so(
+    removes, in_batches, plain, folder, server
+):
+    server.script({"http": {"path": "/batches/", "method": "GET", "fault": 404}, "times": 10})
+    done = in_batches("batched")
+    assert done.status == 2
+    assert "does not know batch_0, or what came of it (HTTP 404, 10 times)" in done.err
+    assert f"remove batched.jsonl.batch: then its {N_ROWS} requests" in done.err
+    assert len(server.batch_counts()["batches"]) == 1
+    if removes:
+        (folder / "batched.jsonl.batch").unlink()
+    assert in_batches("batched").json["unscored"] == 0
+    assert (folder / "batched.jsonl").read_bytes() == plain
+    assert set(server.batch_counts()["accepted"].values()) == ({1, 2} if removes else {1})
+
+
+def test_requests_on_their_way_are_for_their_owner_only(in_batches, folder, server):
+    server.script({"http": {"path": "/files", "method": "POST", "fault": 401}})
+    assert in_batches("batched").status == 2
+    (draft,) = folder.glob(".batched.jsonl.*.part")
+    assert draft.stat().st_mode & 0o777 == 0o600
 
 
 def test_a_wrong_key_ends_the_run_and_the_next_one_goes_on(in_batches, server):
@@ -295,6 +327,38 @@ def test_a_file_that_is_answered_in_part_is_followed_by_one_with_the_rest(score,
     asked = {line["custom_id"] for line in lines_of(rest)}
     assert {two["custom_id"] for two in lines[1:]} < asked
     assert one["custom_id"] not in asked
+
+
+def test_a_file_of_answers_that_is_still_being_copied_does_not_count(score, folder, server):
+    place = folder / "batches"
+    place.mkdir()
+    (name,) = score("filed", "--batch-files", place).json["waiting"]
+    whole = b"".join(
+        json.dumps({
+            "custom_id": one["custom_id"],
+            "response": {"status_code": 200, "body": server._ask(one["url"], one["body"])},
+        }).encode() + b"\n"
+        for one in lines_of(name)
+    )  # fmt: skip
+    (place / "answers.jsonl").write_bytes(whole[: len(whole) // 2])
+    done = score("filed", "--batch-files", place)
+    assert (done.status, "answers.jsonl ends amid a line" in done.err) == (2, True)
+    assert Path(name).exists()
+    (place / "answers.jsonl").write_bytes(whole)
+    (second,) = score("filed", "--batch-files", place).json["waiting"]
+    assert len(lines_of(second)) == N_ROWS  # the second questions, and none of the first
+
+
+def test_a_line_that_never_ends_is_refused(score, folder, server, monkeypatch):
+    place = folder / "batches"
+    place.mkdir()
+    (name,) = score("filed", "--batch-files", place).json["waiting"]
+    monkeypatch.setattr(files, "LONGEST", 2**20)
+    (place / "answers.jsonl").write_text("{}\n" + " " * 2**20 + "{}\n")
+    done = score("filed", "--batch-files", place)
+    assert done.status == 2
+    assert "answers.jsonl, line 2: expected one answer of at most 1 MiB; got a lon" in done.err
+    assert Path(name).exists()
 
 
 def test_a_copy_of_the_requests_in_the_folder_answers_none_of_them(score, folder, server):

@@ -120,7 +120,7 @@ class Collection:
             part = self._state.new_part(model, path, since=self._since)
             self._parts.append(part)
             place = self._desk.place_of(part, draft=True)
-            file = self._open[model, path] = _File(part, place.open("wb"))
+            file = self._open[model, path] = _File(part, self._desk.draft(place))
         return file
 
 

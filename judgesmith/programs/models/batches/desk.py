@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from judgesmith.programs.models.batches.claims import Together
 from judgesmith.programs.models.batches.collecting import Collection
+from judgesmith.programs.models.batches.files import private
 from judgesmith.programs.models.batches.reading import Reader
 from judgesmith.programs.models.batches.service import BatchService
 from judgesmith.programs.models.batches.stack import BatchStack, not_yet
@@ -23,6 +25,7 @@ from judgesmith.programs.models.stopping import STOPPING
 _OVER = frozenset({"completed", "failed", "expired", "cancelled"})
 _NEVER_RAN = frozenset({"failed", "expired", "cancelled"})
 _QUOTED = 300
+_LOOKS = 10  # for a batch that the server does not know, until somebody is asked
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +86,7 @@ class BatchDesk:
         self._collection: Collection | None = None
         self._services: dict[str, BatchService] = {}
         self._n_answered = 0
+        self._n_missed: Counter[int] = Counter()
         self.n_elsewhere = 0
         self.begun: dict[int, int] = {}
 
@@ -125,6 +129,10 @@ class BatchDesk:
         if self.folder is not None:
             return self.folder / f"requests-{number:04}.jsonl{ending}"
         return self._beside.with_name(f".{self._beside.name}.{number:04}.jsonl{ending}")
+
+    def draft(self, place: Path) -> IO[bytes]:
+        """Return a new file of requests, open to its owner only unless somebody else submits it."""
+        return private(place) if self.folder is None else place.open("wb")
 
     # -- on the way ------------------------------------------------------------------------
 
@@ -183,22 +191,56 @@ class BatchDesk:
             self._give_back(part)
 
     def look(self) -> int:
-        """Read the batches that are over; return how many are not."""
+        """Read the batches that are over; return how many are not.
+
+        A batch that the server says it does not know may be another account's, or one of which
+        not every machine there knows yet. It is paid all the same, so that its requests are never
+        asked again before somebody has said so.
+
+        Raises
+        ------
+        ModelError
+            If only such batches are left, looked for ``_LOOKS`` times each.
+        """
         n_waiting = 0
+        lost = []
         for part in self.state.parts("submitted"):
-            service = self._service(part.model)
-            assert part.batch is not None
-            try:
-                told = service.look(part.batch)
-            except ModelError as fault:
-                if fault.status != 404:
-                    raise
-                told = {"status": "lost"}
-            if told["status"] in _OVER or told["status"] == "lost":
-                self._read(part, service, told)
+            over = self._looked_at(part)
+            n_missed = self._n_missed[part.number] + 1 if over is None else 0
+            self._n_missed[part.number] = n_missed
+            if n_missed >= _LOOKS:
+                lost.append(part)
             else:
-                n_waiting += 1
+                n_waiting += not over
+        if lost and not n_waiting:
+            raise self._lost(lost)
         return n_waiting
+
+    def _looked_at(self, part: Part) -> bool | None:
+        """Say whether a batch is over, and read; None where it, or its answers, cannot be found."""
+        service = self._service(part.model)
+        assert part.batch is not None
+        try:
+            told = service.look(part.batch)
+        except ModelError as fault:
+            if fault.status != 404:
+                raise
+            return None
+        if told["status"] not in _OVER:
+            return False
+        return self._read(part, service, told) or None
+
+    def _lost(self, parts: Sequence[Part]) -> ModelError:
+        engine = self.stacks[parts[0].model].engine
+        n = sum(self.state.count(one.number) for one in parts)
+        names = ", ".join(str(one.batch) for one in parts[:3]) + (", …" if len(parts) > 3 else "")
+        return ModelError(
+            f"{engine.model} at {engine.endpoint}: the server does not know {names}, or what came "
+            f"of it (HTTP 404, {_LOOKS} times). With the key and the address that the batch was "
+            "submitted with, give the same command again. Should it be gone for good, remove "
+            f"{self.state.place}: then its {n} requests are asked, and paid, once more.",
+            status=404,
+        )
 
     def read_folder(self) -> list[Path]:
         """Read the answered files in the folder; return the request files without any answer."""
@@ -222,7 +264,8 @@ class BatchDesk:
 
     # -- the end of a part -----------------------------------------------------------------
 
-    def _read(self, part: Part, service: BatchService, told: Mapping[str, Any]) -> None:
+    def _read(self, part: Part, service: BatchService, told: Mapping[str, Any]) -> bool:
+        """Read what came of a batch and close its part; False where the server has no such file."""
         reader = Reader(self)
         for key in ("output_file_id", "error_file_id"):
             file = told.get(key)
@@ -235,11 +278,13 @@ class BatchDesk:
             except ModelError as fault:
                 if fault.status != 404:
                     raise
+                return False
             finally:
                 place.unlink(missing_ok=True)
         self._n_answered += reader.n_answered
         self._close(part, str(told["status"]), told)
         reader.check()
+        return True
 
     def _close(self, part: Part, status: str, told: Mapping[str, Any]) -> None:
         """Settle the requests of a part that nothing was said of, and forget it."""
@@ -300,7 +345,7 @@ class BatchDesk:
         """Take the requests out of a file that were not granted."""
         place = self.place_of(part.number, draft=True)
         kept = place.with_suffix(".kept")
-        with place.open("rb") as whole, kept.open("wb") as file:
+        with place.open("rb") as whole, self.draft(kept) as file:
             for line in whole:
                 identity = bytes.fromhex(line[len('{"custom_id": "') :][:32].decode())
                 if self.state.asked(identity) is not None:

@@ -11,6 +11,7 @@ import lm15
 from lm15.providers.base import batch_entry_http, batch_entry_request
 from lm15.transports import StdlibTransport, TransportError, TransportRequest
 
+from judgesmith.programs.models.batches.files import is_whole, private
 from judgesmith.programs.models.conversion import GARBLED, answer_from_lm15, error_from_lm15
 from judgesmith.programs.models.errors import ModelError, TransientModelError
 from judgesmith.programs.models.native import NativeEngine
@@ -130,8 +131,12 @@ class BatchEngine(NativeEngine):
         ModelError
             As ``send``.
         """
-        with place.open("wb") as file:
+        with private(place) as file:
             self._exchange("GET", path, b"", "", file.write)
+        if not is_whole(place):
+            raise TransientModelError(
+                f"{self.model} at {self.endpoint}: the reply to GET {path} ends amid a line"
+            )
 
     def _exchange(self, method: str, path: str, body: bytes, kind: str, take: Any) -> None:
         try:

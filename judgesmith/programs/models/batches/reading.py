@@ -6,11 +6,11 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from judgesmith.programs.models.batches.claims import SettleOnce, Together, WithdrawOnce
+from judgesmith.programs.models.batches.files import is_whole, lines_of
 from judgesmith.programs.models.batches.stack import BatchStack
 from judgesmith.programs.models.batches.state import Asked
 from judgesmith.programs.models.errors import (
@@ -24,7 +24,6 @@ from judgesmith.programs.models.request import ModelAnswer
 if TYPE_CHECKING:
     from judgesmith.programs.models.batches.desk import BatchDesk
 
-_AT_A_TIME = 200
 _NEVER_RAN = ("batch_expired", "batch_cancelled")
 _QUOTED = 200
 
@@ -70,23 +69,40 @@ class Reader:
             raise self._of_set_up
 
     def read_once(self, place: Path) -> None:
-        """Read a file unless the same was read before."""
+        """Read a file unless the same was read before.
+
+        Raises
+        ------
+        ValueError
+            If it ends amid a line, as one does that is still being copied; nothing of it counts
+            then. Or as ``read``.
+        """
         with place.open("rb") as file:
             digest = hashlib.file_digest(file, "blake2b").hexdigest()
         if not self._state.was_read(digest):
+            if not is_whole(place):
+                raise ValueError(
+                    f"{place} ends amid a line, so that it may not be all there is; wait until "
+                    "it is copied, or copy it again, and give the same command again."
+                )
             self.read(place)
             self._state.read(digest)
 
     def read(self, place: Path) -> None:
-        """Read a file, in flat memory."""
-        with place.open("rb") as file:
-            while lines := list(islice(file, _AT_A_TIME)):
-                found: dict[bytes, _Outcome] = {}
-                for line in lines:
-                    outcome = self._outcome(line)
-                    if outcome is not None:
-                        found.setdefault(outcome.asked.identity, outcome)
-                self._settle(list(found.values()))
+        """Read a file, in flat memory.
+
+        Raises
+        ------
+        ValueError
+            If a line is longer than any answer; those before it are on record.
+        """
+        for lines in lines_of(place):
+            found: dict[bytes, _Outcome] = {}
+            for line in lines:
+                outcome = self._outcome(line)
+                if outcome is not None:
+                    found.setdefault(outcome.asked.identity, outcome)
+            self._settle(list(found.values()))
 
     def _settle(self, found: list[_Outcome]) -> None:
         if not found:
