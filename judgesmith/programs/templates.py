@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterator, Mapping
-from typing import Any, Literal, get_args
+from typing import Any, Literal, Self, get_args
 
 from pydantic import BaseModel, ConfigDict, SerializerFunctionWrapHandler, model_serializer
 
@@ -160,6 +160,13 @@ class Template(BaseModel):
 
             return form_named(self.form).read(answer)
         return read_answer(answer, self._annotations, self.answers)
+
+    def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
+        """Return a copy, which finds out anew what follows from its fields."""
+        copied = super().model_copy(update=update, deep=deep)
+        for name in ("_fenced_names", "_annotations"):
+            copied.__dict__.pop(name, None)
+        return copied
 
     @functools.cached_property
     def _fenced_names(self) -> tuple[str, ...]:
