@@ -6,11 +6,11 @@ import csv
 import gzip
 import json
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from importlib.util import find_spec
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from judgesmith.experiments.written_scores import (
     COLUMNS,
@@ -20,6 +20,9 @@ from judgesmith.experiments.written_scores import (
     PLACES,
     cell_of,
 )
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 ENDINGS = (".jsonl", ".jsonl.gz", ".csv", ".parquet")
 """How files of scores may end."""
@@ -92,13 +95,20 @@ def _table(rows: Iterable[str], place: Path, placed: bool) -> None:
         table.writerows(list(cells.values()) for cells in _cells(rows, columns))
 
 
+def schema_of(columns: Mapping[str, str]) -> pa.Schema:
+    """Return what Arrow calls these columns, which say what they hold."""
+    import pyarrow as pa
+
+    kinds = {NUMBER: pa.float64(), COUNT: pa.int64(), FLAG: pa.bool_()}
+    return pa.schema([(name, kinds.get(kind, pa.string())) for name, kind in columns.items()])
+
+
 def _parquet(rows: Iterable[str], place: Path, placed: bool) -> None:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     columns = _columns(placed)
-    kinds = {NUMBER: pa.float64(), COUNT: pa.int64(), FLAG: pa.bool_()}
-    schema = pa.schema([(name, kinds.get(kind, pa.string())) for name, kind in columns.items()])
+    schema = schema_of(columns)
     cells = _cells(rows, columns)
     with pq.ParquetWriter(place, schema) as table:
         while group := list(islice(cells, _GROUP)):

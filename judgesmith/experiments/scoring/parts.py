@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import heapq
 import json
+import logging
 import os
 import shutil
 import time
@@ -19,6 +20,7 @@ from pathlib import Path
 
 from judgesmith.drafts import claimed, draft_beside, put, write_synced
 from judgesmith.experiments.numbered_keys import NumberedKeys
+from judgesmith.experiments.run_events import log_event
 from judgesmith.experiments.scoring.lines import Line, read_line
 from judgesmith.experiments.scoring.marks import Marks
 
@@ -73,16 +75,19 @@ class Parts:
         lock = claimed(self.folder)
         if lock is None:
             return  # another process is at work there
-        self._resources.callback(os.close, lock)
         left = self._sessions(self.folder)
-        if left and not fresh:
-            self._refuse_others()
-        else:
-            shutil.rmtree(self.folder)
-            self.close()
-            return
-        self._place = self.folder
-        self._session = max(left) + 1
+        try:
+            if left and not fresh:
+                self._refuse_others()
+                self._place = self.folder
+                self._session = max(left) + 1
+            else:
+                shutil.rmtree(self.folder)
+        finally:
+            if self._place is None:
+                os.close(lock)
+            else:
+                self._resources.callback(os.close, lock)
 
     def _refuse_others(self) -> None:
         try:
@@ -130,6 +135,8 @@ class Parts:
         write_synced(draft, "".join(f"{line.written()}\n" for line in self._buffer))
         put(draft, place / f"{self._session:06d}-{self._n_parts:09d}.jsonl")
         self._n_parts += 1
+        n_rows = len(self._buffer)
+        log_event(logging.INFO, "checkpoint", "rows are kept", file=self.output.name, rows=n_rows)
         self._buffer.clear()
         self._n_characters = 0
 

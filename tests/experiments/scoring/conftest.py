@@ -1,40 +1,23 @@
 """A judge that asks one question per text, and files of texts for it."""
 
-import json
-
 import pytest
+from sharding import texts, write
 
 from judgesmith.experiments import CompileSettings, compile_judge, read_items
 from judgesmith.programs.models import model
+from judgesmith.signatures import Protocol
 
 
 @pytest.fixture(scope="package")
 def vanilla():
     data = read_items("sample").subset(range(40))
-    settings = CompileSettings(optimizer="none", holdout=0, variant="vanilla")
+    settings = CompileSettings(optimizer="none", holdout=0, protocol=Protocol(variant="vanilla"))
     return compile_judge(data, settings, lm=model(ledger=None)).saved
 
 
 @pytest.fixture
 def lm():
     return model(ledger=None)
-
-
-def rows_of(path):
-    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-
-
-def texts(n, start=0):
-    return [
-        {"source": f"Number {k}.", "response": f"It is {k}.", "source_id": str(k)}
-        for k in range(start, start + n)
-    ]
-
-
-def write(path, rows):
-    path.parent.mkdir(exist_ok=True)
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-    return path
 
 
 @pytest.fixture
