@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from judgesmith.experiments.benchmarking.building import Benchmark, build_benchmark
     from judgesmith.experiments.benchmarking.settings import BenchmarkSettings
     from judgesmith.experiments.calibrating import calibrate_judge
+    from judgesmith.experiments.clusters import ClusterError, ray_judging, score_dataset
     from judgesmith.experiments.columns import ColumnMap
     from judgesmith.experiments.comparing import Comparison, compare_judges
     from judgesmith.experiments.compiling import Compiled, compile_judge
@@ -55,6 +56,7 @@ __all__ = [
     "Benchmark",
     "BenchmarkSettings",
     "Changes",
+    "ClusterError",
     "ColumnMap",
     "Comparison",
     "CompileSettings",
@@ -100,6 +102,7 @@ __all__ = [
     "perspective_of_judge",
     "perspective_of_scores",
     "perturb_texts",
+    "ray_judging",
     "read_items",
     "read_recorded",
     "read_scores",
@@ -107,6 +110,7 @@ __all__ = [
     "recheck_judge",
     "recorded_by_criterion",
     "recorded_versions",
+    "score_dataset",
     "score_file",
     "score_shards",
     "stream_items",
@@ -124,6 +128,7 @@ __getattr__ = front_door(
         "Benchmark": "judgesmith.experiments.benchmarking.building:Benchmark",
         "BenchmarkSettings": "judgesmith.experiments.benchmarking.settings:BenchmarkSettings",
         "Changes": "judgesmith.experiments.perturbing:Changes",
+        "ClusterError": "judgesmith.experiments.clusters:ClusterError",
         "ColumnMap": "judgesmith.experiments.columns:ColumnMap",
         "Comparison": "judgesmith.experiments.comparing:Comparison",
         "CompileSettings": "judgesmith.experiments.settings:CompileSettings",
@@ -169,6 +174,7 @@ __getattr__ = front_door(
         "perspective_of_judge": "judgesmith.experiments.perspectives:perspective_of_judge",
         "perspective_of_scores": "judgesmith.experiments.perspectives:perspective_of_scores",
         "perturb_texts": "judgesmith.experiments.perturbing:perturb_texts",
+        "ray_judging": "judgesmith.experiments.clusters:ray_judging",
         "read_items": "judgesmith.experiments.reading:read_items",
         "read_recorded": "judgesmith.experiments.score_files:read_recorded",
         "read_scores": "judgesmith.experiments.score_files:read_scores",
@@ -176,6 +182,7 @@ __getattr__ = front_door(
         "recheck_judge": "judgesmith.experiments.rechecking:recheck_judge",
         "recorded_by_criterion": "judgesmith.experiments.recorded_samples:recorded_by_criterion",
         "recorded_versions": "judgesmith.experiments.version_scores:recorded_versions",
+        "score_dataset": "judgesmith.experiments.clusters:score_dataset",
         "score_file": "judgesmith.experiments.scoring:score_file",
         "score_shards": "judgesmith.experiments.scoring:score_shards",
         "stream_items": "judgesmith.experiments.reading:stream_items",

@@ -166,7 +166,7 @@ class RayJudging:
                 piece = in_order.popleft()
                 yield from zip(piece.items, done.judgements, strict=False)
                 if done.fault is not None:
-                    raise _raised(done.fault)
+                    raise fault_of(done.fault)
             if not in_order and (exhausted or STOPPING.requested):
                 if not exhausted:
                     STOPPING.check()
@@ -235,7 +235,7 @@ class RayJudging:
             self._start(hand)
             return
         if presence.fault is not None:
-            raise _raised(presence.fault, node=presence.node)
+            raise fault_of(presence.fault, node=presence.node)
         hand.waiting, hand.room, hand.presence = None, self._room, presence
 
     def _start(self, hand: _Hand) -> None:
@@ -263,7 +263,7 @@ class RayJudging:
             self._await(hand)
 
 
-def _raised(fault: Fault, *, node: str | None = None) -> Exception:
+def fault_of(fault: Fault, *, node: str | None = None) -> Exception:
     """Return a worker's fault as what one process would have raised."""
     if fault.kind == "model":
         return ModelError(fault.message, status=fault.status)
@@ -272,6 +272,24 @@ def _raised(fault: Fault, *, node: str | None = None) -> Exception:
     if fault.kind == "stopped":
         return Stopped(fault.message)
     return ClusterError(fault.message if node is None else f"the worker at {node}: {fault.message}")
+
+
+def refuse_unfit(judge: AnySaved, *, workers: int | None, concurrency: int) -> None:
+    """Refuse what workers cannot do.
+
+    Raises
+    ------
+    ValueError
+        If a number is below 1, or the judge compares responses to a source.
+    """
+    for name, number in (("workers", workers), ("concurrency", concurrency)):
+        if number is not None and number < 1:
+            raise ValueError(f"{name} must be 1 or more; got {number}.")
+    if judges_sources(judge):
+        raise ValueError(
+            "the judge compares all responses to a source with each other, and workers are given "
+            "rows in pieces; leave --engine ray out, which reads all rows first."
+        )
 
 
 @contextmanager
@@ -315,14 +333,7 @@ def ray_judging(
     ClusterError
         If there is no cluster, or it has nodes that cannot reach the ledger.
     """
-    for name, number in (("workers", workers), ("concurrency", concurrency)):
-        if number is not None and number < 1:
-            raise ValueError(f"{name} must be 1 or more; got {number}.")
-    if judges_sources(judge):
-        raise ValueError(
-            "the judge compares all responses to a source with each other, and workers are given "
-            "rows in pieces; leave --engine ray out, which reads all rows first."
-        )
+    refuse_unfit(judge, workers=workers, concurrency=concurrency)
     lm = lm or current_lm()
     recipe = JudgeRecipe.of(judge, lm)
     stack = stack_of(lm)
