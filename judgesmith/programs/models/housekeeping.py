@@ -12,6 +12,7 @@ from judgesmith.programs.models.ledger_schema import DamagedAnswer
 from judgesmith.programs.models.ledger_writes import ANSWER_COLUMNS, Delete, unpacked
 
 _PAGE = 1000
+_PORTION = 5000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -131,15 +132,18 @@ def prune(
     if model is not None:
         conditions.append("model IN (SELECT id FROM models WHERE model = ?)")
         values.append(model)
-    # In portions, so that processes which are at work get their turn.
+    conditions.append("id BETWEEN ? AND ?")
+    (first, last), *_ = ledger.query(
+        "SELECT coalesce(min(id), 1), coalesce(max(id), 0) FROM answers"
+    )
     removed = 0
-    while True:
+    # In portions, so that processes at work get their turn; each answer is looked at only once.
+    for start in range(first, last + 1, _PORTION):
+        portion = (*values, start, start + _PORTION - 1)
         n: int = ledger.perform(
-            Delete(condition=" AND ".join(conditions), values=tuple(values), at_most=5000)
+            Delete(condition=" AND ".join(conditions), values=portion, at_most=_PORTION)
         )
         removed += n
-        if n == 0:
-            break
     ledger.vacuum()
     return removed
 

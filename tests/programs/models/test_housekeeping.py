@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from judgesmith.programs.models import Ledger, LedgerError
+from judgesmith.programs.models import Ledger, LedgerError, housekeeping
 from judgesmith.programs.models.housekeeping import export, exported, ledger_stats, prune
 
 
@@ -39,6 +39,14 @@ def test_pruning_by_age(filled):
     assert prune(filled, older_than_days=1) == 0
     assert prune(filled, older_than_days=1, model="openai/m", now=time.time() + 2 * 86400) == 3
     assert prune(filled, older_than_days=1, now=time.time() + 2 * 86400) == 1
+
+
+@pytest.mark.parametrize("portion", [1, 2, 3])
+def test_pruning_in_portions_finds_all_and_nothing_else(filled, monkeypatch, portion):
+    monkeypatch.setattr(housekeeping, "_PORTION", portion)
+    assert prune(filled, model="openai/m") == 3
+    assert [one.model for one in ledger_stats(filled).models] == ["openai/other"]
+    assert prune(filled, model="openai/m") == 0
 
 
 def test_a_pruned_answer_is_asked_for_again(filled, stack, ask, server):
