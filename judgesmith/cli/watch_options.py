@@ -169,8 +169,8 @@ def _refuse_others(place: Path, *, log: bool) -> None:
 @contextmanager
 def _logged_to(name: str) -> Iterator[None]:
     """Append what is logged in the block to a file."""
+    from judgesmith.experiments.run_events import LOGGER
     from judgesmith.experiments.watching.log_file import LogFile
-    from judgesmith.experiments.watching.run_log import LOGGER
 
     with blaming(LOG):
         file = LogFile(Path(name).expanduser(), complain=lambda words: say(words, err=True))

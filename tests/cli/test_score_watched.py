@@ -1,7 +1,10 @@
 import json
 import socket
+from pathlib import Path
 
 import pytest
+
+from judgesmith.experiments.scoring import parts
 
 
 @pytest.fixture
@@ -33,6 +36,13 @@ def test_a_log_tells_the_run_and_none_of_its_texts(score, folder, sample_rows, m
     assert (folder / "run.jsonl").read_text().startswith(text)
 
 
+def test_rows_that_are_kept_whatever_happens_are_told(score, folder, monkeypatch):
+    monkeypatch.setattr(parts, "ROWS", 16)
+    assert score("--log", "run.jsonl").status == 0
+    events, _ = events_of(folder / "run.jsonl")
+    assert (events["checkpoint"]["file"], events["checkpoint"]["rows"]) == ("out.jsonl", 16)
+
+
 def test_a_run_that_fails_says_so_in_its_log(score, folder):
     options = ["--model", "openai/m", "--api-base", "http://127.0.0.1:9/v1", "--ledger", "new.db"]
     done = score(*options, "--log", "run.jsonl")
@@ -62,3 +72,11 @@ def test_a_port_that_is_taken_is_refused_before_any_call(score, folder):
     assert "choose another port" in done.err
     assert not (folder / "new.sqlite").exists()
     assert not (folder / "out.jsonl").exists()
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full here")
+def test_a_full_disk_under_the_log_is_said_once_and_ends_nothing(score, folder):
+    done = score("--log", "/dev/full", "--max-calls", "0", "--ledger", "new.sqlite", "--force")
+    assert done.status == 0
+    assert done.err == "/dev/full: No space left on device; the run goes on without its log.\n"
+    assert len((folder / "out.jsonl").read_text().splitlines()) == 40

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+from judgesmith.experiments.run_events import LOGGER, log_event
 from judgesmith.experiments.watching.heartbeat import heartbeat
 from judgesmith.experiments.watching.pulse import Pulse
 from judgesmith.programs.asking import endpoint_of
@@ -15,11 +16,6 @@ from judgesmith.programs.models.redaction import redacted
 from judgesmith.programs.models.stopping import Stopped
 from judgesmith.programs.unscored_reasons import reason_class
 from judgesmith.signatures import Judgement, RatedItem
-
-LOGGER = logging.getLogger("judgesmith")
-"""Where records go; what a record says is in its ``event`` and ``details``."""
-
-LOGGER.addHandler(logging.NullHandler())
 
 EVERY = 10.0
 """Seconds between two words about progress."""
@@ -65,7 +61,7 @@ class RunLog:
             if self._spent:
                 return
             self._spent = True
-        _log(
+        log_event(
             logging.WARNING,
             "unscored",
             f"{_short(file)}, row {row}: no score ({kind})",
@@ -79,7 +75,7 @@ class RunLog:
 
     def kept(self, n_rows: int) -> None:
         """Log that rows are there already."""
-        _log(logging.INFO, "kept", f"{n_rows} rows are written already", rows=n_rows)
+        log_event(logging.INFO, "kept", f"{n_rows} rows are written already", rows=n_rows)
 
     @contextmanager
     def told(self, *, every: float = EVERY) -> Iterator[None]:
@@ -91,7 +87,7 @@ class RunLog:
             Seconds between two words about progress.
         """
         began = {**self._options, "models": _models(self._pulse.lms)}
-        _log(logging.INFO, "started", "scoring began", rows=self._pulse.n_expected, **began)
+        log_event(logging.INFO, "started", "scoring began", rows=self._pulse.n_expected, **began)
         try:
             with heartbeat(every, self.progressed):
                 yield
@@ -109,7 +105,7 @@ class RunLog:
     def progressed(self) -> None:
         """Log how far the run is, and what the gate to a model did since it was last asked."""
         told = self._counts()
-        _log(logging.INFO, "progress", f"{told['rows']} rows", **told)
+        log_event(logging.INFO, "progress", f"{told['rows']} rows", **told)
         retries = int(told.get("retries") or 0)
         places = {
             str(lm.model): n
@@ -118,7 +114,7 @@ class RunLog:
         }
         fewer = any(n < self._places.get(name, 0) for name, n in places.items())
         if retries > self._n_retries or fewer:
-            _log(
+            log_event(
                 logging.WARNING,
                 "backing_off",
                 "requests are sent again, or fewer at the same time",
@@ -128,7 +124,7 @@ class RunLog:
         self._n_retries, self._places = retries, places
 
     def _end(self, level: int, event: str, said: str, **more: Any) -> None:
-        _log(level, event, said, **self._counts(), **more)
+        log_event(level, event, said, **self._counts(), **more)
 
     def _counts(self) -> dict[str, Any]:
         pulse, left = self._pulse, self._pulse.seconds_left
@@ -189,7 +185,3 @@ def _models(lms: Sequence[Any]) -> list[dict[str, str]]:
 def _short(text: str) -> str:
     line = redacted(" ".join(text.split()))
     return line if len(line) <= _LONGEST else f"{line[: _LONGEST - 1]}…"
-
-
-def _log(level: int, event: str, said: str, **details: Any) -> None:
-    LOGGER.log(level, said, extra={"event": event, "details": details})
