@@ -75,16 +75,19 @@ class Parts:
         lock = claimed(self.folder)
         if lock is None:
             return  # another process is at work there
-        self._resources.callback(os.close, lock)
         left = self._sessions(self.folder)
-        if left and not fresh:
-            self._refuse_others()
-        else:
-            shutil.rmtree(self.folder)
-            self.close()
-            return
-        self._place = self.folder
-        self._session = max(left) + 1
+        try:
+            if left and not fresh:
+                self._refuse_others()
+                self._place = self.folder
+                self._session = max(left) + 1
+            else:
+                shutil.rmtree(self.folder)
+        finally:
+            if self._place is None:
+                os.close(lock)
+            else:
+                self._resources.callback(os.close, lock)
 
     def _refuse_others(self) -> None:
         try:
