@@ -114,6 +114,24 @@ def claimed(folder: Path) -> int | None:
     return None
 
 
+def discard(folder: Path, place: Path) -> None:
+    """Remove a folder beside ``place``: if at all then as a whole, also where that is interrupted.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> place = Path(tempfile.mkdtemp()) / "numbers.txt"
+    >>> rest = place.with_name("rest")
+    >>> rest.mkdir()
+    >>> discard(rest, place)
+    >>> rest.exists()
+    False
+    """
+    draft = place.with_name(f"{_start(place)}{secrets.token_hex(4)}{_DRAFT}")
+    folder.rename(draft)
+    _remove(draft)
+
+
 def write_synced(path: Path, text: str) -> None:
     """Write a file, and wait until the disk has it; what is no text is written as escapes."""
     with path.open("w", encoding="utf-8", errors="backslashreplace", newline="\n") as file:
@@ -124,9 +142,17 @@ def write_synced(path: Path, text: str) -> None:
 
 def tidy(place: Path) -> None:
     """Remove what killed processes left beside ``place``, and put back what was there before."""
-    pattern = re.compile(f"{re.escape(_start(place))}[0-9a-f]{{8}}({_DRAFT}|{_OLD})")
+    _tidy(place.parent, f"{re.escape(_start(place))}[0-9a-f]{{8}}({_DRAFT}|{_OLD})", place)
+
+
+def tidy_within(folder: Path) -> None:
+    """Remove all drafts that killed processes left in a folder, whatever they were of."""
+    _tidy(folder, rf"\..{{1,{_MOST}}}-[0-9a-f]{{8}}{_DRAFT}")
+
+
+def _tidy(folder: Path, pattern: str, place: Path | None = None) -> None:
     try:
-        found = [one for one in place.parent.iterdir() if pattern.fullmatch(one.name)]
+        found = [one for one in folder.iterdir() if re.fullmatch(pattern, one.name)]
     except OSError:
         return
     for one in found:
@@ -136,7 +162,7 @@ def tidy(place: Path) -> None:
             continue
         with suppress(OSError):
             if _locked(lock):
-                if one.suffix == _OLD and not place.exists():
+                if one.suffix == _OLD and place is not None and not place.exists():
                     one.rename(place)
                 else:
                     _remove(one)

@@ -22,7 +22,10 @@ from judgesmith.experiments.scoring.lines import read_line
 from judgesmith.programs.models import model
 from judgesmith.signatures import Protocol
 
-MOST_KILLS = 7
+N_ROWS = 56
+MOMENTS = [(0, 0), (1, 9), (1, 9), (10, 20), (1, 9), (N_ROWS, N_ROWS), (N_ROWS, N_ROWS)]
+"""Between which numbers of rows that were judged each process is killed, at the latest when it has
+judged all."""
 LATE = """SELECT count(*) FROM intents JOIN answers ON answers.identity = intents.identity
 WHERE intents.id > answers.intent"""
 """Requests for what was on record already."""
@@ -35,8 +38,9 @@ class Log:
         self.path = path
 
     def judged(self, file, row, item, judgement):
-        with self.path.open("a") as file_:
-            file_.write(json.dumps([file, row]) + "\n")
+        with self.path.open("a") as log:
+            log.write(json.dumps([file, row]) + "\n")
+        time.sleep(0.001)
 
     def kept(self, n_rows):
         pass
@@ -68,18 +72,17 @@ def committed(output):
 
 def tried(judge, output, *, ordered, rng):
     """Return what came of scoring with kills, and of scoring without."""
-    began = time.monotonic()
     whole = f"whole-{output}"
     pid = child(judge, whole, ledger="whole.sqlite", ordered=ordered, log=Path("whole.log"))
     assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
-    takes = time.monotonic() - began
     n_kills, again = 0, 0
     while True:
         before = committed(output)
         log = Path(f"{n_kills}.log")
         pid = child(judge, output, ledger="killed.sqlite", ordered=ordered, log=log)
-        if n_kills < MOST_KILLS:
-            time.sleep(rng.uniform(0.1, 0.9) * takes)
+        if n_kills < len(MOMENTS):
+            _wait(pid, log, rng.randint(*MOMENTS[n_kills]))
+            time.sleep(rng.uniform(0, 0.02))
             os.kill(pid, signal.SIGKILL)
         status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
         again += n_again(log, before, into_folder=output.endswith("/"))
@@ -88,6 +91,18 @@ def tried(judge, output, *, ordered, rng):
         n_kills += 1
     assert status == 0
     return {"kills": n_kills, "again": again, **compared(output, whole, ordered=ordered)}
+
+
+def _wait(pid, log, n_rows):
+    """Wait until a process has judged some rows, and a moment longer where it judges no more."""
+    before, since = 0, time.monotonic()
+    while before < n_rows and time.monotonic() - since < (0.02 if before else 5):
+        n = log.read_bytes().count(b"\n") if log.exists() else 0
+        if n > before:
+            before, since = n, time.monotonic()
+        if os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None:
+            return
+        time.sleep(0.001)
 
 
 def n_again(log, before, *, into_folder):

@@ -11,8 +11,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from judgesmith.drafts import draft_beside, put, write_synced
+from judgesmith.drafts import draft_beside, put, tidy_within, write_synced
 from judgesmith.experiments.samples import sample_path
+from judgesmith.experiments.scoring.parts import clear_parts
 from judgesmith.experiments.scoring.scored import Tally
 from judgesmith.experiments.scoring.shards import Shard
 from judgesmith.experiments.scoring.targets import Target
@@ -116,6 +117,7 @@ class Manifest:
             is not to be replaced.
         """
         models = hashlib.sha256(json.dumps(list(asked)).encode()).hexdigest()[:12]
+        tidy_within(folder)
         new = cls(folder=folder, judge=judge, target=target, models=models, reading=reading)
         place = folder / NAME
         if overwrite or not place.exists():
@@ -163,7 +165,10 @@ class Manifest:
             raise FileExistsError(
                 f"{target.place} has changed since it was written; put it back, {_WAY_OUT}"
             )
-        return None if found.tally.n_again else found.tally
+        if found.tally.n_again:
+            return None
+        clear_parts(target.place)
+        return found.tally
 
     def add(self, target: Target, run: str | None, tally: Tally, told: Callable[[], None]) -> None:
         """Put a finished file on record, and say so when the record is on disk."""

@@ -11,14 +11,13 @@ import heapq
 import json
 import logging
 import os
-import shutil
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, suppress
 from itertools import chain
 from pathlib import Path
 
-from judgesmith.drafts import claimed, draft_beside, put, write_synced
+from judgesmith.drafts import claimed, discard, draft_beside, put, write_synced
 from judgesmith.experiments.numbered_keys import NumberedKeys
 from judgesmith.experiments.run_events import log_event
 from judgesmith.experiments.scoring.lines import Line, read_line
@@ -82,7 +81,7 @@ class Parts:
                 self._place = self.folder
                 self._session = max(left) + 1
             else:
-                shutil.rmtree(self.folder)
+                discard(self.folder, self.output)
         finally:
             if self._place is None:
                 os.close(lock)
@@ -197,8 +196,8 @@ class Parts:
 
     def remove(self) -> None:
         """Remove everything: the file is there."""
-        if self._place is not None:
-            shutil.rmtree(self._place, ignore_errors=True)
+        if self._place == self.folder:
+            discard(self.folder, self.output)
         self.close()
 
     def leave(self) -> None:
@@ -212,6 +211,14 @@ class Parts:
         """Let go of what is locked."""
         self._place = None
         self._resources.close()
+
+
+def clear_parts(output: Path) -> None:
+    """Remove what a killed process left beside a file that is whole, unless another is at work."""
+    folder = output.with_name(f"{output.name}{_SUFFIX}")
+    if folder.is_dir() and (lock := claimed(folder)) is not None:
+        discard(folder, output)
+        os.close(lock)
 
 
 class InOrder:
