@@ -57,7 +57,10 @@ def run_progress(pulse: Pulse, *, quiet: bool) -> Iterator[Callable[[str, int, i
                 tasks[stage] = bars.add_task(visible(stage).replace("\n", " "), total=total)
             bars.advance(tasks[stage], n)
 
-        yield tell
+        try:
+            yield tell
+        finally:
+            bars.advance(tasks["rows"])  # of what is complete the line is written anew at once
 
 
 def run_line(pulse: Pulse, room: int, *, ascii_only: bool = False) -> str:

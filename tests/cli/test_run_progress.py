@@ -66,7 +66,9 @@ def test_a_terminal_gets_one_line_that_fits(monkeypatch, pulse, columns):
     monkeypatch.setenv("TERM", "xterm")
     with run_progress(pulse, quiet=False) as tell:
         tell("waiting for 1 batch", 0, None)
+        pulse.kept(1)
     said = sys.stderr.getvalue()
+    assert "501/4,000 rows" in said  # the last word is of the end
     assert "500/4,000 rows" in said
     assert "waiting for 1 batch" in said
     assert ("50/s" in said) == (columns == 100)
