@@ -95,7 +95,11 @@ class Judging:
         return beneath if not path.exists() and beneath.exists() else path
 
     def _choice(self) -> ModelChoice:
-        ledger = Path(self.asked.ledger).expanduser()
+        from judgesmith.programs.models.addresses import is_postgres
+
+        ledger = self.asked.ledger
+        if not is_postgres(ledger):
+            ledger = str(self.folder / Path(ledger).expanduser())
         return ModelChoice(
             model_name=self.asked.model,
             api_base=self.asked.api_base,
@@ -106,5 +110,5 @@ class Judging:
             price=(),
             rpm=None,
             tpm=None,
-            ledger=str(ledger if ledger.is_absolute() else self.folder / ledger),
+            ledger=ledger,
         )

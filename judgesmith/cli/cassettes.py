@@ -76,7 +76,7 @@ def taped(command: Command) -> Command:
             with tempfile.TemporaryDirectory(prefix="judgesmith-") as folder:
                 taping = _recording(Path(folder))
                 done = command(taping=taping, **given)
-            _write(taping, Path(given["ledger"]), place, as_json=bool(given.get("as_json")))
+            _write(taping, given["ledger"], place, as_json=bool(given.get("as_json")))
             return done
         if replay is not None:
             with _played(check_cassette(replay)) as (taping, ledger):
@@ -114,7 +114,7 @@ def _recording(folder: Path) -> Taping:
     return Taping(tape=Tape(), replay=False, folder=folder)
 
 
-def _write(taping: Taping, ledger: Path, place: Path, *, as_json: bool) -> None:
+def _write(taping: Taping, ledger: str, place: Path, *, as_json: bool) -> None:
     from judgesmith.programs.models import Ledger
     from judgesmith.programs.models.cassettes import record_cassette
 

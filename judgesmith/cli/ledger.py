@@ -9,21 +9,13 @@ from pathlib import Path
 import click
 
 from judgesmith.cli.faults import OptionError
+from judgesmith.cli.ledger_place import ledger_option
 from judgesmith.cli.numbers import Number
 from judgesmith.cli.options import json_option
 from judgesmith.cli.places import OUTPUT, file_place
 from judgesmith.cli.printing import print_json, say
 from judgesmith.cli.tables import print_table
 from judgesmith.drafts import draft_beside, put
-
-_ledger = click.option(
-    "--ledger",
-    "path",
-    default=".judgesmith/ledger.sqlite",
-    show_default=True,
-    metavar="PATH",
-    help="The file of answers.",
-)
 
 
 @click.group("ledger")
@@ -32,14 +24,14 @@ def command() -> None:
 
 
 @command.command("stats")
-@_ledger
+@ledger_option
 @json_option
-def stats(path: str, as_json: bool) -> None:
+def stats(ledger: str, as_json: bool) -> None:
     """Say what the ledger holds, by model."""
     from judgesmith.programs.models import Ledger
     from judgesmith.programs.models.housekeeping import ledger_stats
 
-    found = ledger_stats(Ledger(path))
+    found = ledger_stats(Ledger(ledger))
     if as_json:
         print_json(asdict(found))
         return
@@ -57,16 +49,17 @@ def stats(path: str, as_json: bool) -> None:
 
 
 @command.command("prune")
-@_ledger
+@ledger_option
 @click.option("--older-than-days", type=Number(0), help="Only answers older than this.")
 @click.option("--model", metavar="NAME", help="Only answers of this provider/model.")
 @json_option
-def prune(path: str, older_than_days: float | None, model: str | None, as_json: bool) -> None:
+def prune(ledger: str, older_than_days: float | None, model: str | None, as_json: bool) -> None:
     """Take answers out; what they answered will be asked, and paid for, again.
 
     What runs have spent stays on record. To start anew, delete the file.
     """
     from judgesmith.programs.models import Ledger
+    from judgesmith.programs.models.addresses import shown_place
     from judgesmith.programs.models.housekeeping import prune as pruned
 
     if older_than_days is None and model is None:
@@ -74,21 +67,22 @@ def prune(path: str, older_than_days: float | None, model: str | None, as_json: 
             "all answers would go; say which ones: --older-than-days, --model or both.",
             option="--older-than-days",
         )
-    n = pruned(Ledger(path), older_than_days=older_than_days, model=model)
+    n = pruned(Ledger(ledger), older_than_days=older_than_days, model=model)
     if as_json:
-        print_json({"ledger": path, "removed": n})
+        print_json({"ledger": shown_place(ledger), "removed": n})
     else:
-        say(f"{n} answers taken out of {path}")
+        say(f"{n} answers taken out of {shown_place(ledger)}")
 
 
 @command.command("export")
-@_ledger
+@ledger_option
 @click.option("-o", "--output", metavar="FILE", help="JSON Lines [default: standard output].")
 @click.option("--force", is_flag=True, help="Replace a file that is there.")
 @json_option
-def export(path: str, output: str | None, force: bool, as_json: bool) -> None:
+def export(ledger: str, output: str | None, force: bool, as_json: bool) -> None:
     """Write every answer as JSON Lines."""
     from judgesmith.programs.models import Ledger
+    from judgesmith.programs.models.addresses import shown_place
     from judgesmith.programs.models.housekeeping import export as exported
 
     if output is None:
@@ -96,9 +90,9 @@ def export(path: str, output: str | None, force: bool, as_json: bool) -> None:
             raise OptionError(
                 "--json leaves no room for the answers; name a file with -o.", option=OUTPUT
             )
-        exported(Ledger(path), sys.stdout)
+        exported(Ledger(ledger), sys.stdout)
         return
-    place = file_place(output, path, like="answers.jsonl")
+    place = file_place(output, ledger, like="answers.jsonl")
     if place.exists() and not force:
         raise OptionError(
             f"{output} is there already; name another file, or replace it with --force.",
@@ -107,31 +101,37 @@ def export(path: str, output: str | None, force: bool, as_json: bool) -> None:
     with draft_beside(place) as draft:
         draft.chmod(0o600)  # as private as the ledger itself
         with draft.open("w", encoding="utf-8") as file:
-            n = exported(Ledger(path), file)
+            n = exported(Ledger(ledger), file)
         put(draft, place)
     if as_json:
-        print_json({"ledger": path, "output": output, "answers": n})
+        print_json({"ledger": shown_place(ledger), "output": output, "answers": n})
     else:
         say(f"{n} answers in {output}")
 
 
 @command.command("rescue")
-@_ledger
+@ledger_option
 @click.option("-o", "--output", required=True, metavar="NEW", help="The new ledger.")
 @json_option
-def rescue(path: str, output: str, as_json: bool) -> None:
+def rescue(ledger: str, output: str, as_json: bool) -> None:
     """Take what is sound of a damaged ledger into a new one.
 
     The damaged file stays as it is. Answers that are left behind will be asked for again.
     """
+    from judgesmith.programs.models.addresses import is_postgres, shown_place
     from judgesmith.programs.models.rescuing import rescue as rescued
 
-    place = file_place(output, path, like="ledger.sqlite")
+    if is_postgres(ledger):
+        raise OptionError(
+            "what is sound of a database is for its backups to say; restore it from one.",
+            option="--ledger",
+        )
+    place = file_place(output, ledger, like="ledger.sqlite")
     if place.exists():
         raise OptionError(f"{output} is there already; name a file that is not.", option=OUTPUT)
-    found = rescued(Path(path), place)
+    found = rescued(Path(ledger), place)
     if as_json:
-        print_json({"ledger": path, "output": output, **asdict(found)})
+        print_json({"ledger": shown_place(ledger), "output": output, **asdict(found)})
         return
     say(f"{found.answers} answers in {output}")
     if found.altered:

@@ -12,6 +12,7 @@ import click
 
 from judgesmith.cli.cassettes import Taping, taped
 from judgesmith.cli.faults import OptionError, blaming
+from judgesmith.cli.ledger_place import LEDGER, ledger_option
 from judgesmith.cli.numbers import Number, WholeNumber
 from judgesmith.cli.options import Command, together
 
@@ -55,13 +56,7 @@ def model_options(command: Command) -> Command:
             show_default=True,
             help="Texts judged at the same time.",
         ),
-        click.option(
-            "--ledger",
-            default=".judgesmith/ledger.sqlite",
-            show_default=True,
-            metavar="PATH",
-            help="Where answers are kept, so that none is paid for twice.",
-        ),
+        ledger_option,
     )
 
 
@@ -92,10 +87,15 @@ class ModelChoice:
 
         What is recorded or played is searched from the first trial on.
         """
-        beside = (
-            Path(self.ledger).expanduser().parent if self.taping is None else self.taping.folder
-        )
+        beside = self.folder if self.taping is None else self.taping.folder
         return beside / "searches"
+
+    @property
+    def folder(self) -> Path:
+        """The folder of the ledger; of the usual one, where it is in a database."""
+        from judgesmith.programs.models.addresses import is_postgres
+
+        return Path(LEDGER if is_postgres(self.ledger) else self.ledger).expanduser().parent
 
     def lm(self, *, default: str = "offline", run_id: str | None = None) -> dspy.LM:
         """Return the model, with its ledger, budget and limits."""
@@ -105,7 +105,8 @@ class ModelChoice:
         self, *others: str, default: str = "offline", run_id: str | None = None
     ) -> list[dspy.LM]:
         """Return the model and the ``others`` that compete with it: one ledger, one budget."""
-        from judgesmith.programs.models import engine_for, stack_of
+        from judgesmith.programs.models import Ledger, engine_for, stack_of
+        from judgesmith.programs.models.addresses import is_postgres
         from judgesmith.programs.models.providers import check_address, check_provider
 
         names = [self.model_name or default, *others]
@@ -120,6 +121,8 @@ class ModelChoice:
                 engine_for(name)
         with blaming("--price", given=bool(self.price)):
             prices = prices_of(self.price, names)
+        if is_postgres(self.ledger):
+            Ledger(self.ledger).exists()  # or it is said now that nobody answers there
         made: list[dspy.LM] = []
         for name in names:
             stack = stack_of(made[0]) if made else None
@@ -193,10 +196,11 @@ class ModelChoice:
             If the provider needs a key, and none is in the environment.
         """
         from judgesmith.programs.models import ModelError, stack_of
+        from judgesmith.programs.models.addresses import is_postgres
 
         stack = stack_of(lm)
         check = getattr(stack.engine if stack else None, "check_key", None)
-        if check is None or Path(self.ledger).expanduser().exists():
+        if check is None or is_postgres(self.ledger) or Path(self.ledger).expanduser().exists():
             return
         try:
             check()

@@ -101,7 +101,7 @@ def command(
             f"{asked.ledger!r} is a folder; name a file, beside which the recheck is kept.",
             option="--ledger",
         )
-    place = _ledger_of(saved.fingerprint, beside.parent)
+    place = _ledger_of(saved.fingerprint, asked.folder)
     bound, lms = asked_models(
         saved,
         replace(asked, ledger=str(place)),

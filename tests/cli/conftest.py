@@ -58,13 +58,13 @@ def run(folder, capsys):
 
 @pytest.fixture
 def start(folder):
-    """Start a command in a process of its own, in the same folder."""
+    """Start a command in a process of its own, in the same folder if not told otherwise."""
     started = []
 
     def command(*arguments, **options):
         call = [sys.executable, "-W", "error", "-m", "judgesmith", *map(str, arguments)]
         pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
-        started.append(subprocess.Popen(call, cwd=folder, **(pipes | options)))
+        started.append(subprocess.Popen(call, **({"cwd": folder} | pipes | options)))
         return started[-1]
 
     yield command

@@ -2,13 +2,16 @@
 
 import json
 import os
+import shutil
 import signal
 import sqlite3
-import uuid
 
 import crashing
+import databases
 import pytest
 from working import wait_for
+
+from judgesmith.programs.models import Ledger
 
 pytestmark = pytest.mark.no_cover
 
@@ -20,27 +23,9 @@ SLOW, FAST = {"chatty": "steady", "latency": 0.03}, {"chatty": "steady"}
 @pytest.fixture
 def database(monkeypatch):
     """The address of an empty database, with a password, in the environment."""
-    server = os.environ.get("JUDGESMITH_POSTGRES")
-    if not server:
-        pytest.skip("set JUDGESMITH_POSTGRES to the address of a PostgreSQL server")
-    import psycopg
-
-    name = f"test_{uuid.uuid4().hex}"
-    with psycopg.connect(server, autocommit=True) as connection:
-        connection.execute(f"CREATE DATABASE {name}")
-    address = f"{server.rpartition('/')[0]}/{name}"
-    monkeypatch.setenv("JUDGESMITH_STORAGE", address)
-    yield address
-    drop(address)
-
-
-def drop(address):
-    """Take a database away from whoever is connected to it."""
-    import psycopg
-
-    server, _, name = address.rpartition("/")
-    with psycopg.connect(f"{server}/postgres", autocommit=True) as connection:
-        connection.execute(f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")
+    with databases.new_database() as address:
+        monkeypatch.setenv("JUDGESMITH_STORAGE", address)
+        yield address
 
 
 @pytest.fixture
@@ -79,8 +64,10 @@ def kill(process):
     process.communicate()
 
 
-def asked_late(folder):
+def asked_late(folder, database=None):
     """Return how many requests were for what was on record already."""
+    if database is not None:
+        return Ledger(database).query(crashing.LATE)[0][0]
     ledger = sqlite3.connect(folder / ".judgesmith" / "ledger.sqlite")
     n = ledger.execute(crashing.LATE).fetchone()[0]
     ledger.close()
@@ -103,14 +90,14 @@ def killed(start, server, command, n, *, ahead):
         worker.communicate()
 
 
-def check_kill(folder, start, server, command, alone):
+def check_kill(folder, start, server, command, alone, database=None):
     """One worker is killed beside another: nothing is lost or asked again."""
     before = server.counts()["requests"]
     survivor = start(*command, "-o", "survivor")
     killed(start, server, command, 1, ahead=60)
     ends(survivor)
     n_requests = server.counts()["requests"] - before
-    assert asked_late(folder) == 0
+    assert asked_late(folder, database) == 0
     judge, n_needed = alone()
     assert crashing.contents(folder / "survivor") == judge
     assert not (folder / "killed").exists()
@@ -129,7 +116,7 @@ class TestADatabase:
         self, database, folder, start, server, command, alone
     ):
         killed(start, server, command, 2, ahead=40)
-        check_kill(folder, start, server, command, alone)
+        check_kill(folder, start, server, command, alone, database)
 
     def test_serves_two_workers_that_make_the_judge_of_one(
         self, database, folder, start, server, command, alone
@@ -177,10 +164,70 @@ class TestADatabase:
     def test_that_is_gone_in_mid_search_is_told_in_a_sentence(
         self, database, folder, start, run, server, command
     ):
-        worker = start(*command, "-o", "judge")
+        worker = start(*command, "-o", "judge", "--ledger", "own.sqlite")
         wait_for(lambda: server.counts()["requests"] >= 30)
-        drop(database)
+        databases.drop(database)
         _, err = worker.communicate(timeout=60)
         assert worker.returncode == 2
         assert "the database does not answer" in err
         assert "Traceback" not in err
+
+    def test_that_is_gone_with_the_ledger_in_it_is_told_in_a_sentence(
+        self, database, start, server, command
+    ):
+        worker = start(*command, "-o", "judge")
+        wait_for(lambda: server.counts()["requests"] >= 30)
+        databases.drop(database)
+        _, err = worker.communicate(timeout=60)
+        assert worker.returncode == 2
+        assert "there is no database at" in err or "does not answer" in err
+        assert "Traceback" not in err
+        assert databases.secret_of(database) not in err
+
+
+@pytest.fixture
+def machines(folder, start, command, database, tmp_path):
+    """Start the search on a machine of that name, which shares nothing but the database."""
+
+    def begun(name, *options):
+        place = tmp_path / name
+        place.mkdir()
+        shutil.copy(folder / "rated.jsonl", place)
+        here = {**os.environ, "HOME": str(place), "JUDGESMITH_STORAGE": database}
+        return start(*command, *options, "-o", "judge", cwd=place, env=here)
+
+    return begun
+
+
+@pytest.mark.postgres
+class TestTwoMachines:
+    def test_make_the_judge_of_one_and_ask_nothing_twice(
+        self, machines, tmp_path, server, database, alone
+    ):
+        said = [ends(worker) for worker in [machines(name) for name in ("first", "second")]]
+        assert all("answers are kept with the search" in one for one in said)
+        assert all(databases.secret_of(database) not in one for one in said)
+        counts = server.counts()
+        assert asked_late(None, database) == 0
+        judge, n_needed = alone()
+        made = [crashing.contents(tmp_path / name / "judge") for name in ("first", "second")]
+        assert made == [judge, judge]
+        assert counts["requests"] == n_needed
+        assert not (tmp_path / "first" / ".judgesmith" / "ledger.sqlite").exists()
+
+    def test_lose_nothing_when_one_of_them_dies(self, machines, tmp_path, server, database, alone):
+        survivor, other = machines("first"), machines("second")
+        wait_for(lambda: server.counts()["requests"] >= 60)
+        kill(other)
+        ends(survivor)
+        n_requests = server.counts()["requests"]
+        assert asked_late(None, database) == 0
+        judge, n_needed = alone()
+        assert crashing.contents(tmp_path / "first" / "judge") == judge
+        assert n_needed <= n_requests <= n_needed + CONCURRENCY
+
+    def test_spend_one_budget_to_the_last_call(self, machines, server, database):
+        for worker in [machines(name, "--max-calls", "70") for name in ("first", "second")]:
+            ends(worker)
+        assert server.counts()["requests"] == 70
+        assert Ledger(database).query("SELECT sum(calls) FROM runs")[0][0] == 70

@@ -45,4 +45,4 @@ def shown_place(place: str | os.PathLike[str]) -> str:
     try:
         return public_address(postgres_address(place))
     except ValueError:  # no address at all, or several hosts in one
-        return "postgresql://"
+        return "postgresql://…"

@@ -197,7 +197,8 @@ def is_lost(fault: psycopg.Error) -> bool:
 
     state = fault.sqlstate
     if state is None:
-        return isinstance(fault, psycopg.OperationalError | psycopg.InterfaceError)
+        lost = isinstance(fault, psycopg.OperationalError | psycopg.InterfaceError)
+        return lost and not _state_of_refusal(fault)
     # Connection exceptions, and a server that is about to stop, has just started or is full.
     return (state[:2] in ("08", "57") and state != "57014") or state == "53300"
 
