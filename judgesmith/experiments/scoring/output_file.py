@@ -89,7 +89,7 @@ class OutputFile:
         self.n_read += 1
         if self._beside is not None:
             self._beside.check(item, self._files[-1] if self.n_inputs > 1 else "", self.row)
-        if self._earlier.has(self.n_read, item.key):
+        if self._earlier.any and self._earlier.has(self.n_read, item.key):
             self.n_kept += 1
             return False
         self.n_under_way += 1
@@ -118,8 +118,8 @@ class OutputFile:
 
     def add(self, number: int, item: RatedItem, judgement: Judgement) -> None:
         """Take what became of an item."""
-        row = json_line({**score_row(item, judgement), **self.marks})[:-1]
-        self.parts.add(Line(number, item.key, note_of(judgement), row))
+        row = {**score_row(item, judgement), **self.marks}
+        self.parts.add(Line(number, row["key"], note_of(judgement), json_line(row)[:-1]))
         self.n_under_way -= 1
 
     def finish(self) -> Tally:

@@ -237,6 +237,11 @@ class InOrder:
         self._folder = folder
         self._next = next(lines, None)
 
+    @property
+    def any(self) -> bool:
+        """Whether there are rows that were not asked about yet."""
+        return self._next is not None
+
     def has(self, number: int, key: str) -> bool:
         """Say whether a row is committed.
 
@@ -281,6 +286,11 @@ class ByNumber:
         for line in lines:
             self._keys.add(line.number, line.key)
             self._n += 1
+
+    @property
+    def any(self) -> bool:
+        """Whether there are rows that were not asked about yet."""
+        return self._n > 0
 
     def has(self, number: int, key: str) -> bool:
         """Say whether a row is committed; see ``InOrder.has``."""
