@@ -17,6 +17,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
+from functools import partial
 from pathlib import Path
 from random import Random
 
@@ -108,7 +109,7 @@ def measured(path: Path, rows: int, n: int) -> Iterator[tuple[str, tuple[float, 
         return [identity(rng.randrange(first, last)) for _ in range(n)]
 
     def looked_up(identities: list[bytes]) -> tuple[float, float]:
-        return times(lambda one=one: ledger.lookup(one) for one in identities)
+        return times(partial(ledger.lookup, one) for one in identities)
 
     start = _memory()
     forgotten(path)
@@ -156,10 +157,10 @@ def written(ledger: Ledger, first: int, n: int) -> Iterator[tuple[str, tuple[flo
         granted = ledger.apply(several)
         ledger.apply([settle(*each) for each in zip(several, granted, numbers, strict=True)])
 
-    calls = (lambda k=k: alone(k) for k in range(first, first + n))
+    calls = (partial(alone, k) for k in range(first, first + n))
     yield "a claim and its settlement, by themselves", times(calls)
     several = parted(range(first + n, first + 5 * n), 64)
-    found = times(lambda each=each: together(each) for each in several)
+    found = times(partial(together, each) for each in several)
     yield "a claim and its settlement, 64 at a time", tuple(one / 64 for one in found)
 
 
