@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from judgesmith.experiments.formats import RawRows, open_rows
+from judgesmith.experiments.formats import RawRows
 from judgesmith.experiments.problems import DataError, Problem, shown
+from judgesmith.experiments.written_scores import open_scores
 from judgesmith.signatures.scale import Scale
 
 
@@ -78,7 +79,7 @@ def read_explained(path: str | Path, *, scale: Scale | None = None) -> Explained
     FileNotFoundError
         If there is no such file.
     """
-    raw = open_rows(path)
+    raw = open_scores(path)
     rows: list[Explained] = []
     run, n_unscored, n_unexplained = None, 0, 0
     for number, row in raw.rows:

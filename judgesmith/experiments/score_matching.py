@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from judgesmith.experiments.dataset import DataSet
-from judgesmith.experiments.formats import open_rows
 from judgesmith.experiments.problems import DataError, Problem, nothing_in, shown
 from judgesmith.experiments.score_rows import Key, Placed, key_of, named_key
+from judgesmith.experiments.written_scores import open_scores
 
 Said = TypeVar("Said")
 
@@ -25,7 +25,7 @@ def placed_rows(path: str | Path) -> tuple[str, list[Placed]]:
     FileNotFoundError
         If there is no such file.
     """
-    raw = open_rows(path)
+    raw = open_scores(path)
     rows: list[Placed] = [(raw.where(number), row) for number, row in raw.rows]
     if raw.problems:
         raise DataError(raw.problems)

@@ -12,10 +12,10 @@ import numpy as np
 
 from judgesmith.experiments.drifting.measured import labels_of, numbers_of
 from judgesmith.experiments.drifting.snapshot import Row, Snapshot, row_of_score, snapshot_of
-from judgesmith.experiments.formats import open_rows
 from judgesmith.experiments.problems import DataError, Problem, nothing_in, shown
 from judgesmith.experiments.reading import ColumnsGiven, ItemStream, stream_items
 from judgesmith.experiments.score_rows import Placed, given_in
+from judgesmith.experiments.written_scores import open_scores
 from judgesmith.signatures import RatedItem
 
 SAMPLE = 5000
@@ -70,7 +70,7 @@ def gathered(
     FileNotFoundError
         If there is no such file.
     """
-    raw = open_rows(scores)
+    raw = open_scores(scores)
     items = None if inputs is None else stream_items(inputs, columns=columns)
     kept: list[Row] = []
     n = n_unscored = n_nameless = 0

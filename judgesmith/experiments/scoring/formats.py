@@ -130,4 +130,7 @@ def _columns(placed: bool) -> dict[str, str]:
 def _cells(rows: Iterable[str], columns: dict[str, str]) -> Iterator[dict[str, Any]]:
     for text in rows:
         row = json.loads(text)
+        if not row.keys() <= columns.keys():
+            unknown = ", ".join(sorted(row.keys() - columns.keys()))
+            raise ValueError(f"tables have no column for {unknown}; name a file in .jsonl.")
         yield {name: cell_of(kind, row.get(name)) for name, kind in columns.items()}

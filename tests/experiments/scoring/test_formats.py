@@ -8,6 +8,7 @@ from judgesmith.experiments.scoring.formats import ENDINGS, write_rows
 from judgesmith.experiments.written_scores import COLUMNS, PLACES, open_scores
 from judgesmith.programs.calibrated_judgement import CalibratedJudgement
 from judgesmith.programs.panel_judgement import PanelJudgement
+from judgesmith.programs.panel_verdict import PanelVerdict
 from judgesmith.programs.scored_row import json_line, score_row
 from judgesmith.signatures import CriterionScore, Judgement, RatedItem
 from judgesmith.signatures.judgement import Note
@@ -26,6 +27,7 @@ def rows():
         CalibratedJudgement(score=2.0, low=1.0, high=3.0, doubt=0.25, uncalibrated=60.0),
         CalibratedJudgement(score=None, problem="in doubt", abstained=True),
         PanelJudgement(score=1.0, members={"a": 1.0, "b": None}, voice="a", disagreement=0.5),
+        PanelVerdict(score=1.0, annotations={"a": ()}, support=(("a", "b"),), n_dropped=2),
     ]
     return [score_row(item, one) | MARKS for one in judgements]
 
@@ -51,13 +53,16 @@ def test_every_format_gives_back_what_was_written_and_the_same_bytes(tmp_path, e
 def test_packed_lines_are_the_lines_packed(tmp_path):
     plain, packed = (written(tmp_path, one, rows()) for one in (".jsonl", ".jsonl.gz"))
     assert gzip.decompress(packed.read_bytes()) == plain.read_bytes()
-    assert len(plain.read_bytes().splitlines()) == 5
+    assert len(plain.read_bytes().splitlines()) == 6
 
 
 @pytest.mark.parametrize("ending", [".csv", ".parquet"])
 def test_tables_have_the_same_columns_whatever_rows_hold(tmp_path, ending):
-    fields = {name for kind in (CalibratedJudgement, PanelJudgement) for name in kind.model_fields}
+    kinds = (CalibratedJudgement, PanelJudgement, PanelVerdict)
+    fields = {name for kind in kinds for name in kind.model_fields}
     assert fields - {"calls", "raw"} <= set(COLUMNS)
+    with pytest.raises(ValueError, match="tables have no column for mood; name a file in .jsonl"):
+        written(tmp_path, ending, [rows()[0] | {"mood": "good"}])
     place = written(tmp_path, ending, rows()[:1])
     assert list(next(open_rows(place).rows)[1]) == list(COLUMNS)
     place = written(tmp_path, ending, [{"row": 7, "file": "a", **rows()[0]}], placed=True)
