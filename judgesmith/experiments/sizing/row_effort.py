@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from judgesmith.experiments.judging_estimate import CHARACTERS_PER_TOKEN
-from judgesmith.experiments.panel_estimate import judging_efforts
+from judgesmith.experiments.saved_efforts import judging_efforts
 from judgesmith.programs.models.prices import Price
 from judgesmith.signatures.rated import RatedItem
 
