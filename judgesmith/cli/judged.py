@@ -116,9 +116,10 @@ def refuse_criterion(text: str) -> OptionError:
 
 
 def scores_path(text: str) -> tuple[Path | None, str | None]:
-    """Return the file and the recorded judge that ``text`` names; no file for a folder."""
+    """Return the file and the recorded judge that ``text`` names; no file for a judge's folder."""
     path = Path(text)
-    if path.is_file() and path.name != "judge.json":
+    is_filled = path.is_dir() and (path / "scores.json").is_file()  # by score
+    if is_filled or (path.is_file() and path.name != "judge.json"):
         return path, None
     head, separator, name = text.partition(":")
     while separator and not Path(head).is_file():

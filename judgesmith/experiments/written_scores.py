@@ -49,6 +49,9 @@ COLUMNS: Mapping[str, str] = {
 PLACES: Mapping[str, str] = {"row": COUNT, "file": TEXT}
 """Columns before the others where rows stand in the order in which they were finished."""
 
+RECORD = "scores.json"
+"""What stands beside the files of a folder of scores, and names them."""
+
 _ALWAYS = ("source_id", "system_id", "score", "explanation", "problem")
 _TABLES = (".csv", ".parquet")
 
@@ -81,16 +84,35 @@ def open_scores(path: str | Path) -> RawRows:
     Parameters
     ----------
     path : str or Path
-        As for ``open_rows``.
+        As for ``open_rows``; or a folder that ``score`` filled, of which all files are read.
 
     Raises
     ------
     DataError, FileNotFoundError, IsADirectoryError
         As for ``open_rows``.
     """
+    if (Path(path) / RECORD).is_file():
+        return _of_folder(Path(path))
     raw = open_rows(path)
     if Path(path).suffix.lower() in _TABLES:
         raw.rows = _decoded(raw.rows)
+    return raw
+
+
+def _of_folder(folder: Path) -> RawRows:
+    raw = RawRows(name=folder.name, unit="line")
+
+    def rows() -> Iterator[Row]:
+        record = json.loads((folder / RECORD).read_text(encoding="utf-8"))
+        for one in record["files"]:
+            inner = open_scores(folder / one["output"])
+            # Places are told while the rows go by.
+            raw.name, raw.unit = f"{folder.name}/{inner.name}", inner.unit
+            yield from inner.rows
+            raw.found += inner.found
+        raw.name = folder.name
+
+    raw.rows = rows()
     return raw
 
 

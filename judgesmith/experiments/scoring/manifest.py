@@ -17,8 +17,8 @@ from judgesmith.experiments.scoring.parts import clear_parts
 from judgesmith.experiments.scoring.scored import Tally
 from judgesmith.experiments.scoring.shards import Shard
 from judgesmith.experiments.scoring.targets import Target
+from judgesmith.experiments.written_scores import RECORD
 
-NAME = "scores.json"
 _KIND = "judgesmith scores"
 _SHARE = 20  # how many times the time that a renewal takes may pass until the next one
 _WAY_OUT = "name another folder, or replace everything with --force."
@@ -119,7 +119,7 @@ class Manifest:
         models = hashlib.sha256(json.dumps(list(asked)).encode()).hexdigest()[:12]
         tidy_within(folder)
         new = cls(folder=folder, judge=judge, target=target, models=models, reading=reading)
-        place = folder / NAME
+        place = folder / RECORD
         if overwrite or not place.exists():
             return new
         try:
@@ -203,7 +203,7 @@ class Manifest:
             "reasons": dict(total.reasons.most_common()),
             "files": [self.finished[name].to_dict() for name in sorted(self.finished)],
         }
-        place = self.folder / NAME
+        place = self.folder / RECORD
         with draft_beside(place) as draft:
             write_synced(draft, json.dumps(plain, indent=1) + "\n")
             put(draft, place)
@@ -213,7 +213,7 @@ class Manifest:
 
     def close(self) -> None:
         """Renew the record if something is not in it yet."""
-        if self._told or not (self.folder / NAME).exists():
+        if self._told or not (self.folder / RECORD).exists():
             self.write()
 
 

@@ -61,7 +61,7 @@ def test_tables_have_the_same_columns_whatever_rows_hold(tmp_path, ending):
     kinds = (CalibratedJudgement, PanelJudgement, PanelVerdict)
     fields = {name for kind in kinds for name in kind.model_fields}
     assert fields - {"calls", "raw"} <= set(COLUMNS)
-    with pytest.raises(ValueError, match="tables have no column for mood; name a file in .jsonl"):
+    with pytest.raises(ValueError, match="tables have no column for mood; name a file"):
         written(tmp_path, ending, [rows()[0] | {"mood": "good"}])
     place = written(tmp_path, ending, rows()[:1])
     assert list(next(open_rows(place).rows)[1]) == list(COLUMNS)

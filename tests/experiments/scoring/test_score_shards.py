@@ -1,5 +1,6 @@
 import io
 import json
+from pathlib import Path
 
 import pytest
 from sharding import rows_of, texts, write
@@ -177,12 +178,15 @@ def test_every_format_is_read_back_continued_and_kept_from_loss(shards, vanilla,
     out = f"out{ending}"
     score_shards(vanilla, "in", "plain.jsonl", lm=lm)
     score_shards(vanilla, "in", out, lm=lm)
+    Path("folder").mkdir()
     items = DataSet(
         name="in", items=tuple(i for s in "abc" for i in read_items(f"in/{s}.jsonl").items)
     )
     plain, found = read_scores("plain.jsonl", items), read_scores(out, items)
     assert found.values.tolist() == plain.values.tolist()
     assert found.criteria == plain.criteria
+    score_shards(vanilla, "in", "folder", lm=lm, ending=ending)
+    assert read_scores("folder", items).values.tolist() == plain.values.tolist()
     assert score_shards(vanilla, "in", out, lm=lm).n_rows == 10
     with pytest.raises(FileExistsError, match="holds 10 rows, 10 with a score, and this run has 5"):
         score_shards(vanilla, "in/a.jsonl", out, lm=lm)
