@@ -24,7 +24,13 @@ def left_by(*arguments):
 
 
 def test_scoring_with_the_offline_model_imports_nothing_heavy(judge, data, folder):
-    assert left_by("score", judge, data, "-o", folder / "out.jsonl") == "0 []"
+    watched = ["--log", folder / "run.jsonl", "--metrics-file", folder / "run.prom"]
+    assert left_by("score", judge, data, "-o", folder / "out.jsonl", *watched) == "0 []"
+
+
+def test_saying_what_scoring_would_cost_imports_nothing_heavy(judge, data):
+    options = ["--model", "openai/m", "--dry-run"]
+    assert left_by("score", judge, data, "-o", "out.jsonl", *options) == "0 []"
 
 
 def test_scoring_with_a_served_model_imports_nothing_heavy(judge, data, folder, server):
