@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from judgesmith.cli.address_scoring import at_addresses, score_at_addresses
 from judgesmith.cli.batch_options import BatchChoice, Batching, batch_options, say_waiting
 from judgesmith.cli.engine_options import EngineChoice, engine_options
 from judgesmith.cli.faults import blaming
@@ -72,12 +73,33 @@ def command(
 
     files, engines = ShardChoice.taken_from(choice), EngineChoice.taken_from(choice)
     batching, sizing = Batching.taken_from(choice), Sizing.taken_from(choice)
+    watching = Watching.taken_from(choice)
     engines.check(choice, in_batches=batching.wanted)
+    if at_addresses(files):
+        given = {
+            "--batch": batching.wanted,
+            "--dry-run": sizing.dry_run,
+            "--unordered": files.unordered,
+            "--log": watching.log,
+            "--metrics-port": watching.metrics_port is not None,
+            "--metrics-file": watching.metrics_file,
+        }
+        return score_at_addresses(
+            judge,
+            files,
+            engines,
+            choice,
+            roles=roles,
+            concurrency=concurrency,
+            max_unscored=max_unscored,
+            force=force,
+            as_json=as_json,
+            unfit=[option for option, was in given.items() if was],
+        )
     place = files.place()
     saved = load_saved(judge)
     shards, n_expected = files.shards()
     run_id = f"score {saved.fingerprint} {files.named}"
-    watching = Watching.taken_from(choice)
     watching.check(place, *(shard.name for shard in shards))
     if sizing.dry_run:
         rows = chain.from_iterable(one.items(files.columns) for one in shards)

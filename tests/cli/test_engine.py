@@ -1,5 +1,6 @@
 """``score --engine ray``: the same rows, whoever is killed, and nothing left behind."""
 
+import gzip
 import importlib.util
 import json
 import os
@@ -95,11 +96,13 @@ def test_without_ray_the_extra_is_named(run, judge, data, monkeypatch):
 
 @pytest.mark.ray
 @pytest.mark.no_cover
+@pytest.mark.filterwarnings("ignore")  # Ray's own
 class TestOnRay:
-    def test_an_address_where_no_cluster_is_is_refused_at_once(self, command, run, server):
-        done = run(*command, "--engine", "ray", "--address", "127.0.0.1:1", "--json")
-        assert (done.status, done.fault["where"]) == (2, "--address")
-        assert "no Ray cluster at 127.0.0.1:1: Connection refused." in done.fault["error"]
+    def test_an_address_where_no_cluster_is_is_refused_at_once(self, command, start, server):
+        process = start(*command, "--engine", "ray", "--address", "127.0.0.1:1", "--json")
+        out, err = process.communicate(timeout=60)
+        assert (process.returncode, out, json.loads(err)["where"]) == (2, "", "--address")
+        assert "no Ray cluster at 127.0.0.1:1: Connection refused." in json.loads(err)["error"]
         assert server.counts()["requests"] == 0
 
     def test_judges_that_compare_responses_are_refused(self, run, data, folder, with_ray):
@@ -167,3 +170,52 @@ class TestOnRay:
         assert not (folder / "scores.jsonl").exists()
         assert not server.counts()["in_flight"]
         assert set(Path("/tmp").glob("js-*")) <= before
+
+    def test_rows_at_addresses_are_read_and_written_by_ray(self, folder, run, judge, with_ray):
+        rows = crashing.rated_rows(30, 2)
+        rows[7]["response"] = "2020-01-01\u2028and more"
+        (folder / "in").mkdir()
+        crashing.write_rows(folder / "in" / "a.jsonl", rows[:35])
+        packed = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows[35:])
+        (folder / "in" / "b.jsonl.gz").write_bytes(gzip.compress(packed.encode()))
+        assert run("score", judge, "in", "-o", "alone.jsonl").status == 0
+        here = folder.as_uri()
+        given = ["--engine", "ray", "--workers", "1", "--ledger", "other.sqlite", "--json"]
+        done = run("score", judge, f"{here}/in", "-o", f"{here}/out", *given)
+        assert (done.status, done.err) == (0, "")
+        assert (done.json["rows"], done.json["unscored"]) == (60, 0)
+        assert done.json["calls"] > 0
+        found = [row for one in sorted((folder / "out").iterdir()) for row in parquet_rows(one)]
+        alone = [json.loads(line) for line in (folder / "alone.jsonl").read_text().splitlines()]
+        said = ("source_id", "system_id", "key", "score", "explanation", "judge")
+        assert [[row[name] for name in said] for row in found] == [
+            [row[name] for name in said] for row in alone
+        ]
+        again = run("score", judge, f"{here}/in", "-o", f"{here}/out", *given)
+        assert again.status == 2
+        assert again.fault["error"] == f"{here}/out holds something."
+        forced = run("score", judge, f"{here}/in/*.jsonl", "-o", f"{here}/out", *given, "--force")
+        assert (forced.json["rows"], forced.json["calls"]) == (35, 0)
+
+
+def parquet_rows(path):
+    import pyarrow.parquet as pq
+
+    return pq.read_table(path).to_pylist()
+
+
+@pytest.mark.parametrize(
+    ("given", "where", "says"),
+    [
+        (["s3://b/in", "-o", "s3://b/out"], "--engine", "give --engine ray, too"),
+        (["s3://b/in", "-o", "out.jsonl", "--engine", "ray"], "--output", "are written to one"),
+        (["in.jsonl", "-o", "s3://b/out", "--engine", "ray"], "in.jsonl", "is a path"),
+        (["s3://b/in", "-o", "s3://b/o", "--engine", "ray", "--as", "jsonl"], "--as", "parquet or"),
+        (["s3://b/in", "-o", "s3://b/o", "--engine", "ray", "--unordered"], "--unordered", "leave"),
+    ],
+)
+def test_addresses_are_for_a_cluster(given, where, says, run, judge, monkeypatch):
+    monkeypatch.setattr("judgesmith.experiments.clusters.connecting.ray_module", lambda **_: None)
+    done = run("score", judge, *given, "--json")
+    assert (done.status, done.fault["where"]) == (2, where)
+    assert says in done.fault["error"] + (done.fault["hint"] or "")

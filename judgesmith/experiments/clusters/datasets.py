@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import AsyncIterator, Mapping, Sequence
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from judgesmith.experiments.clusters.connecting import (
@@ -18,7 +19,7 @@ from judgesmith.experiments.clusters.recipes import JudgeRecipe
 from judgesmith.experiments.clusters.worker import Text, Worker, elsewhere
 from judgesmith.experiments.columns import ColumnMap, column_map, recognised
 from judgesmith.experiments.formats import RawRows
-from judgesmith.experiments.problems import DataError
+from judgesmith.experiments.problems import DataError, shown
 from judgesmith.experiments.reading import ColumnsGiven
 from judgesmith.experiments.rows import RATED_FIELDS, TextReader
 from judgesmith.experiments.scoring.formats import schema_of
@@ -89,6 +90,28 @@ def score_dataset(
     ray = ray_module()
     refuse_unfit(judge, workers=workers, concurrency=concurrency)
     names = list(dataset.columns())
+    kept = names if keep is None else list(keep)
+    _refuse_clashes(names, kept)
+    return with_scores(
+        ray,
+        dataset,
+        judge,
+        lm or current_lm(),
+        columns=known_columns(names, columns),
+        kept=[name for name in kept if name not in _IDS],
+        concurrency=concurrency,
+        workers=workers,
+    )
+
+
+def known_columns(names: Sequence[str], columns: ColumnsGiven) -> ColumnMap:
+    """Return which of some columns hold what.
+
+    Raises
+    ------
+    DataError
+        If none is recognised as the text to judge.
+    """
     found, _ = recognised(
         names,
         ColumnMap(fields=column_map(columns).fields),
@@ -96,9 +119,34 @@ def score_dataset(
         canonical="human" in names,
         with_ratings=False,
     )
-    kept = names if keep is None else list(keep)
-    _refuse_clashes(names, kept)
-    lm = lm or current_lm()
+    return found
+
+
+def with_scores(
+    ray: ModuleType,
+    dataset: Any,
+    judge: AnySaved,
+    lm: AnyModel,
+    *,
+    columns: ColumnMap,
+    kept: Sequence[str],
+    concurrency: int,
+    workers: int | None,
+    lines: bool = False,
+) -> Any:
+    """Return a dataset with the columns of scores; see ``score_dataset``.
+
+    Parameters
+    ----------
+    ray, dataset, judge, lm, concurrency, workers
+        As there.
+    columns : ColumnMap
+        Which columns hold what; complete.
+    kept : sequence of str
+        Columns that stay.
+    lines : bool
+        Whether rows are lines of JSON, in columns ``path``, ``number`` and ``line``.
+    """
     recipe = JudgeRecipe.of(judge, lm)
     home = own_address() if recipe.is_of_one_machine else None
     if home is not None and (others := nodes_elsewhere(ray, home)):
@@ -110,8 +158,9 @@ def score_dataset(
         fn_constructor_kwargs={
             "recipe": recipe,
             "marks": _marks(judge, lm),
-            "columns": found,
-            "kept": [name for name in kept if name not in _IDS],
+            "columns": columns,
+            "kept": list(kept),
+            "lines": lines,
             "concurrency": concurrency,
             "n_workers": n_workers,
             "home": home,
@@ -154,8 +203,8 @@ class TableWorker:
         What every row says of its run.
     columns : ColumnMap
         Which columns hold what; complete.
-    kept : sequence of str
-        Columns that stay beside those of scores.
+    kept, lines
+        As for ``with_scores``.
     """
 
     def __init__(
@@ -165,6 +214,7 @@ class TableWorker:
         marks: Mapping[str, str],
         columns: ColumnMap,
         kept: Sequence[str],
+        lines: bool,
         concurrency: int,
         n_workers: int,
         home: str | None,
@@ -173,6 +223,7 @@ class TableWorker:
         self._marks = marks
         self._columns = columns
         self._kept = list(kept)
+        self._lines = lines
         self._worker = Worker(concurrency=concurrency, n_workers=n_workers, home=home)
 
     async def __call__(self, table: pa.Table) -> AsyncIterator[pa.Table]:
@@ -185,18 +236,21 @@ class TableWorker:
         """
         import pyarrow as pa
 
-        items = items_of(table.to_pylist(), self._columns)
+        rows = table.to_pylist()
+        items = (
+            items_of_lines(rows, self._columns) if self._lines else items_of(rows, self._columns)
+        )
         presence = await self._worker.ready(self._recipe)
         if presence.fault is not None:
             raise fault_of(presence.fault, node=presence.node)
         done = await self._worker.judged([Text.of(item) for item in items])
         if done.fault is not None:
             raise fault_of(done.fault)
-        rows = []
+        cells = []
         for item, judgement in zip(items, done.judgements, strict=True):
             row = {**score_row(item, judgement), **self._marks}
-            rows.append({name: cell_of(kind, row.get(name)) for name, kind in COLUMNS.items()})
-        scores = pa.Table.from_pylist(rows, schema=schema_of(COLUMNS))
+            cells.append({name: cell_of(kind, row.get(name)) for name, kind in COLUMNS.items()})
+        scores = pa.Table.from_pylist(cells, schema=schema_of(COLUMNS))
         kept = table.select(self._kept)
         for name in scores.column_names:
             kept = kept.append_column(name, scores[name])
@@ -223,3 +277,42 @@ def items_of(rows: Sequence[Mapping[str, Any]], columns: ColumnMap) -> list[Rate
     if raw.problems:
         raise DataError(raw.problems)
     return [RatedItem(**one) for one in fields]
+
+
+def items_of_lines(rows: Sequence[Mapping[str, Any]], columns: ColumnMap) -> list[RatedItem]:
+    """Return the items of lines of JSON, each with the file and the number of its line.
+
+    Raises
+    ------
+    DataError
+        If lines cannot be read; the first file with such lines is named with all of them.
+
+    Examples
+    --------
+    >>> columns = ColumnMap(fields={"response": ("text",)})
+    >>> line = {"path": "a.jsonl", "number": 3, "line": '{"text": "It opened."}'}
+    >>> [item.response for item in items_of_lines([line], columns)]
+    ['It opened.']
+    """
+    items = []
+    files: dict[str, tuple[RawRows, TextReader]] = {}
+    for row in rows:
+        if row["path"] not in files:
+            raw = RawRows(name=row["path"], unit="line")
+            files[row["path"]] = raw, TextReader(columns, raw, ignored=RATED_FIELDS)
+        raw, texts = files[row["path"]]
+        try:
+            found = json.loads(row["line"])
+        except (ValueError, RecursionError):
+            found = None
+        if not isinstance(found, dict):
+            came = shown(row["line"])
+            raw.problem(row["number"], at="line", expected="one JSON object", came=came)
+            continue
+        fields = texts.fields(row["number"], found)
+        if not raw.problems:
+            items.append(RatedItem(**fields))
+    for raw, _ in files.values():
+        if raw.problems:
+            raise DataError(raw.problems)
+    return items

@@ -42,6 +42,7 @@ def table_worker(saved, monkeypatch):
             "marks": {"judge": "j", "target": "t", "run": "r"},
             "columns": COLUMNS,
             "kept": ["n"],
+            "lines": False,
             "concurrency": 4,
             "n_workers": 1,
             "home": None,

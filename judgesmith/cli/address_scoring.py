@@ -1,0 +1,133 @@
+"""``judgesmith score`` between addresses of object stores, which Ray reads and writes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from judgesmith.cli.engine_options import ENGINE, LOCAL, EngineChoice
+from judgesmith.cli.faults import OptionError, blaming
+from judgesmith.cli.judge_models import asked_models
+from judgesmith.cli.places import OUTPUT
+from judgesmith.cli.printing import counted, print_json, say
+
+if TYPE_CHECKING:
+    from judgesmith.cli.shard_options import ShardChoice
+
+
+def at_addresses(files: ShardChoice) -> bool:
+    """Say whether an input or the output is an address rather than a path."""
+    return any("://" in one for one in (*files.inputs, files.output))
+
+
+def score_at_addresses(
+    judge: str,
+    files: ShardChoice,
+    engines: EngineChoice,
+    choice: dict[str, Any],
+    *,
+    roles: Sequence[str],
+    concurrency: int,
+    max_unscored: float | None,
+    force: bool,
+    as_json: bool,
+    unfit: Sequence[str],
+) -> int:
+    """Have Ray read rows, judge them, and write them; return the status of the command.
+
+    Parameters
+    ----------
+    judge : str
+        The folder of a judge.
+    files, engines
+        What the command line says of inputs, output and cluster.
+    choice : dict
+        What it says of models.
+    roles, concurrency, max_unscored, force, as_json
+        As for ``score``.
+    unfit : sequence of str
+        Options that were given and have no meaning between addresses.
+
+    Raises
+    ------
+    OptionError
+        If the options do not go together, or something is in the way.
+    """
+    if engines.engine == LOCAL:
+        raise OptionError(
+            "rows at addresses are read and written by a cluster; give --engine ray, too.",
+            option=ENGINE,
+        )
+    for one in files.inputs:
+        if "://" not in one:
+            raise OptionError(
+                f"{one[:80]!r} is a path, and other names are addresses; name addresses alone.",
+                option=one[:80],
+            )
+    if "://" not in files.output:
+        raise OptionError(
+            "rows that are read from addresses are written to one; name one, such as "
+            "s3://bucket/scores/.",
+            option=OUTPUT,
+        )
+    for option in unfit:
+        raise OptionError(f"{option} is for files of this machine; leave it out.", option=option)
+    from judgesmith.experiments.clusters import ClusterError
+    from judgesmith.experiments.clusters.addresses import FORMATS, score_addresses
+    from judgesmith.experiments.columns import column_map
+    from judgesmith.programs.models import stack_of
+    from judgesmith.programs.models.redaction import public_address
+    from judgesmith.programs.saved_kinds import load_saved
+
+    form = files.form or FORMATS[0]
+    if form not in FORMATS:
+        raise OptionError(
+            f"at addresses rows are written as {' or '.join(FORMATS)}; choose one.", option="--as"
+        )
+    with blaming("--map"):
+        column_map(files.columns)
+    saved = load_saved(judge)
+    run_id = f"score {saved.fingerprint} {' '.join(map(public_address, files.inputs))}"
+    saved, (lm, *_) = asked_models(saved, engines.asked(choice), run_id=run_id, roles=roles)
+    stack = stack_of(lm)
+    assert stack is not None
+    before = stack.spent
+    try:
+        with blaming(ENGINE):
+            found = score_addresses(
+                saved,
+                files.inputs,
+                files.output,
+                lm=lm,
+                columns=files.columns,
+                form=form,
+                address=engines.cluster,
+                workers=engines.workers,
+                concurrency=concurrency,
+                overwrite=force,
+            )
+    except ClusterError as fault:
+        raise OptionError(str(fault), option=ENGINE) from None
+    spent = stack.spent
+    usd = None if stack.price is None else spent.usd - before.usd
+    output = public_address(files.output)
+    if as_json:
+        print_json(
+            {
+                "output": output,
+                "judge": saved.fingerprint,
+                "rows": found.n_rows,
+                "unscored": found.n_unscored,
+                "problems": dict(found.reasons),
+                "calls": spent.calls - before.calls,
+                "cost_usd": usd,
+            }
+        )
+    else:
+        say(f"{counted(found.n_rows, 'row')} in {output}, {found.n_unscored} without a score")
+        for problem, n in list(found.reasons.items())[:5]:
+            say(f"  {n} × {problem}")
+        cost = "unknown cost" if usd is None else f"${usd:.4f}"
+        say(f"{spent.calls - before.calls} calls, {cost}")
+    too_many = max_unscored is not None and found.n_unscored > max_unscored * found.n_rows
+    return 1 if too_many else 0
