@@ -1,9 +1,10 @@
 """How much sooner several workers end a search of the protocol than one does, on a PostgreSQL.
 
 All ask one server, in a process of its own, that answers after a fixed latency. Workers are
-processes with the same command, one ledger and one study in the database at $JUDGESMITH_POSTGRES;
-every round takes a new database and a new ledger. A round ends when its last worker has its judge;
-starting Python is part of it. Judges are compared byte for byte, and with them their held-out Q.
+processes with the same command, one ledger file and one study in the database at
+$JUDGESMITH_POSTGRES; every round takes a new database and a new ledger. A round ends when its last
+worker has its judge; starting Python is part of it. Judges are compared byte for byte, and with
+them their held-out Q.
 
     bash .ci/services/postgres .venv/bin/python benchmarks/workers.py --workers 1 2
 """
@@ -48,7 +49,7 @@ def ended(n: int, server: Loopback, options: argparse.Namespace) -> tuple[float,
     """Return the seconds until ``n`` workers had ended, and what each of them made."""
     search = ["--optimizer", "protocol", "--criteria", "general", "--trials", str(options.trials)]
     model = ["--model", "openai/m", "--api-base", server.url]
-    model += ["--concurrency", str(options.concurrency)]
+    model += ["--concurrency", str(options.concurrency), "--ledger", "ledger.sqlite"]
     call = [sys.executable, "-m", "judgesmith", "compile", options.data, *search, *model]
     with (
         new_database(os.environ["JUDGESMITH_POSTGRES"]) as url,

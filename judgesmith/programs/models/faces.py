@@ -62,7 +62,7 @@ def model(
     price : Price, (input, output), "IN,OUT" or None
         Dollars per million tokens; None looks the model up in the table that ships.
     rpm, tpm : float or None
-        Requests and tokens per minute.
+        Requests and tokens per minute, of all processes of the run that share the ledger.
     run_id : str or None
         What the budget is kept under; None starts a run of its own.
     retry : Retry or None
