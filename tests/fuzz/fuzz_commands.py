@@ -37,6 +37,7 @@ CHEAP = (
     *("check", "show", "evaluate", "score", "sheet", "ledger", "evaluate", "discern", "perturb"),
     *("errors", "data", "drift", "suggest"),
 )
+MEASURES = "judgesmith.experiments.watching.measures"
 MODELS = ("--model", "--api-base")
 FORMS = ("prompt", "python", "dspy")
 
@@ -193,6 +194,7 @@ def fuzz_one(data: bytes) -> None:
             mock.patch("sys.stdin", io.TextIOWrapper(io.BytesIO(draws.blob()))),
             mock.patch("judgesmith.programs.serving.bound_socket", _nowhere),
             mock.patch("judgesmith.programs.serving.run", return_value=0),
+            mock.patch(f"{MEASURES}.start_http_server", return_value=(mock.MagicMock(),) * 2),
             nothing_outside(folder),
         ):
             status = _run(arguments)
