@@ -52,6 +52,9 @@ def write_shards(folder: Path, n_rows: int, n_shards: int) -> None:
                 file.write(json.dumps(ids | text) + "\n")
 
 
+Moment = tuple[float, float, float, float]
+
+
 class Meter:
     """Takes wall time, CPU time and memory at every tenth of the rows."""
 
@@ -60,17 +63,27 @@ class Meter:
         self.n = 0
         self.taken = [self.now()]
 
-    def now(self) -> tuple[float, float, float]:
-        """Return seconds of wall and CPU time, and megabytes of memory."""
-        pages = int(Path("/proc/self/statm").read_text().split()[1])
-        mb = pages * os.sysconf("SC_PAGE_SIZE") / 2**20
-        return time.perf_counter(), time.process_time(), mb
+    def now(self) -> Moment:
+        """Return seconds of wall and CPU time, and megabytes of memory: all, and mapped files."""
+        resident, shared = map(int, Path("/proc/self/statm").read_text().split()[1:3])
+        mb = os.sysconf("SC_PAGE_SIZE") / 2**20
+        return time.perf_counter(), time.process_time(), resident * mb, shared * mb
 
     def judged(self, file: str, row: int, item: object, judgement: object) -> None:
         """Count one more row."""
         self.n += 1
         if self.n % self.step == 0:
             self.taken.append(self.now())
+            before, after = self.taken[-2:]
+            rate, cpu = self.costs(before, after)
+            print(
+                f"{self.n:9d} {rate:9.0f} {cpu:12.0f} {after[2]:11.0f} {after[3]:13.0f}", flush=True
+            )
+
+    def costs(self, before: Moment, after: Moment) -> tuple[float, float]:
+        """Return rows a second, and microseconds of CPU time a row, between two moments."""
+        wall, cpu = after[0] - before[0], after[1] - before[1]
+        return self.step / wall, cpu / self.step * 1e6
 
     def kept(self, n_rows: int) -> None:
         """Take note of nothing: all rows are judged here."""
@@ -86,6 +99,7 @@ def measured(n_rows: int, n_shards: int, *, ledger: bool, into_folder: bool) -> 
         )
         judge = compile_judge(read_items("sample"), settings, lm=model(ledger=None)).saved
         lm = model("offline", ledger=folder / "ledger.sqlite" if ledger else None)
+        print("     rows    rows/s   CPU us/row   memory MB   of it files")
         meter = Meter(n_rows)
         began = meter.now()
         output = f"{folder}/out{'/' if into_folder else '.jsonl'}"
@@ -94,13 +108,7 @@ def measured(n_rows: int, n_shards: int, *, ledger: bool, into_folder: bool) -> 
         free = shutil.disk_usage(folder).free / 2**30
         sizes = {one.name: one.stat().st_size / 2**20 for one in folder.iterdir() if one.is_file()}
     print(f"{done.n_rows} rows, {done.n_unscored} unscored, {n_shards} shards, {free:.0f} GB left")
-    print("tenth     rows/s   CPU us/row   memory MB")
-    lines = []
-    for tenth, (before, after) in enumerate(pairwise(meter.taken), start=1):
-        rate = meter.step / (after[0] - before[0])
-        cpu = (after[1] - before[1]) / meter.step * 1e6
-        lines.append((rate, cpu))
-        print(f"{tenth:5d} {rate:10.0f} {cpu:12.0f} {after[2]:11.0f}")
+    lines = [meter.costs(before, after) for before, after in pairwise(meter.taken)]
     rest = ended[0] - meter.taken[-1][0]
     print(f"putting together: {rest:.1f} s; all: {ended[0] - began[0]:.1f} s")
     print(f"CPU: {(ended[1] - began[1]) / done.n_rows * 1e6:.0f} us/row over all")

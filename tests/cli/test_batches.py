@@ -424,3 +424,19 @@ def test_the_state_holds_no_text_and_no_key(in_batches, folder, server, monkeypa
     assert state.stat().st_mode & 0o777 == 0o600
     assert b"very-secret" not in kept
     assert json.loads(texts.read_text().splitlines()[0])["response"][:20].encode() not in kept
+
+
+def test_several_files_are_asked_about_together(run, judge, folder, server, sample_rows, score):
+    for name, rows in (("a", sample_rows[:3]), ("b", sample_rows[3:N_ROWS])):
+        path = folder / "in" / f"{name}.jsonl"
+        path.parent.mkdir(exist_ok=True)
+        path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    asked = ["--model", "openai/m", "--api-base", server.url, "--batch", "--poll", "0.001"]
+    done = run("score", judge, "in", "-o", "out/", *asked, "--json")
+    assert (done.status, done.json["rows"], done.json["unscored"]) == (0, N_ROWS, 0)
+    assert run("score", judge, "in", "-o", "out/", *asked, "--json").json["calls"] == 0
+    score("plain")
+    found = [(folder / "out" / f"{name}.jsonl").read_text() for name in "ab"]
+    whole = [json.loads(line) for line in (folder / "plain.jsonl").read_text().splitlines()]
+    rows = [json.loads(line) for line in "".join(found).splitlines()]
+    assert [{**row, "run": ""} for row in rows] == [{**row, "run": ""} for row in whole]

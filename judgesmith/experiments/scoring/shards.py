@@ -8,11 +8,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from judgesmith.experiments.formats import ENDINGS, SAMPLE, STANDARD_INPUT, open_rows
-from judgesmith.experiments.problems import DataError, Problem, listed
+from judgesmith.experiments.problems import DataError, Problem
 from judgesmith.experiments.reading import ColumnsGiven, ItemStream, stream_items
 
 Inputs = str | Path | Sequence[str | Path]
 """One place that rows are read from, or several."""
+
+_NAMED = 5  # things in a folder that cannot be read, by name
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,12 +108,12 @@ def _in_folder(folder: Path) -> list[str]:
     if not inside:
         raise _problem(folder, "files of rows to score", "none")
     if other := [one.name for one in inside if not (one.is_file() and _is_read(one))]:
-        what = listed(other, ("thing", "things"), "folder", 5)
+        more = f", and {len(other) - _NAMED} more" if len(other) > _NAMED else ""
         like = folder / f"*{next((one.suffix for one in inside if _is_read(one)), '.jsonl')}"
         raise _problem(
             folder,
             f"nothing but files in {', '.join(ENDINGS)} (name those to score, as in '{like}')",
-            f"{what.replace(' in the folder', '', 1)}",
+            f"{', '.join(other[:_NAMED])}{more}",
         )
     return [str(one) for one in inside]
 

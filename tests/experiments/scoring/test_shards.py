@@ -38,7 +38,7 @@ def test_inputs_keep_their_order_and_patterns_are_expanded(place):
         (["in/b.jsonl", "./in/b.jsonl"], "got it twice, also as in/b.jsonl"),
         (["-", "-"], "-: input: expected each file once"),
         (["empty"], "empty: input: expected files of rows to score; got none"),
-        (["mixed"], r"as in 'mixed/\*.csv'\); got 2 things:\n  notes.txt\n  sub"),
+        (["mixed"], r"as in 'mixed/\*.csv'\); got notes.txt, sub"),
         (["in/_SUCCESS"], "expected an ending of"),
     ],
 )
