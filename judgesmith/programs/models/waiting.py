@@ -9,9 +9,11 @@ import time
 from collections.abc import Coroutine, Iterator
 from concurrent.futures import Future
 from concurrent.futures import wait as wait_for_futures
+from contextlib import suppress
 from typing import Any, Protocol, TypeVar
 
 from judgesmith.programs.models.engines import Engine
+from judgesmith.programs.models.errors import LedgerError
 from judgesmith.programs.models.ledger_writes import (
     Claim,
     Find,
@@ -145,8 +147,13 @@ class Suspending:
         try:
             return await future
         except asyncio.CancelledError:
+            if future.cancelled():
+                # Its loop may end with this task, so that ends once the write is through, or taken
+                # back: a look that is asked for later is answered later.
+                with suppress(LedgerError):
+                    await store.perform_soon(Find(b""))
             # Cancelled between the commit and now: permission was given to nobody.
-            if isinstance(write, Claim) and future.done() and not future.cancelled():
+            elif isinstance(write, Claim) and future.done():
                 outcome = None if future.exception() else future.result()
                 if isinstance(outcome, Granted):
                     store.perform(Withdraw(claim=write, intent=outcome.intent))

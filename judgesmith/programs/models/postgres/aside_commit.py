@@ -2,9 +2,11 @@
 
 import asyncio
 from collections.abc import Sequence
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
+from judgesmith.programs.models.errors import LedgerError
 from judgesmith.programs.models.group_commit import Batch, GroupCommit
 from judgesmith.programs.models.ledger_writes import Claim, Granted, Withdraw, Write
 
@@ -40,6 +42,7 @@ class AsideCommit(GroupCommit):
             for (write, future), outcome in zip(batch, outcomes, strict=True)
             if future.cancelled() and isinstance(write, Claim) and isinstance(outcome, Granted)
         ]
-        if back:
-            self._ledger.apply(back)
         self._told(batch, outcomes)
+        if back:
+            with suppress(LedgerError):  # they stay charged
+                self._ledger.apply(back)

@@ -2,6 +2,7 @@ import asyncio
 import gc
 import os
 import threading
+import time
 from dataclasses import replace
 
 import databases
@@ -30,6 +31,8 @@ from judgesmith.programs.models.ledger_writes import (
 )
 from judgesmith.programs.models.postgres import ledger as module
 from judgesmith.programs.models.postgres.ledger import PostgresLedger
+from judgesmith.programs.models.waiting import SUSPENDING
+from judgesmith.programs.own_loop import OwnLoop
 
 pytestmark = [pytest.mark.postgres, pytest.mark.no_cover]
 
@@ -243,6 +246,58 @@ def test_a_claim_that_is_cancelled_while_it_is_committed_is_taken_back(ledger):
     asyncio.run(run())
     assert ledger.spent("run").calls == 0
     assert ledger.query("SELECT count(*) FROM flights")[0][0] == 0
+
+
+def test_nothing_is_forgotten_where_the_loop_ends_with_those_who_were_cancelled(ledger):
+    paid = claim(ledger)
+    granted = ledger.perform(paid)
+    begun, plain = threading.Event(), ledger.apply
+
+    def apply(writes):
+        begun.set()
+        time.sleep(0.05)
+        return plain(writes)
+
+    async def run():
+        ledger.apply = apply
+        tasks = [asyncio.ensure_future(SUSPENDING.perform(ledger, claim(ledger, b"b" * 16)))]
+        await asyncio.to_thread(begun.wait, 10)
+        # This one waits for the transaction of the other one to end.
+        later = SUSPENDING.perform(ledger, settle(ledger, paid, granted))
+        tasks.append(asyncio.ensure_future(later))
+        await asyncio.sleep(0)
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    with OwnLoop() as loop:
+        loop(run())
+    assert ledger.lookup(A) == replace(ANSWER, from_ledger=True)
+    assert ledger.spent("run").calls == 1
+    assert ledger.query("SELECT count(*) FROM flights")[0][0] == 0
+
+
+def test_those_who_wait_hear_of_their_writes_also_where_a_claim_cannot_be_taken_back(ledger):
+    begun, go_on = threading.Event(), threading.Event()
+    plain = ledger.apply
+
+    def apply(writes):
+        if any(isinstance(one, Withdraw) for one in writes):
+            raise LedgerError("the database is gone")
+        begun.set()
+        go_on.wait(10)
+        return plain(writes)
+
+    async def run():
+        ledger.apply = apply
+        cancelled, waiting = map(ledger.perform_soon, (claim(ledger), Find(A)))
+        await asyncio.to_thread(begun.wait, 10)
+        cancelled.cancel()
+        go_on.set()
+        return await asyncio.wait_for(waiting, 5)
+
+    ledger.run("run")
+    assert asyncio.run(run()) is None
 
 
 def test_an_ended_connection_is_made_anew_and_keeps_the_number(ledger, other, address):
