@@ -41,7 +41,8 @@ class Stack:
     budget : Budget or None
         Ceilings for the run; None means no ceiling.
     limits : Limits or None
-        Requests and tokens per minute; None means no limit.
+        Requests and tokens per minute, of all processes of the run that share the ledger; None
+        means no limit.
     retry : Retry or None
         When to send again; None means the defaults of ``Retry``.
     price : Price or None
