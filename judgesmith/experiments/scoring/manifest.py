@@ -213,7 +213,7 @@ class Manifest:
 
     def close(self) -> None:
         """Renew the record if something is not in it yet."""
-        if self._told or not (self.folder / RECORD).exists():
+        if self._told:
             self.write()
 
 

@@ -7,10 +7,12 @@ same time keeps its rows to itself, in a folder that goes with it.
 
 from __future__ import annotations
 
+import hashlib
 import heapq
 import json
 import logging
 import os
+import re
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, suppress
@@ -32,6 +34,8 @@ SECONDS = 20.0
 _CHARACTERS = 16_000_000  # of rows held in memory at most
 _SUFFIX = ".parts"
 _RUN = "run.json"
+_OURS = re.compile(r"run\.json|draft|\d{6,}-\d{9,}\.jsonl")
+_LONGEST = 249  # bytes of a name, so that it may get an ending
 _WAY_OUT = "remove that folder (the answers are on record), or replace everything with --force."
 
 
@@ -57,7 +61,7 @@ class Parts:
 
     def __init__(self, output: Path, marks: Marks, *, ordered: bool, fresh: bool = False) -> None:
         self.output = output
-        self.folder = output.with_name(f"{output.name}{_SUFFIX}")
+        self.folder = parts_folder(output)
         self.ordered = ordered
         self._run = {"judge": marks["judge"], "run": marks["run"], "ordered": ordered}
         self._resources = ExitStack()
@@ -66,7 +70,7 @@ class Parts:
         self._buffer: list[Line] = []
         self._n_characters = 0
         self._since = time.monotonic()
-        if self.folder.is_dir():
+        if _is_ours(self.folder):
             self._take_over(fresh=fresh)
 
     def _take_over(self, *, fresh: bool) -> None:
@@ -213,10 +217,29 @@ class Parts:
         self._resources.close()
 
 
+def parts_folder(output: Path) -> Path:
+    """Return where the rows of a file are kept until it is whole.
+
+    Examples
+    --------
+    >>> parts_folder(Path("scores.csv")).name, len(parts_folder(Path("x" * 255)).name)
+    ('scores.csv.parts', 70)
+    """
+    name = output.name
+    if len(name.encode(errors="surrogatepass")) > _LONGEST:
+        name = hashlib.sha256(name.encode(errors="surrogatepass")).hexdigest()
+    return output.with_name(f"{name}{_SUFFIX}")
+
+
+def _is_ours(folder: Path) -> bool:
+    """Say whether there is such a folder, and nothing in it but what is written here."""
+    return folder.is_dir() and all(_OURS.fullmatch(one.name) for one in folder.iterdir())
+
+
 def clear_parts(output: Path) -> None:
     """Remove what a killed process left beside a file that is whole, unless another is at work."""
-    folder = output.with_name(f"{output.name}{_SUFFIX}")
-    if folder.is_dir() and (lock := claimed(folder)) is not None:
+    folder = parts_folder(output)
+    if _is_ours(folder) and (lock := claimed(folder)) is not None:
         discard(folder, output)
         os.close(lock)
 

@@ -165,6 +165,20 @@ def test_what_a_process_left_before_its_first_part_is_cleared_away(begun, tmp_pa
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_folder_of_somebody_else_is_left_alone(begun, tmp_path):
+    theirs = tmp_path / "out.jsonl.parts"
+    theirs.mkdir()
+    (theirs / "thesis.txt").write_text("all of it")
+    for fresh in (False, True):
+        parts = begun(fresh=fresh)
+        for n in (1, 2, 3):
+            parts.add(line(n))
+        assert [one.number for one in parts.lines()] == [1, 2, 3]
+        parts.remove()
+    assert [one.name for one in theirs.iterdir()] == ["thesis.txt"]
+    assert list(tmp_path.iterdir()) == [theirs]
+
+
 def test_a_folder_is_claimed_by_one(tmp_path):
     lock = claimed(tmp_path)
     assert claimed(tmp_path) is None
