@@ -21,6 +21,11 @@ class SettleOnce:
 
     settle: Settle
 
+    @property
+    def parts(self) -> tuple[Write, ...]:
+        """What it is made of."""
+        return (self.settle,)
+
     def apply(self, book: Book, pen: Pen) -> ModelAnswer | None:
         """Settle if the claim is open and no other living process has taken the request over."""
         claim = self.settle.claim
@@ -37,6 +42,11 @@ class WithdrawOnce:
 
     withdraw: Withdraw
 
+    @property
+    def parts(self) -> tuple[Write, ...]:
+        """What it is made of."""
+        return (self.withdraw,)
+
     def apply(self, book: Book, pen: Pen) -> None:
         """Withdraw if the intent is still on record, and its claim open."""
         one = self.withdraw
@@ -52,12 +62,12 @@ class WithdrawOnce:
 class Together:
     """Several writes in one transaction."""
 
-    writes: tuple[Write, ...]
+    parts: tuple[Write, ...]
 
     def apply(self, book: Book, pen: Pen) -> list[Any]:
         """Return the outcome of each, ``BudgetSpent`` of one that the budget refused."""
         outcomes: list[Any] = []
-        for write in self.writes:
+        for write in self.parts:
             try:
                 outcomes.append(write.apply(book, pen))
             except BudgetSpent as refusal:

@@ -314,7 +314,7 @@ def _asked_by(writes: Iterable[Write]) -> tuple[list[bytes], set[int], int]:
     identities: dict[bytes, None] = {}
     runs: set[int] = set()
     n_claims = 0
-    for write in writes:
+    for write in _single(writes):
         about = getattr(write, "claim", write)
         if (identity := getattr(about, "identity", None)) is not None:
             identities[identity] = None
@@ -322,6 +322,16 @@ def _asked_by(writes: Iterable[Write]) -> tuple[list[bytes], set[int], int]:
             runs.add(run)
         n_claims += isinstance(write, Claim | Record)
     return list(identities), runs, n_claims
+
+
+def _single(writes: Iterable[Write]) -> Iterator[Write]:
+    """Yield writes, and in the place of one that is made of others those, which ask the same."""
+    for write in writes:
+        parts: tuple[Write, ...] | None = getattr(write, "parts", None)
+        if parts is None:
+            yield write
+        else:
+            yield from _single(parts)
 
 
 def _unpacked(rows: Iterable[Sequence[Any]]) -> Iterator[tuple[bytes, ModelAnswer]]:

@@ -17,6 +17,7 @@ from judgesmith.programs.models import (
     ModelAnswer,
     TokenLogprob,
 )
+from judgesmith.programs.models.batches.claims import SettleOnce, Together, WithdrawOnce
 from judgesmith.programs.models.housekeeping import exported, ledger_stats, prune
 from judgesmith.programs.models.ledger_writes import (
     Claim,
@@ -298,6 +299,44 @@ def test_those_who_wait_hear_of_their_writes_also_where_a_claim_cannot_be_taken_
 
     ledger.run("run")
     assert asyncio.run(run()) is None
+
+
+class Slow:
+    """A connection on which commits take their time."""
+
+    def __init__(self, link, begun):
+        self.link = link
+        self.begun = begun
+
+    def __getattr__(self, name):
+        return getattr(self.link, name)
+
+    def execute(self, statement, *rest):
+        if statement == "COMMIT":
+            self.begun.set()
+            time.sleep(0.1)
+        return self.link.execute(statement, *rest)
+
+
+@pytest.mark.parametrize("kind", [WithdrawOnce, SettleOnce])
+def test_what_two_processes_find_of_a_batch_at_once_is_corrected_once(ledger, other, another, kind):
+    dead = another()
+    claims = [claim(dead, identity) for identity in (A, b"b" * 16)]
+    granted, _ = map(dead.perform, claims)
+    failed = replace(settle(dead, claims[0], granted, None), tokens=0, usd=0.0)
+    one = Withdraw(claim=claims[0], intent=granted.intent) if kind is WithdrawOnce else failed
+    dead.close()
+    wait_for(lambda: not ledger.held_elsewhere(A))
+    begun = threading.Event()
+    ledger._link = Slow(ledger._link, begun)
+
+    def second():
+        begun.wait(10)
+        other.perform(Together((kind(one),)))
+
+    at_the_same_time(lambda: ledger.perform(Together((kind(one),))), second)
+    spent = other.spent("run")
+    assert (spent.calls, spent.tokens, spent.usd) == (1 + (kind is SettleOnce), 100, 1.0)
 
 
 def test_an_ended_connection_is_made_anew_and_keeps_the_number(ledger, other, address):
