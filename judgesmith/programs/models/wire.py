@@ -171,9 +171,10 @@ class Wire:
                 asyncio.timeout(self._seconds) as silence,
                 self._transport.stream(layout.request(request.user)) as reply,
             ):
+                now = asyncio.get_running_loop().time
+                silence.reschedule(now() + self._seconds)
                 async for chunk in reply:
-                    if chunks:
-                        silence.reschedule(asyncio.get_running_loop().time() + self._seconds)
+                    silence.reschedule(now() + self._seconds)
                     chunks.append(chunk)
         except TimeoutError:
             raise lm15.TransportError(f"no bytes for {self._seconds:g} seconds") from None

@@ -164,7 +164,8 @@ def test_a_text_shown_before_is_never_taken_for_the_place_of_the_user(server):
     assert server.counts() == {**server.counts(), "requests": 6, "distinct": 3}
 
 
-HALF = b'HTTP/1.1 200 OK\r\nContent-Length: 70\r\n\r\n{"choices": [{"message": {"content": "70"},'
+HEAD = b"HTTP/1.1 200 OK\r\nContent-Length: 70\r\n\r\n"
+HALF = b'{"choices": [{"message": {"content": "70"},'
 REST = b' "finish_reason": "stop"}]}'
 
 
@@ -175,9 +176,8 @@ def test_an_attempt_fails_after_silence_and_not_for_taking_its_time(logprobs):
     async def slowly(reader, writer):
         await reader.read(10_000)
         served.append(asyncio.current_task())
-        writer.write(HALF)
-        for piece in (REST[:9], REST[9:]) if len(served) > 1 else ():
-            await asyncio.sleep(0.15)
+        for piece in (HEAD, HALF, REST[:9], REST[9:]) if len(served) > 1 else (HEAD, HALF):
+            await asyncio.sleep(0.12)
             writer.write(piece)
         await reader.read()
         writer.close()
