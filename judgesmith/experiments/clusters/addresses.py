@@ -103,6 +103,8 @@ def score_addresses(
         As for ``score_dataset``.
     """
     refuse_unfit(judge, workers=workers, concurrency=concurrency)
+    for one in (*inputs, output):
+        _check_bare(one)
     files, kind = _files(inputs)
     if not overwrite:
         _refuse_full(output)
@@ -132,6 +134,16 @@ def score_addresses(
         return _counted(read(output).select_columns(["problem"]))
 
 
+def _check_bare(address: str) -> None:
+    """Refuse an address with a secret in it, which would travel to workers."""
+    named = public_address(address)
+    if named.lower() != address.rstrip("/").lower():
+        raise ValueError(
+            f"{named} came with a user, password or query, which are not sent to workers; set what "
+            "opens the store in the environment of every node (AWS_PROFILE, AWS_ENDPOINT_URL)."
+        )
+
+
 def _files(inputs: Sequence[str]) -> tuple[list[str], str]:
     """Return every file at some addresses, sorted, and what kind they all are."""
     found = [file for one in inputs for file in _at(one)]
@@ -157,7 +169,7 @@ def _at(address: str) -> Iterator[str]:
     from pyarrow import fs
 
     head, _, pattern = address.rpartition("/")
-    by_pattern = any(one in pattern for one in "*?[")
+    by_pattern = any(one in pattern for one in "*[")
     system, path = _system(head if by_pattern else address)
     scheme = address.partition("://")[0]
     info = system.get_file_info(path)
@@ -196,7 +208,7 @@ def _system(address: str) -> tuple[Any, str]:
     try:
         system, path = fs.FileSystem.from_uri(address)
     except (ArrowException, ValueError, OSError) as fault:
-        said = str(fault).partition("\n")[0].rstrip(".")
+        said = said_by_ray(fault)
         raise ValueError(f"{public_address(address)} cannot be reached: {said}.") from None
     return system, path
 

@@ -1,7 +1,6 @@
 """A judge of one question, texts for it, and a server that counts what it is asked."""
 
 import importlib.util
-from pathlib import Path
 
 import loopback
 import pytest
@@ -81,17 +80,3 @@ def ray(with_ray):
 def key():
     """The key that workers find in their environment."""
     return KEY
-
-
-def processes_with(word):
-    """Return the processes whose command line or environment has a word in it."""
-    found = []
-    for place in Path("/proc").glob("[0-9]*"):
-        try:
-            told = (place / "cmdline").read_bytes() + (place / "environ").read_bytes()
-            state = (place / "stat").read_text().rpartition(")")[2].split()[0]
-        except OSError:
-            continue
-        if word.encode() in told and state != "Z":
-            found.append(int(place.name))
-    return found
