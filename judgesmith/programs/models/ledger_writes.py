@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from judgesmith.programs.models.budget import Budget, check
 from judgesmith.programs.models.ledger_schema import DamagedAnswer
+from judgesmith.programs.models.limits import AHEAD
 from judgesmith.programs.models.request import ModelAnswer, TokenLogprob
 
 if TYPE_CHECKING:
@@ -239,10 +240,13 @@ class Turn:
     tokens: int
 
     def apply(self, book: Book, pen: Pen) -> float:
-        """Return the seconds until it is up."""
+        """Return the seconds until it is up; where those are more than ``AHEAD``, ask again."""
         schedule, now = book.schedule(self.run, self.model)
-        after, wait = schedule.turn(now, rpm=self.rpm, tpm=self.tpm, tokens=self.tokens)
-        book.reschedule(self.run, self.model, after)
+        after, wait = schedule.turn(
+            now, rpm=self.rpm, tpm=self.tpm, tokens=self.tokens, ahead=AHEAD
+        )
+        if after != schedule:
+            book.reschedule(self.run, self.model, after)
         return wait
 
 

@@ -1,9 +1,16 @@
 """Requests and tokens per minute, spread evenly so that no minute holds more than its share."""
 
+import math
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+
+AHEAD = 2.0
+"""Seconds: so long before it is up a place in a queue that processes share is taken, at most.
+
+Who is killed while it waits takes no more of the queue with it, and the next run none of its rate.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,16 +33,31 @@ class Schedule:
     closed_until: float = 0.0
 
     def turn(
-        self, now: float, *, rpm: float | None, tpm: float | None, tokens: int
+        self,
+        now: float,
+        *,
+        rpm: float | None,
+        tpm: float | None,
+        tokens: int,
+        ahead: float = math.inf,
     ) -> "tuple[Schedule, float]":
-        """Return the schedule after one more request, and the seconds until that may leave."""
+        """Return the schedule after one more request, and the seconds until that may leave.
+
+        If those are more than ``ahead``, its place is not taken; it is to ask again.
+        """
         known = self._at(now)
         start = max(now, known.closed_until)
-        next_request, next_token = known.next_request, known.next_token
         if rpm is not None:
-            start = max(start, next_request)
+            # At this rate none can have left the next one longer to wait; at a lower one before.
+            latest = start + ahead + 60.0 / rpm
+            if known.next_request > latest:
+                known = replace(known, next_request=latest)
+            start = max(start, known.next_request)
+        next_request, next_token = known.next_request, known.next_token
         if tpm is not None:
             start = max(start, next_token)
+        if start - now > ahead:
+            return known, start - now
         if rpm is not None:
             next_request = start + 60.0 / rpm
         if tpm is not None:

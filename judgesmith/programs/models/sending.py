@@ -9,7 +9,7 @@ from judgesmith.programs.models.engines import Engine
 from judgesmith.programs.models.errors import BudgetSpent, ModelError, TransientModelError
 from judgesmith.programs.models.ledger import Ledger
 from judgesmith.programs.models.ledger_writes import Claim, Close, Granted, Held, Settle, Turn
-from judgesmith.programs.models.limits import Limits
+from judgesmith.programs.models.limits import AHEAD, Limits
 from judgesmith.programs.models.pace import Pace
 from judgesmith.programs.models.request import ModelAnswer, ModelRequest
 from judgesmith.programs.models.retry import Retry
@@ -158,6 +158,10 @@ class Sender:
             wait = await self._turn(self._limits, request, tokens, waiting)
             if wait > 0:
                 self._accounts.check_time(wait)
+            if wait > AHEAD and not isinstance(self._store, Unrecorded):
+                await waiting.sleep(wait - AHEAD / 2)
+                continue
+            if wait > 0:
                 await waiting.sleep(wait)
             closed = self.pace.closed_for
             if not closed:

@@ -1,6 +1,7 @@
 import pytest
 
 from judgesmith.programs.models import Limits
+from judgesmith.programs.models.limits import Schedule
 
 
 class Clock:
@@ -47,3 +48,39 @@ def test_a_pause_holds_back_everyone():
 def test_a_limit_that_lets_nothing_through_is_refused(limit):
     with pytest.raises(ValueError, match="above zero"):
         Limits(**limit)
+
+
+def told(schedule, *moments, rpm=60, tpm=None, tokens=0, ahead=2.0):
+    """Return the schedule after a request at each moment, and what each was told to wait."""
+    waits = []
+    for now in moments:
+        schedule, wait = schedule.turn(now, rpm=rpm, tpm=tpm, tokens=tokens, ahead=ahead)
+        waits.append(wait)
+    return schedule, waits
+
+
+def test_a_place_is_taken_only_shortly_before_it_is_up():
+    schedule, waits = told(Schedule(), *[100.0] * 6)
+    assert waits == [0.0, 1.0, 2.0, 3.0, 3.0, 3.0]
+    # So that of a queue of any length, whoever was killed in it leaves no more behind than this.
+    assert told(schedule, 101.0)[1] == [2.0]
+    assert told(Schedule(), *[100.0] * 3, tpm=3600, tokens=60)[1] == [0.0, 1.0, 2.0]
+    assert told(Schedule(), *[100.0] * 3, tpm=3600, tokens=600)[1] == [0.0, 10.0, 10.0]
+
+
+def test_a_lower_rate_that_was_in_force_before_holds_nobody_up():
+    slow, waits = told(Schedule(), 100.0, 100.0, rpm=0.01)
+    assert waits == [0.0, 6000.0]
+    assert told(slow, 101.0, 102.0, 104.0, rpm=60)[1] == [3.0, 2.0, 1.0]
+    assert told(slow, 101.0, rpm=6000)[1] == [pytest.approx(2.01)]
+    assert told(slow.closed(101.0, 9.0), 101.0, 110.0, rpm=60)[1] == [12.0, 3.0]
+
+
+@pytest.mark.parametrize("back", [10.0, 3600.0])
+def test_a_clock_that_is_set_back_moves_the_schedule_with_it(back):
+    schedule, _ = told(Schedule(), 5000.0, 5000.0, 5000.0)
+    schedule = schedule.closed(5000.0, 30.0)
+    early = 5000.0 - back
+    waits = told(schedule, early, early, early + 1.0, early + 30.0)[1]
+    assert waits == [30.0, 30.0, 29.0, 0.0]
+    assert schedule.closed(early, 10.0) == Schedule(early, early + 3.0, 0.0 - back, early + 30.0)

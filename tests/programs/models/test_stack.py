@@ -19,6 +19,8 @@ from judgesmith.programs.models import (
     Retry,
     Stack,
     TransientModelError,
+    ledger_writes,
+    sending,
 )
 
 QUICK = Retry(attempts=4, first=0.001)
@@ -390,6 +392,39 @@ def test_requests_leave_at_the_rate_allowed(stack, ask, way):
     began = time.monotonic()
     way(made, [ask(f"item {n}") for n in range(5)])
     assert time.monotonic() - began >= 0.4
+
+
+@pytest.fixture
+def short_queue(monkeypatch):
+    """Have places under the limits taken shortly before they are up."""
+    for module in (sending, ledger_writes):
+        monkeypatch.setattr(module, "AHEAD", 0.1)
+
+
+@pytest.mark.parametrize("way", [together, in_threads])
+@pytest.mark.parametrize("options", [{}, {"ledger": None}], ids=["kept", "not kept"])
+def test_who_is_told_to_come_again_loses_no_time(stack, ask, way, options, short_queue):
+    made = stack(rpm=600, **options)
+    began = time.monotonic()
+    way(made, [ask(f"item {n}") for n in range(7)])
+    assert 0.6 <= time.monotonic() - began < 1.2
+
+
+def test_a_run_that_goes_on_waits_for_no_place_of_one_that_was_killed(stack, ask, short_queue):
+    killed = stack(rpm=60, run_id="run")
+
+    async def cut_short():
+        tasks = [asyncio.ensure_future(killed.complete(ask(f"item {n}"))) for n in range(30)]
+        await tasks[0]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        await killed.aclose()
+
+    asyncio.run(cut_short())
+    began = time.monotonic()
+    stack(rpm=600, run_id="run").complete_sync(ask("item 29"))
+    assert time.monotonic() - began < 0.9
 
 
 def test_a_wait_that_would_outlast_the_run_is_not_begun(stack, ask):
