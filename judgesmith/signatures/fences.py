@@ -1,9 +1,11 @@
 """Fences around untrusted text, so that what is judged cannot pose as the protocol.
 
 Text from outside (sources, contexts, responses, and what a model wrote about them) is put
-between two lines that carry a tag. The tag is a hash of all untrusted text in the same
-message, chosen so that it occurs in none of it: whatever a text imitates, it cannot close
-its own fence, and a reader that knows the first fence of a message knows all of them.
+between two lines that carry a tag. The tag is a hash of the first untrusted text in the same
+message, or of all of them where that stands in one, so that it occurs in none: whatever a text
+imitates, it cannot close its own fence, and a reader that knows the first fence of a message
+knows all of them. Messages that begin with the same text have the same bytes up to its end,
+which is what servers that cache prompts look at.
 """
 
 from __future__ import annotations
@@ -38,7 +40,8 @@ UntrustedOrNone = Annotated[str | None, UNTRUSTED]
 def fence_tag(texts: Iterable[str | None]) -> str:
     """Return twelve hex digits that stand in none of the texts, and depend on them alone.
 
-    Nor do they stand there in capitals, for readers to whom those are the same.
+    Nor do they stand there in capitals, for readers to whom those are the same. They depend on
+    the first text alone, unless another text holds what that leads to.
 
     Parameters
     ----------
@@ -55,18 +58,28 @@ def fence_tag(texts: Iterable[str | None]) -> str:
     >>> tag = fence_tag(["a source", None, "a response"])
     >>> tag == fence_tag(["a source", None, "a response"]), len(tag)
     (True, 12)
+    >>> tag == fence_tag(["a source", None, "another response"])
+    True
     """
     given = [text for text in texts if text is not None]
+    lowered = [text.lower() for text in given]
+    tag = _hashed(given[:1]).hexdigest()
+    if not any(tag in text for text in lowered):
+        return tag
+    # Who knows the first text can guess its tag, but not one that depends on the guess.
+    state = _hashed(given)
+    while any((tag := state.hexdigest()) in text for text in lowered):
+        state.update(b"again")
+    return tag
+
+
+def _hashed(texts: list[str]) -> hashlib.blake2b:
     state = hashlib.blake2b(digest_size=TAG_DIGITS // 2)
-    for text in given:
+    for text in texts:
         content = text.encode("utf-8", "surrogatepass")
         state.update(b"%d:" % len(content))
         state.update(content)
-    tag = state.hexdigest()
-    while any(tag in text.lower() for text in given):
-        state.update(b"again")
-        tag = state.hexdigest()
-    return tag
+    return state
 
 
 def imitates_layout(text: str) -> bool:
