@@ -32,7 +32,7 @@ def processes_with(word, named=""):
     return found
 
 
-def wait_for(condition, seconds=60):
+def wait_for(condition, seconds=180):
     end = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < end, "waited in vain"
@@ -100,7 +100,7 @@ def test_without_ray_the_extra_is_named(run, judge, data, monkeypatch):
 class TestOnRay:
     def test_an_address_where_no_cluster_is_is_refused_at_once(self, command, start, server):
         process = start(*command, "--engine", "ray", "--address", "127.0.0.1:1", "--json")
-        out, err = process.communicate(timeout=60)
+        out, err = process.communicate(timeout=300)
         assert (process.returncode, out, json.loads(err)["where"]) == (2, "", "--address")
         assert "no Ray cluster at 127.0.0.1:1: Connection refused." in json.loads(err)["error"]
         assert server.counts()["requests"] == 0
@@ -118,7 +118,7 @@ class TestOnRay:
         assert (alone.status, alone.json["rows"]) == (0, 5000)
         given = ["--engine", "ray", "--workers", "2", "--ledger", "other.sqlite", "--json"]
         process = start("score", judge, "texts.jsonl", "-o", "scores.jsonl", *given)
-        out, err = process.communicate(timeout=200)
+        out, err = process.communicate(timeout=300)
         assert (process.returncode, err) == (0, "")
         found = json.loads(out)
         assert found | {"output": "alone.jsonl"} == alone.json
@@ -137,10 +137,10 @@ class TestOnRay:
             os.kill(process.pid, signal.SIGKILL)
             process.wait()
             # Ray's own agents take a minute to find out.
-            wait_for(lambda word=name: not processes_with(word, "ray::Worker"), seconds=30)
+            wait_for(lambda word=name: not processes_with(word, "ray::Worker"))
             assert not (folder / "scores.jsonl").exists()
         process = start(*command, *WIDE, "--json")
-        out, err = process.communicate(timeout=100)
+        out, err = process.communicate(timeout=300)
         assert (process.returncode, err) == (0, "")
         assert json.loads(out)["rows"] == N_ROWS
         ledger = sqlite3.connect(folder / ".judgesmith" / "ledger.sqlite")
@@ -162,12 +162,12 @@ class TestOnRay:
         wait_for(lambda: server.counts()["answered"] >= 3)
         began = time.monotonic()
         os.killpg(process.pid, signal.SIGINT)  # as a terminal does, to all of them
-        out, err = process.communicate(timeout=60)
+        out, err = process.communicate(timeout=300)
         assert (process.returncode, out) == (130, "")
         assert err.startswith("stopping: what is in flight is finished first")
         assert len(err.splitlines()) == 1
-        assert time.monotonic() - began < 15
-        wait_for(lambda: not processes_with(name), seconds=10)
+        assert time.monotonic() - began < 30
+        wait_for(lambda: not processes_with(name))
         assert not (folder / "scores.jsonl").exists()
         assert not server.counts()["in_flight"]
         assert set(Path("/tmp").glob("js-*")) <= before
