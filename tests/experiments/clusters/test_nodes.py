@@ -29,12 +29,12 @@ def cluster(with_ray, key, monkeypatch):
 
 def test_a_node_that_is_lost_takes_no_row_with_it(cluster, saved, items_of, lm_at, server):
     made, nodes = cluster
-    server.script({"latency": 0.05})
-    items, lm = items_of(120), lm_at()
+    server.script({"latency": 0.1})
+    items, lm = items_of(400), lm_at()
     with connected(made.address) as ray, ray_judging(saved, lm, workers=2, concurrency=4) as judge:
-        rows = judge(iter(items))
-        found = [next(rows) for _ in range(20)]
-        assert len(judge.workers) == 2
+        rows, found = judge(iter(items)), []
+        while len(judge.workers) < 2:
+            found.append(next(rows))
         lost = threading.Thread(target=made.remove_node, args=(nodes[0], False))
         lost.start()
         found += rows
@@ -47,5 +47,5 @@ def test_a_node_that_is_lost_takes_no_row_with_it(cluster, saved, items_of, lm_a
     assert {judgement.score for _, judgement in found} == {70.0}
     assert lm.stack.ledger.query(crashing.LATE) == [(0,)]
     counts = server.counts()
-    assert counts["distinct"] == 120
-    assert counts["requests"] <= 120 + 4
+    assert counts["distinct"] == 400
+    assert counts["requests"] <= 400 + 4
