@@ -42,6 +42,9 @@ KINDS: dict[Kind, Any] = {
 }
 """How a field of an answer is read, by the name that saved judges keep."""
 
+# What a template finds out of its fields, once.
+_FOLLOWING = ("_fenced_names", "_annotations")
+
 
 @functools.lru_cache(maxsize=256)
 def annotation_of(kind: Kind, answers: Scale) -> Any:
@@ -164,9 +167,15 @@ class Template(BaseModel):
     def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
         """Return a copy, which finds out anew what follows from its fields."""
         copied = super().model_copy(update=update, deep=deep)
-        for name in ("_fenced_names", "_annotations"):
+        for name in _FOLLOWING:
             copied.__dict__.pop(name, None)
         return copied
+
+    def __getstate__(self) -> dict[Any, Any]:
+        """Return what goes to another process: the fields, and not what follows from them."""
+        state = super().__getstate__()
+        fields = {name: it for name, it in self.__dict__.items() if name not in _FOLLOWING}
+        return {**state, "__dict__": fields}
 
     @functools.cached_property
     def _fenced_names(self) -> tuple[str, ...]:

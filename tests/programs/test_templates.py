@@ -1,8 +1,11 @@
 """A template is plain data that renders a question and reads its answer."""
 
+import pickle
+
 import pytest
 
 from judgesmith.programs.templates import Slot, Template, Turn
+from judgesmith.signatures.scale import Scale
 
 
 @pytest.fixture
@@ -92,3 +95,14 @@ def test_a_copy_with_other_outputs_reads_those(template):
     template.read("[[ ## explanation ## ]]\nWell.\n\n[[ ## score ## ]]\n7")
     copied = template.model_copy(update={"outputs": {"score": "text"}})
     assert copied.read("[[ ## score ## ]]\n7") == {"score": "7"}
+
+
+def test_one_that_was_used_goes_to_another_process_as_well_as_a_new_one(template):
+    used = template.model_copy(
+        update={"answers": Scale(low=1, high=5), "outputs": {"grades": "assessments"}}
+    )
+    used.render({"source": "", "hint": ""})
+    assert used.read("[[ ## grades ## ]]\n[]") == {"grades": []}
+    there = pickle.loads(pickle.dumps(used))
+    assert there == used
+    assert vars(there).keys() == Template.model_fields.keys()
