@@ -1,6 +1,8 @@
 import pytest
 
 from judgesmith.programs.models import Budget, BudgetSpent, Ledger, LedgerError, ModelAnswer, Spent
+from judgesmith.programs.models.ledger_book import SqliteBook
+from judgesmith.programs.models.ledger_schema import connect
 from judgesmith.programs.models.ledger_writes import Claim, Granted, Settle, Withdraw
 
 ANSWER = ModelAnswer(text="7", input_tokens=10, output_tokens=1)
@@ -87,3 +89,24 @@ def test_sums_that_are_no_numbers_are_said_to_be_damage(tmp_path):
     with pytest.raises(LedgerError, match="damaged"):
         ledger.apply(asked)
     ledger.close()
+
+
+def test_a_run_was_at_work_for_as_long_as_the_longest_of_its_processes(tmp_path):
+    ledger = Ledger(tmp_path / "ledger.sqlite")
+    asked = claims(ledger, 61)
+    granted = [ledger.perform(one) for one in (asked[60], asked[6])]
+    assert ledger.spent("run").minutes == 1.0
+    ledger.perform(Withdraw(claim=asked[6], intent=granted[1].intent))
+    assert ledger.spent("run").minutes == 1.0
+    ledger.close()
+
+
+def test_who_answers_late_lets_go_of_no_request_that_another_has_taken_over(tmp_path):
+    connection = connect(tmp_path / "ledger.sqlite")
+    book = SqliteBook(connection)
+    book.hold(bytes(16), 2)
+    book.let_go(bytes(16), 1)
+    assert book.holder(bytes(16)) == 2
+    book.let_go(bytes(16), 2)
+    assert book.holder(bytes(16)) is None
+    connection.close()

@@ -301,6 +301,40 @@ def test_those_who_wait_hear_of_their_writes_also_where_a_claim_cannot_be_taken_
     assert asyncio.run(run()) is None
 
 
+class Between:
+    """A connection on which something else happens once, after the reading and before writing."""
+
+    def __init__(self, link, happens):
+        self.link = link
+        self.happens = [happens]
+
+    def __getattr__(self, name):
+        return getattr(self.link, name)
+
+    def execute(self, statement, *rest):
+        if str(statement).startswith("INSERT INTO intents") and self.happens:
+            self.happens.pop()()
+        return self.link.execute(statement, *rest)
+
+
+def test_what_another_run_has_answered_meanwhile_is_not_asked(ledger, other):
+    claimed = claim(ledger, run="other")
+    ledger._link = Between(ledger._link, lambda: keep(other))
+    assert ledger.perform(claimed) == replace(ANSWER, from_ledger=True)
+    assert ledger.spent("other").calls == 0
+    assert ledger.query("SELECT count(*) FROM flights")[0][0] == 0
+
+
+def test_what_another_run_has_worked_out_meanwhile_is_charged_to_that_alone(ledger, other):
+    number = ledger.model("m", "e")
+    first = Record(claim=claim(ledger), model=number, answer=ANSWER)
+    second = Record(claim=claim(ledger, run="other"), model=number, answer=ModelAnswer(text="8"))
+    ledger._link = Between(ledger._link, lambda: other.perform(first))
+    assert ledger.perform(second) == replace(ANSWER, from_ledger=True)
+    assert [ledger.spent(run).calls for run in ("run", "other")] == [1, 0]
+    assert ledger.query("SELECT count(*) FROM intents")[0][0] == 1
+
+
 class Slow:
     """A connection on which commits take their time."""
 
