@@ -163,6 +163,12 @@ def test_claims_and_settlements_of_one_request_may_share_a_transaction(ledger):
     assert ledger.query("SELECT count(*) FROM flights")[0][0] == 1
 
 
+def test_an_answer_that_is_worked_out_twice_in_one_transaction_is_charged_once(ledger):
+    record = Record(claim=claim(ledger), model=ledger.model("m", "e"), answer=ANSWER)
+    assert ledger.apply([record, record]) == [ANSWER, replace(ANSWER, from_ledger=True)]
+    assert ledger.spent("run").calls == 1
+
+
 def test_what_another_process_asks_is_held_until_its_connection_ends(ledger, other):
     assert isinstance(ledger.perform(claim(ledger)), Granted)
     # Also where the other one asks for another run, whose row is not locked by this one.
