@@ -35,7 +35,7 @@ def test_reasoning_models_are_sent_no_temperature_and_it_is_said(ask, server):
 
 @pytest.mark.no_cover
 def test_more_than_a_hundred_are_in_flight_at_once(ask, server):
-    server.script({"latency": 0.2})
+    server.script({"latency": 1.0})
     engine = NativeEngine("openai/m", api_base=server.url)
 
     async def run():

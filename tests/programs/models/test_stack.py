@@ -4,6 +4,7 @@ import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
@@ -19,6 +20,7 @@ from judgesmith.programs.models import (
     Retry,
     Stack,
     TransientModelError,
+    accounts,
     ledger_writes,
     sending,
 )
@@ -155,12 +157,13 @@ def test_neither_keys_nor_prompts_are_in_the_files(stack, ask, server, path, mon
 
 
 def test_a_cancelled_request_is_free_to_be_asked_again(stack, ask, server):
-    server.script({"latency": 0.3, "times": 1})
+    server.script({"latency": 1.0, "times": 1})
     made = stack()
 
     async def run():
         impatient = asyncio.ensure_future(made.complete(ask()))
-        await asyncio.sleep(0.1)
+        while not server.counts()["requests"]:
+            await asyncio.sleep(0.01)
         patient = asyncio.ensure_future(made.complete(ask()))
         await asyncio.sleep(0)
         impatient.cancel()
@@ -277,10 +280,11 @@ def test_an_unknown_price_is_none_and_not_zero(stack, ask, server):
     assert stack(api_base="http://somewhere.example/v1").usage.cost_usd is None
 
 
-def test_nothing_is_sent_when_time_is_up(stack, ask, server):
-    made = stack(max_minutes=0.001)
+def test_nothing_is_sent_when_time_is_up(stack, ask, server, monkeypatch):
+    made = stack(max_minutes=2)
     made.complete_sync(ask("a"))
-    time.sleep(0.07)
+    later = SimpleNamespace(monotonic=lambda: time.monotonic() + 121)
+    monkeypatch.setattr(accounts, "time", later)
     with pytest.raises(BudgetSpent) as caught:
         made.complete_sync(ask("b"))
     assert caught.value.ceiling == "max_minutes"
@@ -372,11 +376,12 @@ def test_the_server_says_how_long_to_wait(stack, ask, server, date):
 def test_one_request_told_to_wait_holds_the_others_back(stack, ask, server):
     server.script({"status": 429, "retry_after": "0.4", "times": 1})
     made = stack(retry=QUICK, rpm=60_000)
-    began = time.monotonic()
+    before, began = made.places, time.monotonic()
 
     async def run():
         first = asyncio.ensure_future(made.complete(ask("first")))
-        await asyncio.sleep(0.1)
+        while made.places == before:
+            await asyncio.sleep(0.005)
         await made.complete(ask("second"))
         waited = time.monotonic() - began
         await first

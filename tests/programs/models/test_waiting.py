@@ -39,12 +39,12 @@ def test_who_is_cancelled_while_the_file_is_busy_ends_when_the_write_is_through(
 
     async def run():
         other.execute("BEGIN IMMEDIATE")
-        threading.Timer(0.05, other.execute, ["COMMIT"]).start()
         writes = (settle, claim(ledger, B))
         tasks = [asyncio.ensure_future(SUSPENDING.perform(ledger, one)) for one in writes]
         await asyncio.sleep(0.01)
         for task in tasks:
             task.cancel()
+        threading.Timer(0.05, other.execute, ["COMMIT"]).start()
         await asyncio.gather(*tasks, return_exceptions=True)
         assert all(task.cancelled() for task in tasks)
 

@@ -177,7 +177,7 @@ def test_an_attempt_fails_after_silence_and_not_for_taking_its_time(logprobs):
         await reader.read(10_000)
         served.append(asyncio.current_task())
         for piece in (HEAD, HALF, REST[:9], REST[9:]) if len(served) > 1 else (HEAD, HALF):
-            await asyncio.sleep(0.12)
+            await asyncio.sleep(0.15)
             writer.write(piece)
         await reader.read()
         writer.close()
@@ -186,8 +186,8 @@ def test_an_attempt_fails_after_silence_and_not_for_taking_its_time(logprobs):
     async def run():
         async with await asyncio.start_server(slowly, "127.0.0.1", 0) as server:
             port = server.sockets[0].getsockname()[1]
-            engine = NativeEngine("openai/m", api_base=f"http://127.0.0.1:{port}/v1", timeout=0.2)
-            with pytest.raises(TransientModelError, match=r"no bytes for 0\.2"):
+            engine = NativeEngine("openai/m", api_base=f"http://127.0.0.1:{port}/v1", timeout=0.4)
+            with pytest.raises(TransientModelError, match=r"no bytes for 0\.4"):
                 await engine.complete(asked("a", logprobs=logprobs))
             # The connection of the one that was given up is not asked again.
             answer = await engine.complete(asked("a", logprobs=logprobs))
