@@ -17,6 +17,7 @@ from judgesmith.programs.models import (
     ModelError,
     ModelRequest,
     Prefix,
+    Price,
     Retry,
     Stack,
     TransientModelError,
@@ -314,6 +315,17 @@ def test_a_server_that_keeps_failing_is_given_up(stack, ask, server):
     with pytest.raises(TransientModelError, match=r"\(HTTP 503\), tried 4 times$"):
         stack(retry=QUICK).complete_sync(ask())
     assert server.counts()["requests"] == 4
+
+
+def test_only_a_reply_that_says_it_is_an_error_costs_nothing(stack, ask, server):
+    charged = {}
+    for status, fault in ((503, {"status": 503, "times": 4}), (200, {"body": "<html>no</html>"})):
+        server.script(fault)
+        made = stack(retry=QUICK, price=Price(1.0, 1.0))
+        with pytest.raises(TransientModelError):
+            made.complete_sync(ask(f"item {status}"))
+        charged[status] = (made.spent.calls, made.spent.tokens > 0, made.spent.usd > 0)
+    assert charged == {503: (4, False, False), 200: (4, True, True)}
 
 
 def test_a_reply_that_is_no_json_is_told_by_how_it_begins_and_its_status_once(stack, ask, server):
