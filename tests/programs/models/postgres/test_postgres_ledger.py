@@ -307,6 +307,12 @@ def test_those_who_wait_hear_of_their_writes_also_where_a_claim_cannot_be_taken_
     assert asyncio.run(run()) is None
 
 
+def test_what_is_claimed_and_let_go_in_one_transaction_is_held_by_nobody(ledger):
+    claimed = claim(ledger)
+    ledger.apply([claimed, Withdraw(claim=claimed, intent=0)])
+    assert ledger.query("SELECT count(*) FROM flights")[0][0] == 0
+
+
 class Between:
     """A connection on which something else happens once, after the reading and before writing."""
 
@@ -374,7 +380,8 @@ def test_what_two_processes_find_of_a_batch_at_once_is_corrected_once(ledger, ot
         begun.wait(10)
         other.perform(Together((kind(one),)))
 
-    at_the_same_time(lambda: ledger.perform(Together((kind(one),))), second)
+    # Twice also in one transaction, as where two lines of a file tell the same.
+    at_the_same_time(lambda: ledger.perform(Together((kind(one), kind(one)))), second)
     spent = other.spent("run")
     assert (spent.calls, spent.tokens, spent.usd) == (1 + (kind is SettleOnce), 100, 1.0)
 
