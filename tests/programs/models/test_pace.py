@@ -208,12 +208,16 @@ class Refusing:
 
     endpoint = "e"
 
-    def __init__(self):
+    def __init__(self, *, thinks=0.0):
+        self.thinks = thinks
         self.sent = []
+        self.refused = 0.0
 
     async def complete(self, request):
         self.sent.append(time.monotonic())
         if len(self.sent) == 1:
+            await asyncio.sleep(self.thinks)
+            self.refused = time.monotonic()
             raise TransientModelError("full", status=429, retry_after=0.2)
         return ModelAnswer(text="7")
 
@@ -233,3 +237,17 @@ def test_turns_do_not_pass_while_the_gate_is_closed_and_all_leave_at_once_then()
     assert others[0] - first >= 0.199
     # One may leave late, but none before its turn.
     assert all(at - began >= 0.199 + turn / 25 for turn, at in enumerate(others))
+
+
+def test_who_waits_for_a_turn_when_the_gate_closes_takes_another():
+    engine = Refusing(thinks=0.06)
+    stack = Stack(engine, limits=Limits(rpm=1500), retry=Retry(first=0.01))
+
+    async def run():
+        asked = [ModelRequest(model="m", prefix=Prefix(), user=str(n)) for n in range(6)]
+        await asyncio.gather(*map(stack.complete, asked))
+
+    asyncio.run(run())
+    later = [at - engine.refused for at in engine.sent if at > engine.refused]
+    assert later
+    assert all(at >= 0.199 + turn / 25 for turn, at in enumerate(later))
