@@ -132,6 +132,14 @@ class TestOrderAndNumber:
         judge_items(asker, items(100), concurrency=4)
         assert asker.begun_at_end_of[0] == 4 * 4
 
+    def test_out_of_order_each_is_handed_out_once_when_it_is_finished(self):
+        asker = Clock(wait=lambda number: 0.1 if number == 0 else 0.001 * (number % 3))
+        judged = judge_each(asker, items(200), concurrency=4, ordered=False)
+        scores = [judgement.score for item, judgement in judged if item.response]
+        assert sorted(scores) == list(range(200))
+        assert scores.index(0) >= 4 * 4
+        assert asker.most == 4
+
     def test_at_least_one_at_a_time(self):
         with pytest.raises(ValueError, match="concurrency must be 1 or more; got 0"):
             judge_each(Clock(), items(1), concurrency=0)

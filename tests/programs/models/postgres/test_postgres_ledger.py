@@ -32,6 +32,7 @@ from judgesmith.programs.models.ledger_writes import (
 )
 from judgesmith.programs.models.postgres import ledger as module
 from judgesmith.programs.models.postgres.ledger import PostgresLedger
+from judgesmith.programs.models.postgres.transactions import Transaction, Unsettled
 from judgesmith.programs.models.waiting import SUSPENDING
 from judgesmith.programs.own_loop import OwnLoop
 
@@ -425,6 +426,19 @@ def test_a_commit_of_which_nobody_heard_is_neither_lost_nor_made_twice(ledger, a
     spent = ledger.spent("run")
     assert (spent.calls, spent.tokens) == (1, 100)
     assert ledger.query("SELECT count(*) FROM intents")[0][0] == 1
+
+
+def test_while_nobody_knows_what_became_of_a_commit_nothing_is_written_anew(ledger, address):
+    import psycopg
+
+    whole = Transaction([claim(ledger)])
+    with psycopg.connect(address) as before:
+        (whole._sent,) = before.execute("SELECT txid_current()").fetchone()
+        with pytest.raises(Unsettled):
+            whole.carry_out(ledger._linked(), 1)
+    # Now it has ended, with the outcomes of its time, of which there are none here.
+    assert whole.carry_out(ledger._linked(), 1) == []
+    assert ledger.spent("run").calls == 0
 
 
 def test_a_database_that_does_not_come_back_is_told_once_in_a_sentence(
