@@ -43,13 +43,14 @@ def test_rows_that_are_kept_whatever_happens_are_told(score, folder, monkeypatch
     assert (events["checkpoint"]["file"], events["checkpoint"]["rows"]) == ("out.jsonl", 16)
 
 
-def test_a_run_that_fails_says_so_in_its_log(score, folder):
-    options = ["--model", "openai/m", "--api-base", "http://127.0.0.1:9/v1", "--ledger", "new.db"]
+def test_a_run_that_fails_says_so_in_its_log(score, folder, server):
+    server.script({"status": 401})
+    options = ["--model", "openai/m", "--api-base", server.url, "--ledger", "new.db"]
     done = score(*options, "--log", "run.jsonl")
     assert done.status == 2
     events, _ = events_of(folder / "run.jsonl")
     assert events["failed"]["fault"] == "ModelError"
-    assert events["started"]["models"][0]["endpoint"] == "http://127.0.0.1:9/v1"
+    assert events["started"]["models"][0]["endpoint"] == server.url
 
 
 def test_numbers_for_prometheus_are_left_in_a_file(score, folder):
