@@ -233,6 +233,30 @@ def test_writes_of_coroutines_are_committed_together_beside_the_loop(ledger):
     assert batches == [(20, False)]
 
 
+def test_what_is_submitted_during_a_transaction_goes_into_the_next_together(ledger):
+    begun, go_on, sizes = threading.Event(), threading.Event(), []
+    plain = ledger.apply
+
+    def apply(writes):
+        sizes.append(len(writes))
+        begun.set()
+        go_on.wait(10)
+        return plain(writes)
+
+    async def run():
+        ledger.apply = apply
+        waiting = [ledger.perform_soon(Find(A))]
+        await asyncio.to_thread(begun.wait, 10)
+        for _ in range(3):
+            waiting.append(ledger.perform_soon(Find(A)))
+            await asyncio.sleep(0.01)
+        go_on.set()
+        await asyncio.gather(*waiting)
+
+    asyncio.run(run())
+    assert sizes == [1, 3]
+
+
 def test_a_claim_that_is_cancelled_while_it_is_committed_is_taken_back(ledger):
     begun, go_on = threading.Event(), threading.Event()
     plain = ledger.apply
@@ -395,6 +419,16 @@ def test_an_ended_connection_is_made_anew_and_keeps_the_number(ledger, other, ad
     assert ledger.query("SELECT count(*) FROM flights")[0][0] == 0
     assert ledger.query("SELECT count(*) FROM owners")[0][0] == 1
     assert other.lookup(A).text == "7"
+
+
+def test_a_connection_that_only_the_database_has_left_is_ended_so_that_the_number_is_kept(ledger):
+    claimed = claim(ledger)
+    granted = ledger.perform(claimed)
+    ghost, ledger._link = ledger._link, None
+    assert ledger.perform(settle(ledger, claimed, granted)) == ANSWER
+    assert ledger.query("SELECT count(*) FROM flights")[0][0] == 0
+    assert ledger.query("SELECT count(*) FROM owners")[0][0] == 1
+    ghost.close()
 
 
 class Wire:
