@@ -22,6 +22,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -92,7 +93,18 @@ class Restartable(loopback.Loopback):
         self.start()
 
     def start(self) -> None:
-        """Start the server; it has no behaviours then."""
+        """Start the server, as soon as its port is free; it has no behaviours then."""
+        for _ in range(100):
+            said = self._started()
+            if said:
+                super().__init__(int(said))
+                return
+            self.kill()
+            time.sleep(0.05)
+        raise OSError(f"nothing can listen on port {self.port}.")
+
+    def _started(self) -> str:
+        """Start the server; return its port, or nothing where somebody else has that."""
         self._process = subprocess.Popen(
             [*self._command, "--port", str(self.port)],
             stdin=subprocess.PIPE,
@@ -102,7 +114,7 @@ class Restartable(loopback.Loopback):
             env=os.environ | {_NOTES: str(self._notes)},
         )
         assert self._process.stdout is not None
-        super().__init__(int(self._process.stdout.readline()))
+        return self._process.stdout.readline()
 
     def kill(self) -> None:
         """End the server at once, whatever it is doing."""
