@@ -95,9 +95,10 @@ class Judging:
         return beneath if not path.exists() and beneath.exists() else path
 
     def _choice(self) -> ModelChoice:
-        from judgesmith.programs.models.addresses import is_postgres
+        from judgesmith.programs.models.addresses import check_place, is_postgres
 
         ledger = self.asked.ledger
+        check_place(ledger)
         if not is_postgres(ledger):
             ledger = str(self.folder / Path(ledger).expanduser())
         return ModelChoice(

@@ -33,6 +33,10 @@ def _place(context: click.Context, option: click.Parameter, place: str) -> str:
     """
     said = context.get_parameter_source("ledger")
     if said is not click.core.ParameterSource.DEFAULT:
+        if "://" in place:
+            from judgesmith.programs.models.addresses import check_place
+
+            check_place(place)
         return place
     storage = _storage_of(context)
     if not storage:

@@ -3,8 +3,10 @@
 import os
 import re
 
+from judgesmith.programs.models.errors import LedgerError
 from judgesmith.programs.models.redaction import public_address
 
+_ADDRESS = re.compile(r"[a-z][a-z0-9+.-]*://", re.IGNORECASE)
 _POSTGRES = re.compile(r"postgres(?:ql)?(?:\+\w+)?://", re.IGNORECASE)
 
 
@@ -19,6 +21,29 @@ def is_postgres(place: object) -> bool:
     False
     """
     return isinstance(place, str) and _POSTGRES.match(place) is not None
+
+
+def check_place(place: object) -> None:
+    """Refuse the address of what is neither a file nor a PostgreSQL database.
+
+    As the name of a file it would be made into folders, with the password in their names.
+
+    Raises
+    ------
+    LedgerError
+        Without the address, whose password may stand anywhere in it.
+
+    Examples
+    --------
+    >>> check_place("mysql://me:secret@db.example/answers")
+    Traceback (most recent call last):
+    judgesmith.programs.models.errors.LedgerError: a ledger is a file or a PostgreSQL database, ...
+    """
+    if isinstance(place, str) and _ADDRESS.match(place) and not is_postgres(place):
+        raise LedgerError(
+            "a ledger is a file or a PostgreSQL database, and this is another address; give a "
+            "path, or postgresql://user@host/database (--ledger)."
+        )
 
 
 def postgres_address(place: str) -> str:

@@ -11,7 +11,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, ClassVar, TypeVar
 
-from judgesmith.programs.models.addresses import is_postgres
+from judgesmith.programs.models.addresses import check_place, is_postgres
 from judgesmith.programs.models.budget import Spent
 from judgesmith.programs.models.errors import BudgetSpent, LedgerError
 from judgesmith.programs.models.group_commit import GroupCommit
@@ -50,7 +50,8 @@ class Ledger:
     Raises
     ------
     LedgerError
-        On use: if the file cannot be created, read or written, or is something else.
+        If this is the address of something else. On use: if the file cannot be created, read or
+        written, or is something else.
 
     Examples
     --------
@@ -76,6 +77,7 @@ class Ledger:
             from judgesmith.programs.models.postgres import PostgresLedger
 
             return PostgresLedger(path)
+        check_place(path)
         resolved = Path(path).expanduser().resolve()
         with cls._by_path_lock:
             ledger = cls._by_path.get(str(resolved))
