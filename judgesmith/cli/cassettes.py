@@ -66,6 +66,7 @@ def taped(command: Command) -> Command:
 
     @wraps(command)
     def run(*, record: str | None, replay: str | None, **given: Any) -> Any:
+        _refuse_shared(given, record)
         if record is not None:
             force = bool(given["force"]) if "force" in given else None
             output, ledger = given.get("output"), given["ledger"]
@@ -84,6 +85,25 @@ def taped(command: Command) -> Command:
         return command(taping=None, **given)
 
     return cassette_options(cast("Command", run))
+
+
+def _refuse_shared(given: Mapping[str, Any], record: str | None) -> None:
+    """Refuse two options that name one file to write: one would take the place of the other."""
+    ledger, output = given["ledger"], given.get("output")
+    for name, option, others in (
+        (ledger, "--ledger", {"-o": output}),
+        (given.get("log"), "--log", {"--ledger": ledger, RECORD: record}),
+        (given.get("metrics_file"), "--metrics-file", {"--ledger": ledger, RECORD: record}),
+    ):
+        for other, place in others.items():
+            if name and place and _resolved(name) == _resolved(place):
+                raise OptionError(
+                    f"{name} is what {other} names, too; name another file.", option=option
+                )
+
+
+def _resolved(name: str) -> Path:
+    return Path(name).expanduser().resolve()
 
 
 def _read_by(given: Mapping[str, Any]) -> list[str]:

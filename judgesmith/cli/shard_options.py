@@ -88,7 +88,7 @@ class ShardChoice:
         Raises
         ------
         OptionError
-            If nothing can be written there, or it would replace an input.
+            If nothing can be written there, or it would replace an input or stand in a judge.
         """
         from judgesmith.experiments.scoring.targets import is_folder, targets_of
 
@@ -103,6 +103,8 @@ class ShardChoice:
             place = check_place(self.output)
             if place.exists() and not place.is_dir():
                 raise OptionError(f"{place} is a file; name a folder.", option=OUTPUT)
+            if (place / "judge.json").exists():
+                raise OptionError(f"{place} holds a judge; name another folder.", option=OUTPUT)
         else:
             place = file_place(self.output, *self.inputs, like="scores.jsonl")
         with blaming(OUTPUT):

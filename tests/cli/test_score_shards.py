@@ -63,3 +63,33 @@ def test_a_changed_input_of_a_finished_file_is_refused_by_name(run, judge, parts
     assert done.fault["error"] == "in/a.jsonl has changed since out/a.jsonl was made of it."
     done = run("score", judge, "in", "-o", "out/", "--force", "--json")
     assert json.loads(done.out)["rows"] == 7
+
+
+@pytest.mark.parametrize(
+    ("options", "option", "says"),
+    [
+        ("-o new.jsonl --ledger ./new.jsonl", "--ledger", "is what -o names, too"),
+        ("-o new.jsonl --ledger a.sqlite --log a.sqlite", "--log", "is what --ledger names, too"),
+        ("-o new.jsonl --record c.jsonl --log c.jsonl", "--log", "is what --record names, too"),
+        (
+            *("-o new.jsonl --record c.jsonl --metrics-file c.jsonl", "--metrics-file"),
+            "is what --record names, too",
+        ),
+        ("-o judge/", "--output", "judge holds a judge"),
+        ("-o judge --force", "--output", "judge holds a judge"),
+    ],
+)
+def test_no_file_of_a_run_takes_the_place_of_another(
+    run, judge, parts, folder, options, option, says
+):
+    before = sorted(folder.rglob("*"))
+    done = run("score", judge, "in", *options.split(), "--json")
+    assert (done.status, done.fault["where"]) == (2, option)
+    assert says in done.fault["error"]
+    assert sorted(folder.rglob("*")) == before
+
+
+def test_an_empty_name_does_not_stand_for_the_working_folder(run, judge, parts, folder):
+    done = run("score", judge, "", "-o", "new.jsonl")
+    assert done.status == 2
+    assert "expected a file, a folder or a pattern; got an empty name" in done.err

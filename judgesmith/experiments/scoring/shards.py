@@ -94,6 +94,8 @@ def shards_of(inputs: Inputs) -> tuple[Shard, ...]:
 
 def _found(name: str) -> list[Shard]:
     """Return the files that one input stands for."""
+    if not name:  # as of a variable that is not set: not the working folder
+        raise _problem(repr(name), "a file, a folder or a pattern", "an empty name")
     path = Path(name)
     if name not in (STANDARD_INPUT, SAMPLE) and path.is_dir():
         return [Shard(one, folder=name) for one in _in_folder(path)]
