@@ -5,6 +5,7 @@ Nothing that a driver says of an address is repeated, because it may quote parts
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -16,6 +17,10 @@ from judgesmith.programs.models.redaction import redacted
 
 if TYPE_CHECKING:
     import psycopg
+
+# What the driver grumbles of a connection that was lost, in the middle of a line of progress, is
+# kept for whoever has set up logging: the connection is made anew.
+logging.getLogger("psycopg").addHandler(logging.NullHandler())
 
 MARK = 0x4A534C47
 """The first half of every advisory lock of ours."""

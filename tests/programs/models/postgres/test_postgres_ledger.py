@@ -1,5 +1,6 @@
 import asyncio
 import gc
+import logging
 import os
 import threading
 import time
@@ -419,6 +420,17 @@ def test_an_ended_connection_is_made_anew_and_keeps_the_number(ledger, other, ad
     assert ledger.query("SELECT count(*) FROM flights")[0][0] == 0
     assert ledger.query("SELECT count(*) FROM owners")[0][0] == 1
     assert other.lookup(A).text == "7"
+
+
+def test_a_connection_that_ends_in_mid_transaction_grumbles_into_no_line_of_progress(
+    ledger, address, capsys, monkeypatch
+):
+    monkeypatch.setattr(logging.getLogger("psycopg"), "propagate", False)
+    claimed = claim(ledger)
+    ledger._link = Between(ledger._link, lambda: (databases.cut_off(address), time.sleep(0.1)))
+    assert isinstance(ledger.perform(claimed), Granted)
+    assert ledger.spent("run").calls == 1
+    assert capsys.readouterr().err == ""
 
 
 def test_a_connection_that_only_the_database_has_left_is_ended_so_that_the_number_is_kept(ledger):
