@@ -403,6 +403,25 @@ def test_one_request_told_to_wait_holds_the_others_back(stack, ask, server):
     assert asyncio.run(run()) >= 0.4
 
 
+def test_a_pause_that_one_process_is_told_holds_for_the_others_of_its_run(stack, ask, server):
+    server.script({"status": 429, "retry_after": "0.4", "times": 1})
+    told, other = (stack(retry=QUICK, rpm=60_000, run_id="run") for _ in range(2))
+    began = time.monotonic()
+
+    async def run():
+        first = asyncio.ensure_future(told.complete(ask("first")))
+        while not server.counts()["requests"]:
+            await asyncio.sleep(0.01)
+        await asyncio.sleep(0.1)
+        await other.complete(ask("second"))
+        waited = time.monotonic() - began
+        await first
+        await asyncio.gather(told.engine.aclose(), other.engine.aclose())
+        return waited
+
+    assert asyncio.run(run()) >= 0.4
+
+
 @pytest.mark.parametrize("way", [together, in_threads])
 def test_requests_leave_at_the_rate_allowed(stack, ask, way):
     made = stack(rpm=600)
