@@ -172,6 +172,7 @@ def test_a_ledger_of_the_first_schema_is_brought_up_and_keeps_its_answers(whole)
     keep(ledger, N)
     assert ledger.lookup(N.to_bytes(16, "big")).text == text_of(N)
     assert ledger.query("PRAGMA user_version") == [(3,)]
+    assert ledger.query("SELECT count(*) FROM turns") == [(0,)]
     assert ledger.query("SELECT count(*) FROM answers WHERE checksum IS NULL") == [(N,)]
 
 
