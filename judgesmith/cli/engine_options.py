@@ -100,7 +100,9 @@ class EngineChoice:
     @property
     def cluster(self) -> str | None:
         """The address of a cluster that is there; None for one of this machine's own."""
-        return self.address or os.environ.get(ADDRESS_VARIABLE) or None
+        if self.address is not None:
+            return self.address
+        return os.environ.get(ADDRESS_VARIABLE) or None
 
     def asked(self, choice: Mapping[str, Any]) -> AskedChoice:
         """Return the models, for which keys are needed where they are asked."""

@@ -10,6 +10,7 @@ import sqlite3
 import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import crashing
 import pytest
@@ -85,6 +86,14 @@ def test_what_does_not_go_together_is_refused(options, where, says, run, judge, 
     done = run("score", judge, data, "-o", "scores.jsonl", "--json", *options)
     assert (done.status, done.fault["where"]) == (2, where)
     assert says in done.fault["error"] + (done.fault["hint"] or "")
+
+
+def test_an_empty_address_is_no_wish_for_a_cluster_of_this_machine(run, judge, data, monkeypatch):
+    ray = SimpleNamespace(is_initialized=lambda: False)
+    monkeypatch.setattr("judgesmith.experiments.clusters.connecting.library", lambda *_, **__: ray)
+    done = run("score", judge, data, "-o", "x.jsonl", "--json", "--engine", "ray", "--address", "")
+    assert (done.status, done.fault["where"]) == (2, "--address")
+    assert done.fault["error"] == "an empty name is no address of a cluster."
 
 
 def test_without_ray_the_extra_is_named(run, judge, data, monkeypatch):

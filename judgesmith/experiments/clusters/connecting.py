@@ -37,6 +37,7 @@ _ALONE = {
 }
 _MEMORY = 200 * 2**20  # bytes for objects; pieces of rows are small and soon gone
 _LONGEST_FOLDER = 40  # characters; sockets below it have names of at most 107
+_LAST_PORT = 65_535
 _ANSWERS = 5.0  # seconds in which something at an address takes a connection
 
 
@@ -122,7 +123,10 @@ def _of_our_own(ray: ModuleType, n_workers: int | None) -> Iterator[None]:
 @contextmanager
 def _at(ray: ModuleType, address: str) -> Iterator[None]:
     """Connect to a cluster that is there for the length of a block."""
-    named = public_address(address)
+    try:
+        named = public_address(address)
+    except ValueError:  # a port that is none
+        named = f"{address.partition('://')[0]}://…"
     _knock(address, named)
     try:
         _init(ray, address=address)
@@ -149,16 +153,18 @@ def _init(ray: ModuleType, **settings: Any) -> None:
 
 def _knock(address: str, named: str) -> None:
     """Refuse an address where nothing listens at once, rather than after Ray's own patience."""
-    host, separator, port = address.partition("://")[2 if "://" in address else 0].rpartition(":")
-    if not separator or not port.isdigit():
-        if address == "auto" or "://" in address:
-            return
+    scheme, _, rest = address.rpartition("://")
+    host, separator, port = rest.rpartition(":")
+    if scheme in ("", "ray") and not separator and (scheme or rest == "auto"):
+        return
+    if scheme not in ("", "ray") or not port.isdecimal() or int(port) > _LAST_PORT:
         raise ClusterError(
-            f"{named} is no address of a cluster; give HOST:PORT, auto or ray://HOST:PORT."
+            f"{named or 'an empty name'} is no address of a cluster; give HOST:PORT, auto or "
+            "ray://HOST:PORT."
         )
     try:
         socket.create_connection((host.strip("[]"), int(port)), timeout=_ANSWERS).close()
-    except (OSError, OverflowError) as fault:
+    except OSError as fault:
         said = getattr(fault, "strerror", None) or str(fault)
         raise ClusterError(_none_at(named, said)) from None
 

@@ -109,7 +109,19 @@ def test_an_address_where_nothing_listens_is_refused_at_once(given_ray):
     assert ray.given is None
 
 
-@pytest.mark.parametrize("address", ["nowhere", "host:port", "http", ""])
+@pytest.mark.parametrize(
+    "address",
+    [
+        "nowhere",
+        "host:port",
+        "http",
+        "",
+        "http://host:1",
+        "host:65536",
+        "ray://host:x",
+        "host:\u00b2",
+    ],
+)
 def test_what_is_no_address_is_refused(address, given_ray):
     given_ray(Refusing())
     with pytest.raises(ClusterError, match="HOST:PORT, auto or ray://HOST:PORT"):
