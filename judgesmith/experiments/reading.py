@@ -173,7 +173,7 @@ class ItemStream(Iterator[RatedItem]):
     Attributes
     ----------
     name : str
-        The file's name.
+        The file's name, as messages have it.
     problems : list of Problem
         Rows that could not be read, so far.
     notes : list of str
@@ -183,9 +183,16 @@ class ItemStream(Iterator[RatedItem]):
     """
 
     def __init__(
-        self, source: str | Path | pd.DataFrame, *, columns: ColumnsGiven, strict: bool
+        self,
+        source: str | Path | pd.DataFrame,
+        *,
+        columns: ColumnsGiven,
+        strict: bool,
+        name: str | None = None,
     ) -> None:
         self._raw = open_rows(source)
+        if name is not None:
+            self._raw.name = name
         self._strict = strict
         first = list(itertools.islice(self._raw.rows, _PEEKED))
         names = list(dict.fromkeys(name for _, row in first for name in row))
@@ -236,7 +243,11 @@ class ItemStream(Iterator[RatedItem]):
 
 
 def stream_items(
-    source: str | Path | pd.DataFrame, *, columns: ColumnsGiven = None, strict: bool = True
+    source: str | Path | pd.DataFrame,
+    *,
+    columns: ColumnsGiven = None,
+    strict: bool = True,
+    name: str | None = None,
 ) -> ItemStream:
     """Return the rows of a file as items one at a time, in flat memory; ratings are not read.
 
@@ -249,6 +260,8 @@ def stream_items(
     strict : bool
         True raises every problem at the end, after the last good item. False leaves them in
         ``problems``, for callers that report them elsewhere.
+    name : str or None
+        What messages call the file; None: its name without the folder.
 
     Raises
     ------
@@ -262,7 +275,7 @@ def stream_items(
     >>> [(item.source, item.response, dict(item.human)) for item in rows]
     [('2 + 2?', '4', {})]
     """
-    return ItemStream(source, columns=columns, strict=strict)
+    return ItemStream(source, columns=columns, strict=strict, name=name)
 
 
 def _unread(names: Sequence[str], found: ColumnMap) -> list[str]:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from judgesmith.experiments.formats import RawRows, Row, open_rows
+from judgesmith.experiments.problems import DataError, Problem
 
 TEXT, NUMBER, COUNT, FLAG, NESTED = "text", "number", "count", "flag", "nested"
 
@@ -103,9 +104,8 @@ def _of_folder(folder: Path) -> RawRows:
     raw = RawRows(name=folder.name, unit="line")
 
     def rows() -> Iterator[Row]:
-        record = json.loads((folder / RECORD).read_text(encoding="utf-8"))
-        for one in record["files"]:
-            inner = open_scores(folder / one["output"])
+        for one in _files_of(folder):
+            inner = open_scores(one)
             # Places are told while the rows go by.
             raw.name, raw.unit = f"{folder.name}/{inner.name}", inner.unit
             yield from inner.rows
@@ -114,6 +114,25 @@ def _of_folder(folder: Path) -> RawRows:
 
     raw.rows = rows()
     return raw
+
+
+def _files_of(folder: Path) -> list[Path]:
+    place = folder / RECORD
+    try:
+        record = json.loads(place.read_text(encoding="utf-8"))
+        names = [Path(one["output"]).name for one in record["files"]]
+    except (ValueError, KeyError, TypeError, RecursionError) as fault:
+        raise DataError(
+            [
+                Problem(
+                    where=str(place),
+                    field="file",
+                    expected="the record of a folder of scores",
+                    came="something else (name the files in the folder themselves)",
+                )
+            ]
+        ) from fault
+    return [folder / one for one in names]
 
 
 def _decoded(rows: Iterator[Row]) -> Iterator[Row]:

@@ -48,7 +48,7 @@ def test_a_bad_row_of_any_file_is_named_before_anything_is_asked(run, judge, par
         file.write('{"source": ')
     done = run("score", judge, "in", "-o", "out/", "--ledger", "fresh.sqlite")
     assert done.status == 2
-    assert "b.jsonl:4: line: expected one JSON object" in done.err
+    assert "in/b.jsonl:4: line: expected one JSON object" in done.err
     assert sorted(one.name for one in folder.iterdir()) == ["in", "judge"]
 
 
@@ -93,3 +93,23 @@ def test_an_empty_name_does_not_stand_for_the_working_folder(run, judge, parts, 
     done = run("score", judge, "", "-o", "new.jsonl")
     assert done.status == 2
     assert "expected a file, a folder or a pattern; got an empty name" in done.err
+
+
+@pytest.mark.parametrize("record", ["{", '{"files": 3}', '{"files": [{}]}', "[" * 100_000])
+def test_a_folder_whose_record_is_damaged_is_refused_by_every_reader(
+    run, judge, parts, folder, record
+):
+    (folder / "out").mkdir()
+    (folder / "out" / "scores.json").write_text(record)
+    said = "out/scores.json: file: expected the record of a folder of scores"
+    for command in (
+        *(
+            "evaluate out sample",
+            "errors out sample",
+            "drift judge out",
+            "compare out judge sample",
+        ),
+    ):
+        done = run(*command.split())
+        assert (done.status, said in done.err) == (2, True), (command, done.err)
+    assert run("score", judge, "in", "-o", "out/").status == 2

@@ -127,7 +127,7 @@ class Manifest:
             if found["kind"] != _KIND:
                 raise ValueError(found["kind"])
             files = [Finished.from_dict(one) for one in found["files"]]
-        except (ValueError, KeyError, TypeError) as fault:
+        except (ValueError, KeyError, TypeError, RecursionError) as fault:
             raise FileExistsError(
                 f"{place}: expected the record of a folder of scores; got something else; "
                 f"{_WAY_OUT}"

@@ -15,7 +15,7 @@ import os
 import re
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from itertools import chain
 from pathlib import Path
 
@@ -95,7 +95,7 @@ class Parts:
     def _refuse_others(self) -> None:
         try:
             run = json.loads((self.folder / _RUN).read_text(encoding="utf-8"))
-        except (OSError, ValueError):
+        except (OSError, ValueError, RecursionError):
             run = {}
         if run == self._run:
             return
@@ -133,10 +133,11 @@ class Parts:
         self._since = time.monotonic()
         if not self._buffer:
             return
-        place = self._place or self._made()
-        draft = place / "draft"
-        write_synced(draft, "".join(f"{line.written()}\n" for line in self._buffer))
-        put(draft, place / f"{self._session:06d}-{self._n_parts:09d}.jsonl")
+        with naming(self.output):
+            place = self._place or self._made()
+            draft = place / "draft"
+            write_synced(draft, "".join(f"{line.written()}\n" for line in self._buffer))
+            put(draft, place / f"{self._session:06d}-{self._n_parts:09d}.jsonl")
         self._n_parts += 1
         n_rows = len(self._buffer)
         log_event(logging.INFO, "checkpoint", "rows are kept", file=self.output.name, rows=n_rows)
@@ -186,11 +187,11 @@ class Parts:
         if self._place is None:
             return
         for path in self._sessions(self._place).get(session, ()):
-            with path.open(encoding="utf-8", newline="\n") as file:
+            with path.open("rb") as file:
                 for number, text in enumerate(file, start=1):
                     try:
-                        line = read_line(text)
-                    except ValueError as fault:
+                        line = read_line(text.decode())
+                    except (ValueError, RecursionError) as fault:
                         raise FileExistsError(
                             f"{path}:{number}: expected a row of a run that was stopped; got "
                             f"something else; {_WAY_OUT}"
@@ -215,6 +216,25 @@ class Parts:
         """Let go of what is locked."""
         self._place = None
         self._resources.close()
+
+
+@contextmanager
+def naming(output: Path) -> Iterator[None]:
+    """Say which file could not be written, where the system does not, as of a full disk.
+
+    Examples
+    --------
+    >>> with naming(Path("scores.csv")):
+    ...     raise OSError(28, "No space left on device")
+    Traceback (most recent call last):
+    OSError: [Errno 28] No space left on device: 'scores.csv'
+    """
+    try:
+        yield
+    except OSError as fault:
+        if fault.filename is None and fault.strerror:
+            fault.filename = str(output)
+        raise
 
 
 def parts_folder(output: Path) -> Path:

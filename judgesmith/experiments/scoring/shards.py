@@ -57,7 +57,8 @@ class Shard:
 
     def items(self, columns: ColumnsGiven = None) -> ItemStream:
         """Return its rows one at a time, from the first on."""
-        return stream_items(self.name, columns=columns)
+        named = None if self.path is None else self.name  # others may have the same last part
+        return stream_items(self.name, columns=columns, name=named)
 
 
 def shards_of(inputs: Inputs) -> tuple[Shard, ...]:

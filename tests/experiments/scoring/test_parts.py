@@ -1,3 +1,4 @@
+import errno
 import os
 
 import pytest
@@ -135,12 +136,33 @@ def test_parts_of_another_run_are_refused_unless_it_starts_over(begun, tmp_path,
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_damaged_part_is_named(begun, tmp_path):
+@pytest.mark.parametrize("damaged", [b'[1, "', b"\xff\n", b'[1, "k", ' + b"[" * 100_000])
+def test_a_damaged_part_is_named(begun, tmp_path, damaged):
     stopped(begun(), line(1), line(2))
     (part,) = (tmp_path / "out.jsonl.parts").glob("*.jsonl")
-    part.write_text('[1, "')
+    part.write_bytes(damaged)
     with pytest.raises(FileExistsError, match=r"000000-000000000.jsonl:1: expected a row of a run"):
         begun().earlier()
+
+
+@pytest.mark.parametrize("damaged", ["", "[1]", "[" * 100_000])
+def test_parts_that_do_not_say_whose_they_are_are_refused(begun, tmp_path, damaged):
+    stopped(begun(), line(1), line(2))
+    (tmp_path / "out.jsonl.parts" / "run.json").write_text(damaged)
+    with pytest.raises(FileExistsError, match="rows of a run that was stopped"):
+        begun()
+
+
+def test_a_full_disk_is_told_with_the_name_of_the_file(begun, tmp_path, monkeypatch):
+    def full(draft, place):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(parts_module, "put", full)
+    parts = begun()
+    parts.add(line(1))
+    with pytest.raises(OSError, match=r"No space left on device: '.*out\.jsonl'"):
+        parts.add(line(2))
+    parts.close()
 
 
 def test_a_process_beside_another_keeps_its_rows_to_itself(begun, tmp_path):
