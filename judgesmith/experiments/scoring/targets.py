@@ -82,12 +82,7 @@ def _one_file(place: Path, shards: Sequence[Shard]) -> Target:
         )
     check_ending(ending)
     _refuse_inputs(place, shards)
-    inside = [one for one in shards if one.folder and _same(place.parent, Path(one.folder))]
-    if inside:
-        raise ValueError(
-            f"{place} would lie in {inside[0].folder}, all of which is read; name a file in "
-            "another folder."
-        )
+    _refuse_within(place, shards, "a file")
     return Target(place=place, ending=ending, shards=tuple(shards))
 
 
@@ -98,6 +93,7 @@ def _in_folder(folder: Path, shards: Sequence[Shard], ending: str) -> tuple[Targ
     inside = [one for one in shards if one.path and _same(folder, one.path.parent)]
     if inside:
         raise ValueError(f"{folder} holds {inside[0].name}, which is read; name another folder.")
+    _refuse_within(folder, shards, "one")
     taken: dict[str, Shard] = {}
     for shard in shards:
         name = f"{shard.stem}{ending}"
@@ -115,6 +111,16 @@ def _in_folder(folder: Path, shards: Sequence[Shard], ending: str) -> tuple[Targ
 def _refuse_inputs(place: Path, shards: Sequence[Shard]) -> None:
     if place.exists() and any(one.path and _same(place, one.path) for one in shards):
         raise ValueError(f"{place} is read by this command; name another file.")
+
+
+def _refuse_within(place: Path, shards: Sequence[Shard], what: str) -> None:
+    """Refuse to write in a folder that is read: the same command again would read it, too."""
+    inside = [one for one in shards if one.folder and _same(place.parent, Path(one.folder))]
+    if inside:
+        raise ValueError(
+            f"{place} would lie in {inside[0].folder}, all of which is read; name {what} in "
+            "another folder."
+        )
 
 
 def _same(one: Path, other: Path) -> bool:
