@@ -36,7 +36,7 @@ def test_nothing_is_written_where_it_is_read(shards):
         targets_of("in/a.jsonl", inside)
     with pytest.raises(ValueError, match="would lie in in, all of which is read"):
         targets_of("in/out.jsonl", inside)
-    with pytest.raises(ValueError, match="out would lie in in, .* name one in another folder"):
+    with pytest.raises(ValueError, match=r"out would lie in in, .* name one in another folder"):
         targets_of("in/out/", inside)
     with pytest.raises(ValueError, match=r"in holds in/a\.jsonl, which is read"):
         targets_of("in", inside)
