@@ -206,6 +206,10 @@ class TestOnRay:
         assert again.fault["error"] == f"{here}/out holds something."
         forced = run("score", judge, f"{here}/in/*.jsonl", "-o", f"{here}/out", *given, "--force")
         assert (forced.json["rows"], forced.json["calls"]) == (35, 0)
+        (folder / "in" / "a.jsonl").write_text('{"source": "a", "response": "b"}\n{broken\n')
+        broken = run("score", judge, f"{here}/in/a.jsonl", "-o", f"{here}/new", *given)
+        assert broken.status == 2
+        assert "a.jsonl:2: line: expected one JSON object; got" in broken.fault["error"]
 
 
 def parquet_rows(path):

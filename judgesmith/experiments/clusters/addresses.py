@@ -10,6 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from copy import copy
 from itertools import islice
 from typing import Any
 
@@ -43,6 +44,8 @@ _READ = {
     ".csv": "csv",
     ".csv.gz": "csv",
 }
+_OURS = (ModelError, LedgerError, ClusterError, ValueError, OSError)
+_TRIED = re.compile(r"\nFailed to .* after \d+/\d+ attempts")  # Ray says so after what was said
 _PEEKED = 100  # rows of JSON Lines from which the columns are learned
 _MANY = 1000  # lines handed on at a time
 
@@ -300,6 +303,9 @@ def _quietly_in_order(ray: Any) -> Iterator[None]:
     context = ray.data.DataContext.get_current()
     before = context.execution_options.preserve_order, context.enable_progress_bars
     context.execution_options.preserve_order, context.enable_progress_bars = True, False
+    # What Ray puts around a worker's fault loses the fault on its way here.
+    wrapped = getattr(context, "raise_original_map_exception", False)
+    context.raise_original_map_exception = True
     handlers = logging.getLogger("ray.data").handlers
     screens = {one: one.level for one in handlers if isinstance(one, logging.StreamHandler)}
     for screen in screens:
@@ -308,6 +314,7 @@ def _quietly_in_order(ray: Any) -> Iterator[None]:
         yield
     finally:
         context.execution_options.preserve_order, context.enable_progress_bars = before
+        context.raise_original_map_exception = wrapped
         for screen, level in screens.items():
             screen.setLevel(level)
 
@@ -320,8 +327,13 @@ def _plain_faults(ray: Any) -> Iterator[None]:
     except ray.exceptions.RayError as fault:
         found: BaseException | None = fault
         while found is not None:
-            if isinstance(found, ModelError | LedgerError | ClusterError | ValueError | OSError):
-                raise type(found)(*found.args) from None
+            # Ray's own report is of the class of what it reports, too.
+            if isinstance(found, _OURS) and not isinstance(found, ray.exceptions.RayError):
+                plain = copy(found)
+                plain.args = tuple(
+                    _TRIED.split(one)[0] if isinstance(one, str) else one for one in found.args
+                )
+                raise plain from None
             found = getattr(found, "cause", None) or found.__cause__
         raise ClusterError(f"Ray gave up: {said_by_ray(fault)}.") from None
 

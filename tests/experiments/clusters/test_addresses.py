@@ -1,10 +1,14 @@
 """Files at addresses, as far as that takes no cluster."""
 
+from types import SimpleNamespace
+
 import pytest
 
+from judgesmith.experiments import DataError
 from judgesmith.experiments.clusters import addresses
 from judgesmith.experiments.clusters.addresses import score_addresses
-from judgesmith.programs.models import stack_model
+from judgesmith.experiments.problems import Problem
+from judgesmith.programs.models import ModelError, stack_model
 
 
 @pytest.fixture
@@ -73,3 +77,29 @@ def test_cells_of_a_table_are_the_texts_that_stand_there(tmp_path):
 
     found = csv.read_csv(tmp_path / "t.csv", **settings).to_pylist()
     assert found == [{"id": "007", "response": "1\n2"}, {"id": "NA", "response": ""}]
+
+
+class RayError(Exception):
+    """What Ray raises, with what it is about as its cause."""
+
+    def __init__(self, cause):
+        super().__init__("a report of many lines")
+        self.cause = cause
+
+
+class RayErrorOfValues(RayError, ValueError):
+    """A report that is of the class of what it reports, too."""
+
+
+@pytest.mark.parametrize("report", [RayError, RayErrorOfValues])
+def test_a_fault_of_a_worker_is_said_as_here_and_without_the_words_of_ray(report):
+    ray = SimpleNamespace(exceptions=SimpleNamespace(RayError=RayError))
+    tried = "\nFailed to apply UDF transform after 1/1 attempts (total backoff 0.0s).\nTo change"
+    problem = Problem(where="a.jsonl:2", field="line", expected="one JSON object", came="'{'")
+    with pytest.raises(DataError) as caught, addresses._plain_faults(ray):
+        raise report(DataError([problem]))
+    assert "a.jsonl:2: line: expected one JSON object" in str(caught.value)
+    assert caught.value.problems == (problem,)
+    with pytest.raises(ModelError) as refused, addresses._plain_faults(ray):
+        raise report(ModelError(f"set a key.{tried}", status=401))
+    assert (str(refused.value), refused.value.status) == ("set a key.", 401)
