@@ -6,7 +6,7 @@ the share between the figures stays about the same.
 
 from __future__ import annotations
 
-CPU_PER_CALL = 0.48e-3
+CPU_PER_CALL = 0.33e-3
 """Seconds: rendering, sending, keeping and reading an answer.
 
 ``python benchmarks/throughput.py --without litellm``, a judge of one call.
