@@ -39,9 +39,9 @@ class FencedAdapter(dspy.ChatAdapter):
     >>> inputs = {"source": "2 + 2?", "context": None, "response": "4"}
     >>> print(FencedAdapter().format(GradeResponse, [], inputs)[-1]["content"].split("[[")[3])
      ## response ## ]]
-    <verbatim-cba7164bf305>
+    <verbatim-58ec1b2add32>
     4
-    </verbatim-cba7164bf305>
+    </verbatim-58ec1b2add32>
     <BLANKLINE>
     Respond with the corresponding output fields, starting with the field `
     """

@@ -67,7 +67,19 @@ def fence_tag(texts: Iterable[str | None]) -> str:
     if not any(tag in text for text in lowered):
         return tag
     # Who knows the first text can guess its tag, but not one that depends on the guess.
-    state = _hashed(given)
+    return tag_of_all(given)
+
+
+def tag_of_all(texts: list[str]) -> str:
+    """Return the tag that all texts lead to, each of them with its place among them.
+
+    Examples
+    --------
+    >>> tag_of_all(["a source", "a response"]) == tag_of_all(["a source", "another response"])
+    False
+    """
+    lowered = [text.lower() for text in texts]
+    state = _hashed(texts)
     while any((tag := state.hexdigest()) in text for text in lowered):
         state.update(b"again")
     return tag

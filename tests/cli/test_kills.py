@@ -49,9 +49,9 @@ def files(tmp_path, server, model, run, monkeypatch):
     ("name", "fault", "every"),
     [
         ("infer", "kill", 61),
-        ("infer", "full", 97),
+        ("infer", "full", 61),
         ("compile", "kill", 241),
-        ("compile", "full", 310),
+        ("compile", "full", 211),
         ("score", "kill", 19),
         ("score", "full", 37),
     ],

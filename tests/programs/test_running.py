@@ -257,7 +257,7 @@ class TestGarbage:
         asker = Garbled(range(500))
         with pytest.raises(ModelError, match=r"nothing that the model answered.*<html>"):
             judge_items(asker, items(500), concurrency=4)
-        assert asker.begun <= 20 + 4
+        assert asker.begun <= 20 + 4 * 4  # what may be begun ahead of the first one
 
     def test_what_was_unread_before_is_handed_out(self):
         found = []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil, log
@@ -12,16 +13,25 @@ import numpy as np
 import numpy.typing as npt
 
 from judgesmith.programs.models.errors import ModelError
-from judgesmith.programs.models.request import ModelAnswer, ModelRequest, TokenLogprob, framed
+from judgesmith.programs.models.request import (
+    Message,
+    ModelAnswer,
+    ModelRequest,
+    Prefix,
+    TokenLogprob,
+    framed,
+)
 from judgesmith.programs.offline.answering import Piece, Score, Words, answerer_of
 from judgesmith.programs.offline.formed import answered_in, in_a_form
 from judgesmith.programs.offline.likelihood import likely_text
 from judgesmith.programs.offline.reader import read_prefix, read_user
 from judgesmith.signatures.answer_scale import is_percent
+from judgesmith.signatures.fences import tag_of_all
 from judgesmith.signatures.scale import Scale
 
 _LETTERS_PER_TOKEN = 4
 _POINTS = np.arange(101.0)
+_FENCE = re.compile(r"<verbatim-([0-9a-f]{12})>\n")
 
 
 class OfflineEngine:
@@ -194,12 +204,28 @@ def _token(
 
 
 def _seed(request: ModelRequest) -> int:
-    state = request.prefix.hasher()
-    state.update(framed("user", request.user))
+    """Return what an answer is drawn by: the texts, wherever their fences get their digits."""
+    state = _plain(request.prefix).hasher()
+    state.update(framed("user", _under_all(request.user)))
     settings = request.settings
     kept = (request.model, settings.temperature, settings.seed, request.sample)
     state.update(repr(kept).encode())
     return int.from_bytes(hashlib.blake2b(state.digest(), digest_size=8).digest())
+
+
+@functools.lru_cache(maxsize=64)
+def _plain(prefix: Prefix) -> Prefix:
+    return Prefix([Message(one.role, _under_all(one.text)) for one in prefix.messages])
+
+
+def _under_all(message: str) -> str:
+    """Return a message with the fences that all of its texts lead to."""
+    first = _FENCE.search(message)
+    if first is None:
+        return message
+    tag = first[1]
+    texts = re.findall(rf"<verbatim-{tag}>\n(.*?)\n</verbatim-{tag}>", message, re.DOTALL)
+    return message.replace(tag, tag_of_all(texts))
 
 
 def _finished(

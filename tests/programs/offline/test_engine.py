@@ -16,7 +16,7 @@ from judgesmith.programs.offline.engine import point_probabilities
 from judgesmith.programs.offline.phrases import explain
 from judgesmith.programs.offline.prior import limited
 from judgesmith.signatures.default_rubric import DEFAULT_RUBRIC
-from judgesmith.signatures.fences import Untrusted
+from judgesmith.signatures.fences import Untrusted, fence_tag, tag_of_all
 from judgesmith.signatures.scoring import AssessCriteria, GradeResponse, ScoreOverall
 
 SOURCE = (
@@ -262,3 +262,21 @@ def test_points_are_bent_into_range_without_ties():
     points = [limited(float(value)) for value in range(-60, 161, 10)]
     assert points == sorted(set(points))
     assert 0 < points[0] < points[-1] < 100
+
+
+def test_draws_depend_on_the_texts_and_not_on_the_digits_of_their_fences():
+    shown = [{"response": BAD, "score": "20", "explanation": "Bad."}]
+    asked = request(GradeResponse, GOOD, shown, settings=Settings(temperature=1.0))
+
+    def with_digits(text):
+        found = [one for one in (SOURCE, GOOD, BAD) if f"\n{one}\n</verbatim-" in text]
+        return text.replace(fence_tag(found), tag_of_all(found)) if found else text
+
+    messages = [Message(one.role, with_digits(one.text)) for one in asked.prefix.messages]
+    other = replace(asked, prefix=Prefix(messages), user=with_digits(asked.user))
+    assert other.user != asked.user
+    drawn = [
+        [ENGINE.answer(replace(one, sample=n)).text for n in range(8)] for one in (asked, other)
+    ]
+    assert drawn[0] == drawn[1]
+    assert len(set(drawn[0])) > 1
