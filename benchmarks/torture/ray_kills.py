@@ -115,7 +115,12 @@ def _one(folder: Path, score: list[str], server: Any, rng: random.Random) -> dic
 
 def _kill_worker(folder: Path, process: Any, server: Any, at: int) -> int:
     """Kill one worker once the server was asked so often; return how many were killed."""
-    _until(lambda: process.poll() is not None or server.counts()["requests"] >= at)
+    _until(
+        lambda: (
+            process.poll() is not None
+            or (server.counts()["requests"] >= at and _workers(folder) != [])
+        )
+    )
     for number in _workers(folder)[:1]:
         os.kill(number, signal.SIGKILL)
         return 1
