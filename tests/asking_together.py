@@ -1,6 +1,11 @@
 """Processes that ask a model server at the same time, through one ledger."""
 
 import json
+import os
+import signal
+import time
+
+from judgesmith.programs.models import Ledger
 
 ASK_MANY = """
 import asyncio, json, sys
@@ -80,3 +85,29 @@ asyncio.run(run())
 def ask_at_a_rate(in_process, path, server, *, rpm, n_items, name):
     """Start a process that asks what no other one does, as fast as the rate of the run allows."""
     return in_process(ASK_AT_A_RATE, path, server.url, rpm, n_items, name)
+
+
+def killed_twice_and_finished(in_process, path, server):
+    """Kill a run twice, finish it, and hold what was asked and what the ledger says of it."""
+    server.script({"latency": 0.02})
+    n_items, in_flight, n_kills = 200, 16, 2
+    for kill in range(1, n_kills + 1):
+        process = ask_many(in_process, path, server, n_items=n_items, in_flight=in_flight)
+        begin(process)
+        while server.counts()["requests"] < kill * 60:
+            assert process.poll() is None
+            time.sleep(0.005)
+        os.kill(process.pid, signal.SIGKILL)
+        process.wait()
+    final = ask_many(in_process, path, server, n_items=n_items, in_flight=in_flight)
+    begin(final)
+    last = finished(final)
+    counts = server.counts()
+    assert counts["distinct"] == n_items
+    assert 0 <= counts["repeated"] <= n_kills * in_flight
+    assert last["calls"] + last["hits"] == n_items
+    ledger = Ledger(path)
+    assert ledger.spent("run").calls >= counts["requests"]
+    assert ledger.query("SELECT count(*) FROM intents")[0][0] == ledger.spent("run").calls
+    assert ledger.query("SELECT count(*) FROM flights")[0][0] == 0
+    ledger.close()

@@ -6,9 +6,9 @@ import time
 
 import databases
 import pytest
-from asking_together import ask_at_a_rate, ask_many, begin, finished
+from asking_together import ask_at_a_rate, ask_many, begin, finished, killed_twice_and_finished
 
-from judgesmith.programs.models import Ledger, model, stack_of
+from judgesmith.programs.models import model, stack_of
 
 pytestmark = [pytest.mark.postgres, pytest.mark.no_cover]
 
@@ -25,28 +25,7 @@ def test_processes_share_answers_flights_and_budget(in_process, path, server):
 
 
 def test_a_killed_run_asks_again_for_no_more_than_what_was_in_flight(in_process, path, server):
-    server.script({"latency": 0.02})
-    n_items, in_flight, n_kills = 200, 16, 2
-    for kill in range(1, n_kills + 1):
-        process = ask_many(in_process, path, server, n_items=n_items, in_flight=in_flight)
-        begin(process)
-        while server.counts()["requests"] < kill * 60:
-            assert process.poll() is None
-            time.sleep(0.005)
-        os.kill(process.pid, signal.SIGKILL)
-        process.wait()
-    final = ask_many(in_process, path, server, n_items=n_items, in_flight=in_flight)
-    begin(final)
-    last = finished(final)
-    counts = server.counts()
-    assert counts["distinct"] == n_items
-    assert 0 <= counts["repeated"] <= n_kills * in_flight
-    assert last["calls"] + last["hits"] == n_items
-    ledger = Ledger(path)
-    assert ledger.spent("run").calls >= counts["requests"]
-    assert ledger.query("SELECT count(*) FROM intents")[0][0] == ledger.spent("run").calls
-    assert ledger.query("SELECT count(*) FROM flights")[0][0] == 0
-    ledger.close()
+    killed_twice_and_finished(in_process, path, server)
 
 
 def test_a_request_held_by_a_process_that_dies_is_taken_over(in_process, path, server, ask):
