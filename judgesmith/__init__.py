@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 from judgesmith.front_door import front_door
 
 if TYPE_CHECKING:
+    from judgesmith.errors import InputError, JudgesmithError
     from judgesmith.experiments import (
         CompileSettings,
         DataError,
@@ -43,8 +44,10 @@ __all__ = [
     "DataError",
     "DataSet",
     "FitAggregation",
+    "InputError",
     "Judge",
     "Judgement",
+    "JudgesmithError",
     "Protocol",
     "RandomDemonstrationSearch",
     "RatedItem",
@@ -72,8 +75,10 @@ __getattr__ = front_door(
         "DataError": "judgesmith.experiments:DataError",
         "DataSet": "judgesmith.experiments:DataSet",
         "FitAggregation": "judgesmith.optimizers:FitAggregation",
+        "InputError": "judgesmith.errors:InputError",
         "Judge": "judgesmith.programs:Judge",
         "Judgement": "judgesmith.signatures:Judgement",
+        "JudgesmithError": "judgesmith.errors:JudgesmithError",
         "Protocol": "judgesmith.signatures:Protocol",
         "RandomDemonstrationSearch": "judgesmith.optimizers:RandomDemonstrationSearch",
         "RatedItem": "judgesmith.signatures:RatedItem",

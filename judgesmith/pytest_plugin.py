@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from judgesmith.errors import InputError
+
 if TYPE_CHECKING:
     from judgesmith.programs.saved_kinds import AnySaved
     from judgesmith.pytest_session import Judging
@@ -120,7 +122,7 @@ def assert_judged_all(
     from judgesmith.programs.expecting import Expectation, told
 
     if not 0 < share <= 1:
-        raise ValueError(f"share is above 0 and up to 1; got {share}.")
+        raise InputError(f"share is above 0 and up to 1; got {share}.")
     expected = Expectation(
         at_least=at_least,
         at_most=at_most,
@@ -130,7 +132,7 @@ def assert_judged_all(
     )
     given = _items(items)
     if not given:
-        raise ValueError("there are no items to judge; give at least one.")
+        raise InputError("there are no items to judge; give at least one.")
     found = _judging().judged(judge, given, expected)
     failed = [
         f"item {number}: {told(item.response, one, short)}"
@@ -163,7 +165,7 @@ def _items(items: Iterable[RatedItem | Mapping[str, Any]]) -> list[RatedItem]:
         try:
             found.append(one if isinstance(one, RatedItem) else RatedItem.model_validate(one))
         except ValidationError as fault:
-            raise ValueError(f"item {number}: {plain_faults(fault)}.") from None
+            raise InputError(f"item {number}: {plain_faults(fault)}.") from None
     return found
 
 

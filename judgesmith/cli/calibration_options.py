@@ -14,6 +14,7 @@ import click
 from judgesmith.cli.faults import OptionError
 from judgesmith.cli.numbers import Number
 from judgesmith.cli.options import Command, given_options, together
+from judgesmith.errors import InputError
 
 if TYPE_CHECKING:
     import dspy
@@ -141,7 +142,7 @@ class CalibrationChoice:
         kept = targets_of(aside, targets.name, settings.aggregate).rated
         n_sources = len(set(aside.groups[kept].tolist()))
         if len(kept) < 2 * FEWEST_ROWS or n_sources < 2:
-            raise ValueError(
+            raise InputError(
                 f"a calibration keeps {CALIBRATION_SHARE:.0%} of the sources and needs "
                 f"{2 * FEWEST_ROWS} rated rows of several among them; there would be {len(kept)} "
                 f"of {n_sources}. Give more rated rows, or drop --calibrate."

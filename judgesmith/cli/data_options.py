@@ -8,6 +8,7 @@ import click
 
 from judgesmith.cli.faults import OptionError, blaming
 from judgesmith.cli.options import Command, together
+from judgesmith.errors import InputError
 
 if TYPE_CHECKING:
     from judgesmith.experiments import DataSet
@@ -117,18 +118,18 @@ def scales_of(given: tuple[str, ...]) -> str | dict[str, str] | None:
     if any(separator for _, separator, _ in named):
         plain = [one for one, separator, _ in named if not separator]
         if plain:
-            raise ValueError(
+            raise InputError(
                 f"--scale is given once for all or by name for each; got {', '.join(given)}."
             )
         names = [name.strip() for name, _, _ in named]
         if not all(names):
-            raise ValueError(f"a scale is written LOW..HIGH or NAME=LOW..HIGH; got {given[0]!r}.")
+            raise InputError(f"a scale is written LOW..HIGH or NAME=LOW..HIGH; got {given[0]!r}.")
         twice = [name for name in names if names.count(name) > 1]
         if twice:
-            raise ValueError(f"the scale of {twice[0]} is given twice; keep one of the two.")
+            raise InputError(f"the scale of {twice[0]} is given twice; keep one of the two.")
         return {name: scale for name, (_, _, scale) in zip(names, named, strict=True)}
     if len(given) > 1:
-        raise ValueError(
+        raise InputError(
             f"the scales {', '.join(given)} do not say which criterion each is for; write "
             f"NAME={given[0]}."
         )

@@ -26,6 +26,7 @@ from judgesmith.cli.perspectives import (
 )
 from judgesmith.cli.printing import print_json, say, say_notes, say_wrapped
 from judgesmith.cli.progress import stage_progress
+from judgesmith.errors import InputError
 
 if TYPE_CHECKING:
     import numpy as np
@@ -182,7 +183,7 @@ def _refuse_unrated(made_for: str, dataset: DataSet) -> None:
 
     names = target_names(dataset)
     if names and "+" not in made_for and meant_by(made_for, names) is None:
-        raise ValueError(
+        raise InputError(
             f"the judge was compiled for {made_for!r}, which nobody rated in {dataset.name}; "
             f"there is {', '.join(names)}. Say which ratings its score is to be compared with: "
             "--target NAME."

@@ -10,6 +10,8 @@ from contextlib import contextmanager
 
 import click
 
+from judgesmith.errors import InputError
+
 _ADVICE = re.compile(
     r"(?:ask|check|choose|compile|convert|did|drop|free|give|keep|leave|make|move|name|put|rate"
     r"|record|remove|restore|say|set|take|use|wait|write)\b",
@@ -18,7 +20,7 @@ _ADVICE = re.compile(
 """What opens the part of a message that says what to do."""
 
 
-class OptionError(ValueError):
+class OptionError(InputError):
     """What cannot be, and which option says so, or which file."""
 
     def __init__(self, message: str, *, option: str) -> None:

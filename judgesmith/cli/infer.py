@@ -18,6 +18,7 @@ from judgesmith.cli.places import OUTPUT, file_place
 from judgesmith.cli.printing import print_json, say, say_notes, shortened, usage_text
 from judgesmith.cli.progress import stage_progress
 from judgesmith.drafts import draft_beside, put, write_synced
+from judgesmith.errors import InputError
 
 if TYPE_CHECKING:
     from judgesmith.experiments.dataset import DataSet
@@ -147,9 +148,9 @@ def _parts(without: str) -> tuple[str, ...]:
     parts = tuple(dict.fromkeys(one.strip() for one in without.split(",") if one.strip()))
     unknown = [one for one in parts if one not in PARTS]
     if unknown:
-        raise ValueError(f"--without takes {' or '.join(PARTS)}; got {', '.join(unknown)}.")
+        raise InputError(f"--without takes {' or '.join(PARTS)}; got {', '.join(unknown)}.")
     if len(parts) == len(PARTS):
-        raise ValueError("without task and criteria there is nothing to infer; name one of them.")
+        raise InputError("without task and criteria there is nothing to infer; name one of them.")
     return parts
 
 

@@ -12,6 +12,7 @@ from judgesmith.cli.options import json_option
 from judgesmith.cli.places import file_place
 from judgesmith.cli.printing import print_json, say
 from judgesmith.drafts import draft_beside, put, write_synced
+from judgesmith.errors import InputError
 
 
 @click.command("init")
@@ -60,7 +61,7 @@ def _place(spec: str, *, force: bool) -> Path:
     except OptionError as fault:
         raise OptionError(str(fault).removeprefix("-o "), option=spec or "SPEC.yaml") from None
     if place.suffix not in (".yaml", ".yml"):
-        raise ValueError(f"a specification is YAML; name a file in .yaml, not {spec}.")
+        raise InputError(f"a specification is YAML; name a file in .yaml, not {spec}.")
     if place.exists() and not force:
         raise FileExistsError(
             f"{spec} is there already; name another file, or replace it with --force."

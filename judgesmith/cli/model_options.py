@@ -15,6 +15,7 @@ from judgesmith.cli.faults import OptionError, blaming
 from judgesmith.cli.ledger_place import LEDGER, ledger_option
 from judgesmith.cli.numbers import Number, WholeNumber
 from judgesmith.cli.options import Command, together
+from judgesmith.errors import InputError
 
 if TYPE_CHECKING:
     import dspy
@@ -270,9 +271,9 @@ def prices_of(given: tuple[str, ...], names: Sequence[str]) -> dict[str, Price]:
     for one in given:
         name, separator, price = one.rpartition("=")
         if separator and name not in names:
-            raise ValueError(f"the price {one} is of none of the models {', '.join(names)}.")
+            raise InputError(f"the price {one} is of none of the models {', '.join(names)}.")
         twice = [model for model in ([name] if separator else names) if model in found]
         if twice:
-            raise ValueError(f"the price of {twice[0]} is given twice; keep one of the two.")
+            raise InputError(f"the price of {twice[0]} is given twice; keep one of the two.")
         found |= dict.fromkeys([name] if separator else names, Price.parse(price))
     return found

@@ -7,6 +7,8 @@ from typing import Any
 
 import click
 
+from judgesmith.errors import InputError
+
 
 class WholeNumber(click.IntRange):
     """A whole number from ``low`` on.
@@ -76,7 +78,7 @@ class Number(click.FloatRange):
         try:
             number = float(value)
             if not math.isfinite(number):
-                raise ValueError(value)
+                raise InputError(value)
             return float(super().convert(number, None, None))
         except (TypeError, ValueError, click.BadParameter):
             self.fail(f"expected {self.allowed}; got {value!r}.", param, ctx)

@@ -14,6 +14,7 @@ import click
 from judgesmith.cli.faults import OptionError, blaming
 from judgesmith.cli.options import Command, together
 from judgesmith.cli.printing import say
+from judgesmith.errors import InputError
 
 if TYPE_CHECKING:
     from judgesmith.experiments.scoring import RowWatch
@@ -163,7 +164,7 @@ def _refuse_others(place: Path, *, log: bool) -> None:
     begins = b'{"time": ' if log else b"# HELP "
     if head and not head.startswith(begins):
         what = "no log" if log else "no file of metrics"
-        raise ValueError(f"{place} is {what}; name another file.")
+        raise InputError(f"{place} is {what}; name another file.")
 
 
 @contextmanager

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, Literal, get_args
 
+from judgesmith.errors import InputError
 from judgesmith.experiments.settings import CompileSettings
 from judgesmith.programs.families import family_of
 from judgesmith.signatures.judge_protocol import JudgeProtocol
@@ -38,18 +39,18 @@ def without(settings: CompileSettings, parts: Iterable[str]) -> CompileSettings:
     left_out = tuple(dict.fromkeys(parts))
     unknown = [part for part in left_out if part not in ABLATIONS]
     if unknown:
-        raise ValueError(
+        raise InputError(
             f"what can be left out is {', '.join(ABLATIONS)}; got {', '.join(unknown)}."
         )
     own = settings.protocol
     lacking = [part for part in left_out if part not in _parts_of(own)]
     if lacking:
-        raise ValueError(
+        raise InputError(
             f"a {own.judge} judge has no {', '.join(lacking)} to leave out; it has "
             f"{', '.join(_parts_of(own))}."
         )
     if {"mcs", "os"} <= set(left_out):
-        raise ValueError("without mcs and os nothing is scored; leave one of the two in.")
+        raise InputError("without mcs and os nothing is scored; leave one of the two in.")
     protocol: dict[str, Any] = {}
     changes: dict[str, Any] = {}
     for part in left_out:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from judgesmith.drafts import draft_beside, put, write_synced
+from judgesmith.errors import InputError
 from judgesmith.experiments.ablation_rows import BLOCKS, ROWS, PlannedRow
 from judgesmith.experiments.run_folders import stated_in
 from judgesmith.programs.saved import SavedJudge
@@ -135,7 +136,7 @@ class AblationFolder:
         except (OSError, ValueError, TypeError, KeyError, RecursionError):
             whole = False
         if not whole:
-            raise ValueError(
+            raise InputError(
                 f"{record}: not the record of the judge beside it. Delete this file: the row is "
                 "made again from the answers on record."
             )

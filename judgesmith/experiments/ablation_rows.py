@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
+from judgesmith.errors import InputError
 from judgesmith.experiments.ablating import without
 from judgesmith.experiments.dataset import DataSet
 from judgesmith.experiments.human_criteria import human_rubric
@@ -120,9 +121,9 @@ def chosen_rows(names: Iterable[str] | None) -> list[str]:
         return list(ROWS)
     wanted = set(names)
     if unknown := sorted(wanted - set(ROWS)):
-        raise ValueError(f"the rows are {', '.join(ROWS)}; got {', '.join(unknown)}.")
+        raise InputError(f"the rows are {', '.join(ROWS)}; got {', '.join(unknown)}.")
     if not wanted:
-        raise ValueError(f"no row is named; choose from {', '.join(ROWS)}.")
+        raise InputError(f"no row is named; choose from {', '.join(ROWS)}.")
     return [name for name in ROWS if name in wanted]
 
 
@@ -175,13 +176,13 @@ def _refuse_less_than_all(settings: CompileSettings) -> None:
     if settings.earlier:
         differing.append("earlier")
     if differing:
-        raise ValueError(
+        raise InputError(
             "an ablation starts from the whole method and leaves parts of it out by itself; leave "
             f"{', '.join(differing)} as it is."
         )
     if len(settings.target) > 1:
-        raise ValueError(
+        raise InputError(
             f"an ablation has one target; got {', '.join(settings.target)}. Name one of them."
         )
     if not settings.holdout:
-        raise ValueError("rows are compared on rows held out; give holdout above 0.")
+        raise InputError("rows are compared on rows held out; give holdout above 0.")

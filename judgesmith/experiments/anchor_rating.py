@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from judgesmith.errors import InputError
 from judgesmith.metrics.record import Record
 
 BEYOND = 1.0
@@ -66,17 +67,17 @@ def rating_values(relations: ArrayLike, *, n_anchors: ArrayLike | None = None) -
     """
     table = np.asarray(relations, dtype=np.float64)
     if table.ndim != 3 or table.shape[1] < 2:
-        raise ValueError(
+        raise InputError(
             "relations must have shape (n_texts, n_levels, n_anchors) with two levels or more; "
             f"got {table.shape}."
         )
     answered = ~np.isnan(table)
     if not np.isin(table[answered], (-1, 0, 1)).all():
-        raise ValueError("relations must be 1, 0 or -1, or nan where there is no answer.")
+        raise InputError("relations must be 1, 0 or -1, or nan where there is no answer.")
     counts = answered.sum(axis=2)
     asked = counts if n_anchors is None else np.asarray(n_anchors)
     if asked.shape != counts.shape or (asked < counts).any():
-        raise ValueError(
+        raise InputError(
             f"n_anchors must hold one number per text and level, {counts.shape}, and none below "
             f"the number of answers; got shape {asked.shape}."
         )
@@ -151,12 +152,12 @@ def rating_of(
     table = rating_values(relations, n_anchors=n_anchors)
     scale = np.asarray(levels, dtype=np.float64)
     if scale.shape != (table.shape[1],) or not (np.diff(scale) > 0).all():
-        raise ValueError(
+        raise InputError(
             f"levels must be {table.shape[1]} rising ratings, one per column; got {scale.tolist()}."
         )
     aims = np.full(len(table), np.nan) if aimed is None else np.asarray(aimed, dtype=np.float64)
     if aims.shape != (len(table),):
-        raise ValueError(f"aimed must hold one rating per text; got {aims.shape}.")
+        raise InputError(f"aimed must hold one rating per text; got {aims.shape}.")
     unrated = np.isnan(table).any(axis=1)
     # Sums of a few shares differ by rounding alone far below the ninth decimal.
     rounded = np.where(np.isnan(table), -np.inf, np.round(table, 9))

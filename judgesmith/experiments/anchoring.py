@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from judgesmith.errors import InputError
 from judgesmith.metrics.record import Record, plain
 
 PER_RATING = 5
@@ -67,7 +68,7 @@ def anchor_values(
     """
     ratings = _levels(levels)
     if len(human) != len(model):
-        raise ValueError(
+        raise InputError(
             f"there must be ratings by people and by a model for each text; got {len(human)} "
             f"and {len(model)} texts."
         )
@@ -201,12 +202,12 @@ def choose_anchors(
     table = np.asarray(values, dtype=np.float64)
     n = len(table)
     if table.shape != (n, len(ratings)) or {len(human), len(sources), len(ids)} != {n}:
-        raise ValueError(
+        raise InputError(
             f"values must have a row per text and a column per rating; got {table.shape} for "
             f"{len(human)}, {len(sources)} and {len(ids)} texts and {len(ratings)} ratings."
         )
     if per_rating < 1:
-        raise ValueError(f"each rating needs 1 anchor or more; got {per_rating}.")
+        raise InputError(f"each rating needs 1 anchor or more; got {per_rating}.")
     best: list[list[tuple[float, str, int]]] = [[] for _ in ratings]
     n_without = 0
     for text in range(n):
@@ -258,7 +259,7 @@ def _check_none_is_empty(chosen: Sequence[Sequence[Anchor]], ratings: Floats, n_
     empty = [f"{r:g}" for r, texts in zip(ratings, chosen, strict=True) if not texts]
     if empty:
         several = len(empty) > 1
-        raise ValueError(
+        raise InputError(
             f"no text anchors the rating{'s' if several else ''} {', '.join(empty)}: of {n_with} "
             "texts that people and the model rated, none is nearest to "
             f"{'them' if several else 'it'}. Rate more texts, let another model rate them, or "
@@ -269,7 +270,7 @@ def _check_none_is_empty(chosen: Sequence[Sequence[Anchor]], ratings: Floats, n_
 def _levels(levels: ArrayLike) -> Floats:
     ratings = np.asarray(levels, dtype=np.float64)
     if ratings.ndim != 1 or len(ratings) < 2 or not (np.diff(ratings) > 0).all():
-        raise ValueError(f"levels must be two or more rising ratings; got {ratings.tolist()}.")
+        raise InputError(f"levels must be two or more rising ratings; got {ratings.tolist()}.")
     return ratings
 
 

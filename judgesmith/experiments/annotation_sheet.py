@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
+from judgesmith.errors import InputError
 from judgesmith.experiments.annotation_form import COLUMNS, LABELLED
 from judgesmith.experiments.errors_found import FoundErrors, TextErrors
 from judgesmith.experiments.errors_marks import MOST, Numbered, numbered, pieces, place_text
@@ -80,10 +81,10 @@ def write_annotation_sheet(
     """
     place = sheet_place(output)
     if n_items < 1:
-        raise ValueError(f"need at least 1 text to ask about; got {n_items}.")
+        raise InputError(f"need at least 1 text to ask about; got {n_items}.")
     marked = [text for text in found.texts if text.errors]
     if not marked:
-        raise ValueError(
+        raise InputError(
             f"{found.label}: no error is marked in any text; use a judge that looks for errors, as "
             "those of the family annotator do."
         )

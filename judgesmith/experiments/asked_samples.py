@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from judgesmith.errors import InputError
 from judgesmith.experiments.by_criterion import judged_criteria
 from judgesmith.experiments.dataset import DataSet
 from judgesmith.experiments.perspective_scores import SampledScores
@@ -50,7 +51,7 @@ def asked_on(saved: AnySaved, answers: Scale, temperature: float) -> tuple[Any, 
         If it is a judge that cannot be sampled.
     """
     if not isinstance(saved, SavedJudge):
-        raise ValueError(
+        raise InputError(
             "a judge that holds others combines what each of them answers; leave --samples out to "
             "take it as it was saved."
         )

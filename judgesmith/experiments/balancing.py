@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from judgesmith.errors import InputError
 from judgesmith.metrics.record import Record, plain
 
 PER_SOURCE = 3
@@ -125,19 +126,19 @@ def balanced(
     fits = np.asarray(values, dtype=np.float64)
     scale = np.asarray(levels, dtype=np.float64).tolist()
     if given.ndim != 1 or given.shape != fits.shape or len(sources) != len(given):
-        raise ValueError(
+        raise InputError(
             f"there must be one rating, value and source per text; got {given.shape}, "
             f"{fits.shape} and {len(sources)}."
         )
     if per_rating < 1:
-        raise ValueError(f"a source needs 1 text or more of each rating; got {per_rating}.")
+        raise InputError(f"a source needs 1 text or more of each rating; got {per_rating}.")
     cells: dict[Hashable, dict[float, list[int]]] = {
         source: {rating: [] for rating in scale} for source in (*all_sources, *sources)
     }
     for text in np.flatnonzero(~np.isnan(given)).tolist():
         rating = float(given[text])
         if rating not in scale:
-            raise ValueError(f"text {text} has the rating {rating:g}, none of {scale}.")
+            raise InputError(f"text {text} has the rating {rating:g}, none of {scale}.")
         cells[sources[text]][rating].append(text)
     best = {
         (source, rating): sorted(texts, key=lambda text: (-round(float(fits[text]), 9), text))

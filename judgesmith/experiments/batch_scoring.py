@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from judgesmith.errors import InputError
 from judgesmith.programs.asking import calls_per_item
 from judgesmith.programs.models import AnyModel
 from judgesmith.programs.models.batches import BatchDesk
@@ -66,7 +67,7 @@ def answer_in_batches(
         If the process was asked to stop; the same call again goes on.
     """
     if not poll > 0:
-        raise ValueError(f"poll must be above zero seconds; got {poll:g}.")
+        raise InputError(f"poll must be above zero seconds; got {poll:g}.")
     tell = watch or (lambda words: None)
     with STOPPING.attended():
         desk.pick_up()

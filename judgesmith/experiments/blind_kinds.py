@@ -12,6 +12,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
+from judgesmith.errors import InputError
 from judgesmith.metrics import Estimate, share_interval
 from judgesmith.metrics.record import Record, plain
 
@@ -93,13 +94,13 @@ def seen_kinds(
     """
     given = np.asarray(signs, dtype=np.float64)
     if given.shape != (len(kinds),) or len(sources) != len(kinds):
-        raise ValueError(
+        raise InputError(
             f"there must be one kind, sign and source per pair; got {len(kinds)}, {given.shape} "
             f"and {len(sources)}."
         )
     answered = ~np.isnan(given)
     if not np.isin(given[answered], (-1, 0, 1)).all():
-        raise ValueError("signs must be 1, 0 or -1, or nan where there is no answer.")
+        raise InputError("signs must be 1, 0 or -1, or nan where there is no answer.")
     found = []
     for kind in sorted(set(kinds)):
         of_kind = np.array([one == kind for one in kinds])

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from judgesmith.errors import InputError
 from judgesmith.experiments.agreeing import (
     Report,
     Unscored,
@@ -95,7 +96,7 @@ def criterion_reports(
     {'faithfulness': 40, 'fluency': 40}
     """
     if len(places) != len(judgements):
-        raise ValueError(
+        raise InputError(
             f"need one judgement for each place; got {len(judgements)} for {len(places)}."
         )
     chosen = np.asarray(places, dtype=np.intp)

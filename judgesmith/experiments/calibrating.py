@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from judgesmith.errors import InputError
 from judgesmith.experiments.dataset import DataSet, check_dataset
 from judgesmith.experiments.ratings import Aggregate
 from judgesmith.experiments.targets import targets_of
@@ -29,7 +30,7 @@ CALIBRATION_SHARE = 0.3
 """Of all sources, how many ``compile --calibrate`` keeps for the calibration."""
 
 
-class CalibrationError(ValueError):
+class CalibrationError(InputError):
     """There is too little to learn a calibration from.
 
     Attributes

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from judgesmith.errors import InputError
 from judgesmith.experiments.columns import OVERALL
 from judgesmith.experiments.dataset import DataSet
 from judgesmith.experiments.settings import CompileSettings
@@ -100,7 +101,7 @@ def _unrated(dataset: DataSet, settings: CompileSettings) -> ChosenTargets:
     known = {folded(name): name for name in protocol.scored_criteria}
     unknown = [name for name in settings.target if folded(name) not in known]
     if unknown:
-        raise ValueError(
+        raise InputError(
             f"the judge gives no score on {', '.join(unknown)}, and nobody rated {dataset.name}; "
             f"name criteria that it scores ({', '.join(known.values()) or 'none'}), or no target."
         )
@@ -125,7 +126,7 @@ def _refuse_other_criteria(settings: CompileSettings, criteria: list[str]) -> No
         kind, other = f"{protocol.judge} judge", "one that scores criteria"
         if isinstance(protocol, Protocol):
             kind, other = f"{protocol.variant} variant", "the fine variant"
-        raise ValueError(
+        raise InputError(
             f"several targets need a score on each criterion, and the {kind} gives one on the "
             f"whole; use {other}, or name one target."
         )
@@ -134,7 +135,7 @@ def _refuse_other_criteria(settings: CompileSettings, criteria: list[str]) -> No
     known = {folded(name) for name in settings.protocol.rubric.names}
     missing = [name for name in criteria if folded(name) not in known]
     if settings.criteria_from == "inferred" or missing:
-        raise ValueError(
+        raise InputError(
             f"the judge would score other criteria than {', '.join(missing or criteria)}; several "
             "targets need the criteria that people rated (--criteria human), which a rubric may "
             "define."
@@ -151,13 +152,13 @@ def _compared(dataset: DataSet, wanted: tuple[str, ...]) -> tuple[tuple[str, ...
             wholes.append(name)
             compared.append(SCORE)
         elif len(behind) > 1:
-            raise ValueError(
+            raise InputError(
                 f"of several targets each is overall, mean, or a single criterion; got {one!r}."
             )
         else:
             compared.append(name)
     if len(set(compared)) < len(compared):
-        raise ValueError(
+        raise InputError(
             f"of several targets each is named once, and one of overall and mean; got "
             f"{', '.join(wanted)}."
         )

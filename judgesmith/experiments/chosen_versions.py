@@ -12,6 +12,7 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
+from judgesmith.errors import InputError
 from judgesmith.experiments.dataset import DataSet
 from judgesmith.experiments.perturbed_kinds import is_original
 from judgesmith.experiments.perturbed_rows import is_perturbed, versions_of
@@ -119,7 +120,7 @@ def chosen_versions(dataset: DataSet, settings: CompileSettings) -> ChosenVersio
         return None
     given = is_perturbed(dataset)
     if given and settings.task is not None:
-        raise ValueError(
+        raise InputError(
             f"{dataset.name} holds changed versions, which are taken as they are; leave the task "
             "out, or give data without versions."
         )
@@ -143,12 +144,12 @@ def chosen_versions(dataset: DataSet, settings: CompileSettings) -> ChosenVersio
         make=make,
     )
     if not any(kind.lowers for kind in chosen.seen):
-        raise ValueError(
+        raise InputError(
             "no kind of change that makes a text worse is left to choose by; name more kinds, or "
             "hold fewer of them out."
         )
     if needs_controls(objective) and all(kind.lowers for kind in chosen.seen):
-        raise ValueError(
+        raise InputError(
             "false_alarms are of changes that must not lower a score, and none is among the kinds; "
             f"add {' or '.join(kind.name for kind in CONTROLS)}, or leave false_alarms out."
         )

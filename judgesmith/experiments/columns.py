@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from judgesmith.errors import InputError
 from judgesmith.experiments.map_text import pieces, read_pairs, written_column, written_pairs
 from judgesmith.experiments.problems import DataError, Problem
 
@@ -88,17 +89,17 @@ class ColumnMap:
             place = fields if name in KNOWN_NAMES else criteria
             target = OVERALL if name == "score" else name
             if target in place:
-                raise ValueError(
+                raise InputError(
                     f"the column map says twice where {target!r} is; keep one of the two."
                 )
             if place is fields and len(chosen) > 1 and name not in _SEVERAL:
                 quoted = written_column("+".join(chosen))
-                raise ValueError(
+                raise InputError(
                     f"{name} is read from one column; got {list(chosen)}. Give a column with + in "
                     f"its name in double quotes, as in {name}={quoted}."
                 )
             if place is criteria and not chosen:
-                raise ValueError(
+                raise InputError(
                     f"the column map names no column for the criterion {target!r}; write "
                     f"{name}=COLUMN."
                 )

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from judgesmith.errors import InputError
 from judgesmith.experiments.agreeing import STATISTICS, Gain, Unscored, gain_report, plain, unscored
 from judgesmith.experiments.comparison_tests import ComparisonTests, comparison_tests
 from judgesmith.experiments.dataset import DataSet, check_dataset
@@ -264,7 +265,7 @@ def compare_rows(
     unscored_by = [np.isnan(side.table.predicted) for side in (first, second)]
     scored = ~(unscored_by[0] | unscored_by[1])
     if not scored.any():
-        raise ValueError(_nothing_shared(first, second))
+        raise InputError(_nothing_shared(first, second))
     seen = first.seen | second.seen
     # What is seen must not change what is said of the rows that are not.
     seeds = rng.integers(2**63, size=2).tolist()
@@ -335,7 +336,7 @@ def shared_target(
     """
     a, b = made_for(first, dataset), made_for(second, dataset)
     if a is not None and b is not None and folded(a) != folded(b):
-        raise ValueError(
+        raise InputError(
             f"A was made for {a} and B for {b}; say which ratings both are held against."
         )
     return a if a is not None else b

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from judgesmith.errors import InputError
 from judgesmith.experiments.agreeing import unscored, unscored_text
 from judgesmith.experiments.by_criterion import CriterionReports
 from judgesmith.experiments.objective_report import ObjectiveReport
@@ -27,7 +28,7 @@ FEW_SOURCES = 10
 """Below so many sources held out, intervals over them are not to be relied on."""
 
 
-class NothingScoredError(ValueError):
+class NothingScoredError(InputError):
     """No row to choose by got a score, so there is nothing to say about any judge.
 
     Attributes

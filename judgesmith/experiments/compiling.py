@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from judgesmith.errors import InputError
 from judgesmith.experiments.agreeing import (
     Gain,
     Report,
@@ -367,7 +368,7 @@ def compile_judge(
 def _check_models(settings: CompileSettings, models: Mapping[str, dspy.LM]) -> None:
     """Refuse models that are not those of the settings."""
     if set(models) != set(settings.models):
-        raise ValueError(
+        raise InputError(
             f"the models that compete are those of the settings ({_listed(settings.models)}); got "
             f"{_listed(models)}."
         )

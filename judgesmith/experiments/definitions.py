@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from pydantic import ValidationError
 
+from judgesmith.errors import InputError
 from judgesmith.experiments.dataset import DEFINITIONS, DataSet
 from judgesmith.experiments.problems import shown
 from judgesmith.experiments.rows import as_mapping
@@ -76,7 +77,7 @@ def criterion_of(name: str, text: str, *, where: str) -> Criterion:
     fault = definition_fault(name, text)
     if not fault:
         return Criterion(name=name, definition=text)
-    raise ValueError(
+    raise InputError(
         f"{where}: the definition of {shown(name)} would be part of every question, but {fault} "
         f"Change it under {DEFINITIONS!r}, or define the criterion in a rubric (--rubric)."
     )

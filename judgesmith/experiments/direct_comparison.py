@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from judgesmith.errors import InputError
 from judgesmith.experiments.agreeing import Unscored
 from judgesmith.experiments.dataset import DataSet, check_dataset
 from judgesmith.experiments.error_differences import ErrorPairs, accuracy_apart, error_pairs
@@ -124,7 +125,7 @@ def compare_directly(
     n_errors = np.where(ours, errors_of(dataset), np.nan)
     pairs = error_pairs(n_errors, dataset.groups, differences=differences)
     if not len(pairs):
-        raise ValueError(
+        raise InputError(
             f"no two texts of a source on {criterion} differ by a known number of errors; give a "
             "benchmark whose rows say so in their provenance."
         )
@@ -186,7 +187,7 @@ def direct_comparison(
     winners = majority_preference(votes)
     if np.isnan(winners).all():
         why = "".join(f": {reason.rstrip('.')}" for reason in list(reasons or ())[:1])
-        raise ValueError(f"none of {len(pairs)} comparisons has an answer{why}.")
+        raise InputError(f"none of {len(pairs)} comparisons has an answer{why}.")
     given, swapped = (majority_preference(votes[:, order]) for order in (0, 1))
     fewer, more = n_errors[pairs.better], n_errors[pairs.worse]
     # Both orders stand behind each winner, so that the table is the same either way round.

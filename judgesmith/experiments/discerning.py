@@ -9,6 +9,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from judgesmith.errors import InputError
 from judgesmith.experiments.discerned import FEWEST_PAIRS, Discerned, KindFound
 from judgesmith.experiments.perturbed_set import PerturbedSet
 from judgesmith.experiments.version_scores import VersionScores
@@ -66,7 +67,7 @@ def discern(
     ['character_typos/minor']
     """
     if not perturbed.originals or not perturbed.kinds:
-        raise ValueError(
+        raise InputError(
             f"need an original and a change of it; got {len(perturbed.originals)} originals and "
             f"{len(perturbed.kinds)} kinds of change."
         )

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from judgesmith.errors import InputError
 from judgesmith.metrics import Estimate, share_interval
 from judgesmith.metrics.checks import FloatArray, IntArray
 from judgesmith.metrics.pairs.adjacent import rounded_scores
@@ -63,7 +64,7 @@ def error_pairs(
     ([0, 2], [2, 1])
     """
     if differences is not None and min(differences, default=1) < 1:
-        raise ValueError(f"texts differ by 1 error or more; got {list(differences)}.")
+        raise InputError(f"texts differ by 1 error or more; got {list(differences)}.")
     stated = np.flatnonzero(~np.isnan(n_errors))
     own = sources[stated]
     first, second = pairs_within(own, int(own.max(initial=-1)) + 1)

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from judgesmith.errors import InputError
 from judgesmith.experiments.dataset import DataSet
 from judgesmith.experiments.errors_severity import severity_points
 from judgesmith.experiments.perturbed_rows import edits_of, is_perturbed, versions_of
@@ -230,14 +231,14 @@ def _stated(item: RatedItem) -> Sequence[Any] | None:
 
 def _marked(given: object, length: int) -> GoldError:
     if not isinstance(given, Mapping):
-        raise ValueError("an object with severity, and start and end where they are known")
+        raise InputError("an object with severity, and start and end where they are known")
     try:
         severity = severity_points(given.get("severity"))
     except ValueError:
-        raise ValueError("a severity from 1 to 5, or a word from neutral to critical") from None
+        raise InputError("a severity from 1 to 5, or a word from neutral to critical") from None
     start, end = (_offset(given.get(name)) for name in ("start", "end"))
     if (start is None) != (end is None) or not 0 <= (start or 0) <= (end or 0) <= length:
-        raise ValueError(f"0 <= start <= end <= {length}, the characters of the response, or none")
+        raise InputError(f"0 <= start <= end <= {length}, the characters of the response, or none")
     return GoldError(start=start, end=end, severity=severity)
 
 

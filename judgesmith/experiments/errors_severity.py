@@ -9,6 +9,7 @@ import math
 from collections.abc import Mapping
 from typing import Literal
 
+from judgesmith.errors import InputError
 from judgesmith.signatures.annotating import SEVERITIES
 
 SEVERITY_WORDS: Mapping[str, int] = {
@@ -43,7 +44,7 @@ def severity_points(stated: object) -> float | None:
         return float(points)
     if isinstance(stated, int | float) and not isinstance(stated, bool) and math.isfinite(stated):
         return float(stated)
-    raise ValueError(f"expected a number, or one of {', '.join(SEVERITY_WORDS)}; got {stated!r}.")
+    raise InputError(f"expected a number, or one of {', '.join(SEVERITY_WORDS)}; got {stated!r}.")
 
 
 def severity_text(severity: float | None) -> str:

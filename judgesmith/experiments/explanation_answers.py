@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from judgesmith.errors import InputError
 from judgesmith.experiments.explanation_form import (
     NOT_ASKED,
     OVERALL_PART,
@@ -75,7 +76,7 @@ def read_filled(
         If there are no files.
     """
     if not paths:
-        raise ValueError("need at least one filled sheet; got none.")
+        raise InputError("need at least one filled sheet; got none.")
     problems: list[Problem] = []
     drafts: list[_Draft] = []
     for path in map(Path, paths):

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from judgesmith.errors import InputError
 from judgesmith.experiments.explained_scores import Explained, read_explained
 from judgesmith.experiments.explanation_form import (
     COLUMNS,
@@ -106,7 +107,7 @@ def write_sheet(
     """
     output = sheet_place(output)
     if n_items < 3:
-        raise ValueError(f"low, middle and high scores need at least 3 texts; got {n_items}.")
+        raise InputError(f"low, middle and high scores need at least 3 texts; got {n_items}.")
     found = read_explained(scores, scale=scale)
     drawn = [found.rows[index] for index in _drawn([row.score for row in found.rows], n_items, rng)]
     texts = _texts(data, columns, found.rows, wanted={row.key for row in drawn})

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from judgesmith.errors import InputError
 from judgesmith.experiments.agreeing import agreement_report, plain
 from judgesmith.experiments.parts import Parts
 from judgesmith.experiments.settings import CompileSettings
@@ -45,25 +46,25 @@ def check_searched(settings: CompileSettings) -> None:
     """
     objective = parse_objectives(settings.objective)
     if settings.screen and isinstance(objective, SeveralObjectives):
-        raise ValueError(
+        raise InputError(
             f"several objectives ({objective}) have a front, and a search that screens (--screen) "
             "looks for the best by one; name one."
         )
     if settings.optimizer == "protocol":
         return
     if needs_versions(objective) and settings.optimizer not in ("random", "none"):
-        raise ValueError(
+        raise InputError(
             f"texts are learned from single rows, and {objective} looks at changed versions of "
             "all; leave discernment out, or search demonstrations or the protocol (--optimizer "
             "random or protocol)."
         )
     if isinstance(objective, SeveralObjectives):
-        raise ValueError(
+        raise InputError(
             f"several objectives ({objective}) have a front only in a search of the protocol "
             f"(--optimizer protocol), and this is --optimizer {settings.optimizer}; name one."
         )
     if minds_dollars(objective):
-        raise ValueError(
+        raise InputError(
             f"what judgements cost ({objective}) is known only in a search of the protocol "
             f"(--optimizer protocol), and this is --optimizer {settings.optimizer}; leave usd out."
         )

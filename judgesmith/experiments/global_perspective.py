@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from judgesmith.errors import InputError
 from judgesmith.experiments.perspective_on import Basis, OnCriterion, n_sources_of, why_unscored
 from judgesmith.experiments.perspective_ratings import RightLevels, on_levels_of
 from judgesmith.experiments.perspective_scores import OUTSIDE, SampledScores
@@ -113,7 +114,7 @@ def global_report(
         why = next(iter(basis.unscored.reasons))
         advice = "Say what its answers are points of with --answers"
         advice = advice if why in (UNKNOWN_SCALE, OUTSIDE) else "Choose another target"
-        raise ValueError(
+        raise InputError(
             f"none of the {len(kept)} texts with a right rating on {right.criterion} has one of "
             f"the judge: {why_unscored(why, advice)}"
         )

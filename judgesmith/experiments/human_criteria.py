@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from pydantic import ValidationError
 
+from judgesmith.errors import InputError
 from judgesmith.experiments.columns import OVERALL
 from judgesmith.experiments.dataset import DataSet
 from judgesmith.experiments.definitions import definitions_in, unprintable
@@ -124,21 +125,21 @@ def _chosen(dataset: DataSet, names: Sequence[str] | None) -> list[str]:
         chosen = [name for name in dataset.criteria if name != OVERALL]
         if not chosen:
             only = "only overall is rated" if dataset.criteria else "nothing is rated"
-            raise ValueError(
+            raise InputError(
                 f"{only} in {dataset.name}, so there are no criteria of people to judge by; say "
                 "which columns hold their ratings (--map fluency=COLUMN), or use criteria of a "
                 "rubric (--rubric) instead."
             )
         return chosen
     if not names:
-        raise ValueError(f"no criteria are named; there is {', '.join(dataset.criteria)}.")
+        raise InputError(f"no criteria are named; there is {', '.join(dataset.criteria)}.")
     meant = [meant_by(name, dataset.criteria) for name in names]
     unknown = [name for name, one in zip(names, meant, strict=True) if one is None]
     if unknown:
         raise nobody_rated(unknown, dataset, dataset.criteria)
     twice = sorted({one for one in meant if one is not None and meant.count(one) > 1})
     if twice:
-        raise ValueError(f"{', '.join(twice)} is named more than once; name each criterion once.")
+        raise InputError(f"{', '.join(twice)} is named more than once; name each criterion once.")
     return [name for name in dataset.criteria if name in meant]
 
 
@@ -150,7 +151,7 @@ def _refuse_names(names: Sequence[str]) -> None:
         if folded(name) in by_folded:
             fault = f"it is the same as {by_folded[folded(name)]!r} in all but case, '_' and blanks"
         if fault:
-            raise ValueError(
+            raise InputError(
                 f"the criterion {shown(name)} cannot stand in a rubric: {fault.rstrip('.')}. Give "
                 "its column another name (--map NAME=COLUMN), or rename it under 'human'."
             )

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from judgesmith.errors import InputError
 from judgesmith.experiments.error_differences import (
     accuracy_apart,
     error_pairs,
@@ -134,10 +135,10 @@ def _refuse_no_pair(right: RightLevels, accuracy: AdjacentAccuracy, basis: Basis
     if accuracy.n_unscored:
         advice = "Choose another target, or score these texts"
         why = next((f": {why_unscored(one, advice)}" for one in basis.unscored.reasons), "")
-        raise ValueError(
+        raise InputError(
             f"no pair of neighbours on {right.criterion} has two scores{why or f'. {advice}.'}"
         )
-    raise ValueError(
+    raise InputError(
         f"no source has two texts with different undisputed ratings on {right.criterion}, and "
         "only texts of one source are compared. Say --aggregate mean to take all ratings."
     )

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
+from judgesmith.errors import InputError
+
 _QUOTED = re.compile(r'\s*"((?:[^"]|"")*)"\s*')
 
 Pairs = list[tuple[str, list[str]]]
@@ -32,7 +34,7 @@ def read_pairs(text: str) -> Pairs:
         if not given or text[place : place + 1] != "=":
             part = text[start:].partition(",")[0].strip()
             more = "; give names that hold a comma or + in double quotes." if start else "."
-            raise ValueError(
+            raise InputError(
                 "a column map is written NAME=COLUMN,…, as in response=summary,score=rating; "
                 f"got {part!r}{more}"
             )
@@ -99,7 +101,7 @@ def _word(text: str, start: int, stops: str) -> tuple[str, bool, int]:
         end = next((n for n in range(start, len(text)) if text[n] in stops), len(text))
         word = text[start:end].strip()
         return word, bool(word), end
-    raise ValueError(
+    raise InputError(
         f"a name in double quotes ends with one, and a quote inside it is doubled; got "
         f"{text[start:].strip()!r}."
     )

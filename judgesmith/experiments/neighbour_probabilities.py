@@ -14,6 +14,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from judgesmith.errors import InputError
 from judgesmith.metrics import Estimate, jackknife_interval, share_interval
 from judgesmith.metrics.record import Record
 
@@ -94,16 +95,16 @@ def neighbour_probabilities(
     given = np.asarray(ratings, dtype=np.float64)
     scale = np.asarray(levels, dtype=np.float64)
     if table.ndim != 3 or table.shape[:2] != (len(given), len(scale)):
-        raise ValueError(
+        raise InputError(
             "relations must have shape (n_texts, n_levels, n_anchors) for "
             f"{len(given)} texts and {len(scale)} levels; got {table.shape}."
         )
     if len(sources) != len(given):
-        raise ValueError(f"there must be one source per text; got {len(sources)}.")
+        raise InputError(f"there must be one source per text; got {len(sources)}.")
     rated = np.flatnonzero(~np.isnan(given))
     strange = given[rated][~np.isin(given[rated], scale)]
     if strange.size:
-        raise ValueError(f"the rating {strange[0]:g} is none of {scale.tolist()}.")
+        raise InputError(f"the rating {strange[0]:g} is none of {scale.tolist()}.")
     place = np.searchsorted(scale, given[rated])
 
     def share(offset: int, relation: Literal[-1, 1]) -> Estimate:
@@ -196,11 +197,11 @@ def comparator_accuracy(
     """
     given = np.asarray(signs, dtype=np.float64)
     if given.shape != (len(pairs),) or len(disagreed) not in (0, len(pairs)):
-        raise ValueError(f"there must be one sign per pair, {len(pairs)}; got {given.shape}.")
+        raise InputError(f"there must be one sign per pair, {len(pairs)}; got {given.shape}.")
     places = np.asarray(pairs, dtype=np.intp).reshape(len(pairs), 2)
     gap = np.asarray(levels_of, dtype=np.float64)[places] @ np.array([1.0, -1.0])
     if (gap == 0).any():
-        raise ValueError("two anchors of one rating say nothing of who is right.")
+        raise InputError("two anchors of one rating say nothing of who is right.")
     answered = ~np.isnan(given)
     right = (given == np.sign(gap))[answered]
     ends = places[answered]

@@ -18,6 +18,7 @@ from pydantic import (
     model_serializer,
 )
 
+from judgesmith.errors import InputError
 from judgesmith.experiments.dataset import DataSet, check_dataset
 from judgesmith.experiments.ratings import Aggregate
 from judgesmith.experiments.targets import Targets, targets_of
@@ -148,18 +149,18 @@ def panel_parts(
     """
     check_dataset(dataset)
     if len(members) < 2:
-        raise ValueError(f"a panel has two judges or more; got {', '.join(members) or 'none'}.")
+        raise InputError(f"a panel has two judges or more; got {', '.join(members) or 'none'}.")
     known_as: dict[str, str] = {}
     for name, one in members.items():
         other = known_as.setdefault(one.fingerprint, name)
         if other != name:
-            raise ValueError(
+            raise InputError(
                 f"{other} and {name} are the same judge (fingerprint {one.fingerprint}), and would "
                 "count twice; name each once."
             )
     made_for = {folded(one.target): one.target for one in members.values()}
     if not settings.target and len(made_for) > 1:
-        raise ValueError(
+        raise InputError(
             f"the judges were made for {', '.join(made_for.values())}; say which ratings the panel "
             "is to agree with."
         )
@@ -182,7 +183,7 @@ def panel_parts(
     n_sources = 0 if split is None else len(np.unique(groups[split.tuning]))
     if split is None or n < FEWEST_ROWS or n_sources < FEWEST_SOURCES:
         what = "weights need" if settings.score == "learned" else "to tell the best judge takes"
-        raise ValueError(
+        raise InputError(
             f"{what} {FEWEST_ROWS} rated rows of {FEWEST_SOURCES} sources that no judge of "
             f"the panel was made from, beside those held out; there are {n} of {n_sources}, and "
             f"{n_known} rows are of sources that one was made from. Give other rated rows, or "

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from judgesmith.errors import InputError
 from judgesmith.experiments.agreeing import (
     Gain,
     Report,
@@ -40,7 +41,7 @@ Scores = Mapping[str, Sequence[float | None]]
 """Every member's score of every row, in points of its own scale."""
 
 
-class TooFewJudgedError(ValueError):
+class TooFewJudgedError(InputError):
     """The budget ended before there was anything to weigh; a larger one goes on from here."""
 
 

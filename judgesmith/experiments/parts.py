@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from judgesmith.errors import InputError
 from judgesmith.experiments.chosen_targets import ChosenTargets
 from judgesmith.experiments.chosen_versions import (
     ChosenVersions,
@@ -172,10 +173,10 @@ def parts_of(
     )
     selection = rows(split.tuning[inner.selection], changed)
     if selection is None:
-        raise ValueError("no rated rows are left to choose by; rate more sources.")
+        raise InputError("no rated rows are left to choose by; rate more sources.")
     if changed is not None and not selection.versioned.any():
         names = ", ".join(kind.name for kind in changed.seen)
-        raise ValueError(
+        raise InputError(
             f"none of the {len(selection)} rows to choose by could be changed by {names}; name "
             "other kinds, or give longer texts."
         )
@@ -208,7 +209,7 @@ def _refuse_too_few_versions(selection: Rows, settings: CompileSettings) -> None
     counts = selection.versioned.sum(axis=0).tolist()
     most = max(n for kind, n in zip(selection.kinds, counts, strict=True) if kind.lowers)
     if most < FEWEST_NONZERO:
-        raise ValueError(
+        raise InputError(
             f"of the {len(selection)} rows to choose by, at most {most} have a version of one kind "
             f"of change, and below {FEWEST_NONZERO} no judge can show that it notices anything; "
             "give more rows, more versions of each (--versions 0 for all) or fewer kinds (--kinds)."
@@ -225,7 +226,7 @@ def _check_objective(text: str, parts: Parts, targets: ChosenTargets) -> None:
             if part is not None and not (part is parts.pool and needs_versions(objective)):
                 value = objective.value(part.as_people_said(targets.compared))
                 if part is parts.selection and np.isnan(value):
-                    raise ValueError(
+                    raise InputError(
                         f"{objective} is undefined on the {len(part)} rows to choose by, even for "
                         "a judge that says what people say; adjacent and @sample need several "
                         "rated responses per source, @system several systems"

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from judgesmith.errors import InputError
 from judgesmith.experiments.agreeing import Unscored
 from judgesmith.experiments.perspective_ratings import RightLevels
 from judgesmith.experiments.perspective_scores import SampledScores
@@ -60,7 +61,7 @@ class Basis:
             If no text has a right level. The message counts why.
         """
         if not right.kept.size:
-            raise ValueError(none_kept(right))
+            raise InputError(none_kept(right))
         kept = right.kept.tolist()
         counts = Counter(why for place in kept if (why := problems[place]) is not None)
         judged = scores.n_samples[kept][scores.n_samples[kept] > 0]

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from judgesmith.errors import InputError
 from judgesmith.experiments.dataset import DataSet
 from judgesmith.experiments.ratings import Aggregate, rating_value
 from judgesmith.experiments.targets import nobody_rated
@@ -165,13 +166,13 @@ def on_levels_of(right: RightLevels) -> FloatArray:
         If the scale has no levels to bring them to.
     """
     if whole_levels(right.scale) is None:
-        raise ValueError(
+        raise InputError(
             f"the scale of {right.criterion}, {right.scale}, has no levels that a rating could "
             f"hit or miss: at most {MOST_LEVELS} whole points. Take the local perspective, which "
             "needs no levels."
         )
     if right.levels is None:
-        raise ValueError(
+        raise InputError(
             f"some ratings on {right.criterion} lie between the whole points of {right.scale}, "
             "where they are no levels that raters can agree on. Say --aggregate mode to bring each "
             "text's to the nearest level, or take the local perspective."
@@ -247,7 +248,7 @@ def _observed(known: Sequence[Sequence[float]], scale: Scale, criterion: str) ->
     """Return the different ratings and both ends of the scale, in rising order."""
     found = np.unique([scale.low, scale.high, *(one for several in known for one in several)])
     if len(found) > MOST_LEVELS:
-        raise ValueError(
+        raise InputError(
             f"ratings on {criterion} are {len(found)} different numbers, too many for raters to "
             f"agree on one; at most {MOST_LEVELS} are levels. Say --aggregate mean to take what "
             "they said on average."

@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from judgesmith.errors import InputError
 from judgesmith.experiments.dataset import DataSet
 from judgesmith.experiments.global_perspective import GlobalReport, global_report
 from judgesmith.experiments.local_perspective import LocalReport, local_report
@@ -109,7 +110,7 @@ def perspective_report(
         except ValueError as fault:
             refused[name] = str(fault)
     if not reports:
-        raise ValueError(next((why for why in refused.values() if why != NOT_SCORED), NOT_SCORED))
+        raise InputError(next((why for why in refused.values() if why != NOT_SCORED), NOT_SCORED))
     return PerspectiveReport(
         label=label,
         perspective=perspective,

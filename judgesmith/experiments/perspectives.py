@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from judgesmith.errors import InputError
 from judgesmith.experiments.asked_samples import asked_on, judged, scores_of_judge
 from judgesmith.experiments.dataset import DataSet, check_dataset
 from judgesmith.experiments.perspective_on import none_kept
@@ -101,7 +102,7 @@ def perspective_of_judge(
     check_dataset(dataset)
     ranks = judges_sources(judge)
     if ranks and perspective == "global":
-        raise ValueError(
+        raise InputError(
             "scores of a judge that compares are ranks within a source, and no ratings; take the "
             "local perspective."
         )
@@ -115,7 +116,7 @@ def perspective_of_judge(
     if not names and set(left_out.values()) == {NOT_SCORED}:
         raise nothing_scored(dataset)
     if not names:
-        raise ValueError(f"{', '.join(left_out)}: {_ALL_SEEN}; give ratings of other texts.")
+        raise InputError(f"{', '.join(left_out)}: {_ALL_SEEN}; give ratings of other texts.")
     right, refused = _right(dataset, names, aggregate, perspective)
     for name in [one for one in right if not right[one].kept.size]:
         refused[name] = none_kept(right.pop(name))
@@ -198,7 +199,7 @@ def perspective_of_scores(
         else:
             found[name] = scored
     if not found and not right:
-        raise ValueError("; ".join(left_out.values()))
+        raise InputError("; ".join(left_out.values()))
     if not found:
         raise nothing_scored(dataset)
     label = next(iter(scores.values())).label
@@ -211,9 +212,9 @@ def perspective_of_scores(
 _ALL_SEEN = "the judge was made from all texts that are rated on it"
 
 
-def nothing_scored(dataset: DataSet) -> ValueError:
+def nothing_scored(dataset: DataSet) -> InputError:
     """Return the error that a judge has no score on any criterion of a set."""
-    return ValueError(
+    return InputError(
         f"the judge scores none of {', '.join(dataset.criteria)} by itself; say which its score "
         "is to be compared with: --target NAME."
     )
@@ -228,7 +229,7 @@ def criteria_of_target(dataset: DataSet, target: str | None) -> tuple[list[str],
         If nobody rated any, or the target.
     """
     if not dataset.criteria:
-        raise ValueError(
+        raise InputError(
             f"{dataset.name} has no ratings to agree with; its {len(dataset)} items are unrated "
             "(say --map score=COLUMN if a column holds ratings)."
         )

@@ -6,6 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from judgesmith.errors import InputError
 from judgesmith.experiments.dataset import DataSet
 from judgesmith.experiments.perturbed_kinds import KindReader, is_original
 from judgesmith.experiments.perturbed_set import PerturbedSet
@@ -126,7 +127,7 @@ def versions_of(dataset: DataSet, *, levels: Mapping[str, Level] | None = None) 
     (['lower_case'], 'a b.')
     """
     if not is_perturbed(dataset):
-        raise ValueError(
+        raise InputError(
             f"no row of {dataset.name} states a perturbation; make versions of its texts first, "
             "with judgesmith perturb."
         )
@@ -228,7 +229,7 @@ class _Originals:
         if len(own) > 1:
             own = [item for item in own if item.system_id.casefold() in _ORIGINAL_SYSTEMS] or own
         if len(own) > 1:
-            raise ValueError(
+            raise InputError(
                 f"source {version.source_id!r} has {len(own)} rows without a perturbation, and its "
                 "versions do not say which is theirs; name its system_id in a field 'original'."
             )

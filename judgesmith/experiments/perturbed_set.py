@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from judgesmith.errors import InputError
 from judgesmith.signatures.perturbation import Perturbation, Perturbed, Skipped
 from judgesmith.signatures.rated import RatedItem
 
@@ -83,7 +84,7 @@ def perturbed_set(
     """
     unnamed = sum(not item.system_id for item in originals)
     if unnamed:
-        raise ValueError(
+        raise InputError(
             f"versions name their original by its system_id; got {unnamed} originals without one."
         )
     versions, skipped = [], dict[str, Mapping[str, int]]()

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from judgesmith.errors import InputError
 from judgesmith.experiments.agreeing import Unscored, oriented
 from judgesmith.experiments.dataset import DataSet, check_dataset
 from judgesmith.experiments.judged_rows import recorded_as
@@ -160,17 +161,17 @@ def _refuse_useless(
 ) -> None:
     n = len(answers.first)
     if not people.size:
-        raise ValueError(
+        raise InputError(
             f"none of {n} pairs has two texts that people rated on {targets.name}; choose another "
             "target."
         )
     if np.all(people == 0.5):
-        raise ValueError(
+        raise InputError(
             f"people rated both texts alike in all {len(people)} pairs on {targets.name}: a judge "
             "cannot agree or disagree with that. Choose another target."
         )
     if np.isnan(given).all():
-        raise ValueError(f"{answers.label} gave no answer on any rated pair, of {len(people)}.")
+        raise InputError(f"{answers.label} gave no answer on any rated pair, of {len(people)}.")
 
 
 def _plain(one: PreferenceAgreement) -> dict[str, Any]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 
+from judgesmith.errors import InputError
+
 SHOWN = 20
 _LONGEST = 80
 
@@ -63,7 +65,7 @@ def listed(problems: Sequence[object], named: tuple[str, str], what: str, shown:
     return "\n".join(lines)
 
 
-class DataError(ValueError):
+class DataError(InputError):
     """Data that cannot be used, with every reason why.
 
     Parameters

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from judgesmith.errors import InputError
 from judgesmith.programs.by_source import sources_of
 from judgesmith.programs.families import family_of
 from judgesmith.signatures import RatedItem
@@ -33,12 +34,12 @@ def check_rankable(items: Sequence[RatedItem], *, judge: str, what_for: str) -> 
     >>> check_rankable(alone, judge="pairs", what_for="here")
     Traceback (most recent call last):
     ...
-    ValueError: pairs ranks the responses to a source, and none of the 2 rows here shares its \
-source (id, source and context) with another; give several responses to each source.
+    judgesmith.InputError: pairs ranks the responses to a source, and none of the 2 rows here \
+shares its source (id, source and context) with another; give several responses to each source.
     """
     if not family_of(judge).ranks or any(len(group) > 1 for group in sources_of(items)):
         return
-    raise ValueError(
+    raise InputError(
         f"{judge} ranks the responses to a source, and none of the {len(items)} rows {what_for} "
         "shares its source (id, source and context) with another; give several responses to each "
         "source."

@@ -8,6 +8,7 @@ import statistics
 from collections.abc import Sequence
 from typing import Literal, get_args
 
+from judgesmith.errors import InputError
 from judgesmith.signatures.scale import Scale
 
 Aggregate = Literal["mean", "median", "mode", "unanimous"]
@@ -47,7 +48,7 @@ def rating_value(ratings: Sequence[float], how: Aggregate = "mean") -> float | N
     True
     """
     if how not in get_args(Aggregate):
-        raise ValueError(f"ratings are aggregated by {', '.join(get_args(Aggregate))}; got {how}.")
+        raise InputError(f"ratings are aggregated by {', '.join(get_args(Aggregate))}; got {how}.")
     if not ratings:
         return None
     if how == "mean":
@@ -80,7 +81,7 @@ def rating_points(answer: object, scale: Scale | None) -> float:
     4.0
     >>> rating_points("four", Scale(low=1, high=5))
     Traceback (most recent call last):
-    ValueError: a number from 1 to 5
+    judgesmith.InputError: a number from 1 to 5
     """
     if scale is not None and isinstance(answer, str) and answer in scale.labels:
         return scale.read(answer)
@@ -89,7 +90,7 @@ def rating_points(answer: object, scale: Scale | None) -> float:
         points = _float(answer)
         if math.isfinite(points) and (scale is None or points in scale):
             return points
-    raise ValueError(expected_rating(scale))
+    raise InputError(expected_rating(scale))
 
 
 def _float(answer: object) -> float:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from judgesmith.errors import InputError
 from judgesmith.experiments.dataset import DataSet
 from judgesmith.experiments.problems import DataError, Problem, shown
 from judgesmith.experiments.score_rows import (
@@ -188,11 +189,11 @@ def _votes(row: Mapping[str, Any]) -> FloatArray:
     """Return the answers of one comparison; refuse what is no preference."""
     given = row["scores"] if "scores" in row else [row.get("score")]
     if not isinstance(given, list):
-        raise ValueError(shown(given))
+        raise InputError(shown(given))
     votes = [number_in(one) for one in given if one is not None and one != ""]
     for vote in votes:
         if vote not in (0.0, 0.5, 1.0):
-            raise ValueError(f"{vote:g}")
+            raise InputError(f"{vote:g}")
     return np.asarray(votes, dtype=float)
 
 

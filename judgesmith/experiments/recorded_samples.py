@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from judgesmith.errors import InputError
 from judgesmith.experiments.dataset import DataSet
 from judgesmith.experiments.perspective_scores import SampledScores
 from judgesmith.experiments.recorded_pairs import PairedAnswers
@@ -60,7 +61,7 @@ def recorded_by_criterion(
             if recorded is not None:
                 wanted[own] = recorded
     if not wanted:
-        raise ValueError(
+        raise InputError(
             f"{name} has scores on {', '.join(known)}, and people rated "
             f"{', '.join(dataset.criteria)}; say which go together: --criterion NAME --target NAME."
         )
@@ -70,7 +71,7 @@ def recorded_by_criterion(
             rows, dataset, judge=judge, criterion=recorded, name=name, hint=f"{path}:NAME"
         )
         if isinstance(scores, PairedAnswers):
-            raise ValueError(
+            raise InputError(
                 f"{name} holds comparisons of two texts, such as {scores.example}, and a "
                 "perspective is one of scores; leave --perspective out to see how well they agree."
             )

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from judgesmith.drafts import draft_beside, put
+from judgesmith.errors import InputError
 from judgesmith.experiments.recorded_pairs import SWAPPED
 from judgesmith.experiments.score_rows import BETWEEN, pair_in
 from judgesmith.metrics import OrderConsistency, order_consistency
@@ -107,7 +108,7 @@ def record_pairs(
     """
     output = Path(output)
     if output.suffix != ".jsonl":
-        raise ValueError(f"rows are written as JSON Lines; name a file in .jsonl, not {output}.")
+        raise InputError(f"rows are written as JSON Lines; name a file in .jsonl, not {output}.")
     lm = lm or current_lm()
     given = list(items)
     pairs = pairs_of(given, n_pairs=n_pairs, seed=seed)
@@ -178,7 +179,7 @@ def pairs_of(
     2
     """
     if n_pairs is not None and n_pairs < 1:
-        raise ValueError(f"at least 1 pair of each source is compared; got {n_pairs}.")
+        raise InputError(f"at least 1 pair of each source is compared; got {n_pairs}.")
     found: list[ResponsePair] = []
     named: set[tuple[str, str]] = set()
     for places in sources_of(items):
@@ -192,7 +193,7 @@ def pairs_of(
             pairs = [pairs[place] for place in sorted(drawn.tolist())]
         found += [ResponsePair.of(first, second) for first, second in pairs]
     if not found:
-        raise ValueError("no source has two responses to compare; rows of a source share its id.")
+        raise InputError("no source has two responses to compare; rows of a source share its id.")
     return found
 
 
@@ -201,7 +202,7 @@ def _check_names(items: Sequence[RatedItem]) -> None:
     twice = next((name for name in names if names.count(name) > 1), None)
     if "" in names or twice is not None:
         which = f"{twice!r} twice" if twice else "none"
-        raise ValueError(
+        raise InputError(
             f"each response to a source is named by its system; got {which} for the source "
             f"{items[0].source_id[:80]!r}. Name the column with --map system_id=COLUMN."
         )
@@ -209,7 +210,7 @@ def _check_names(items: Sequence[RatedItem]) -> None:
     for first, second in combinations(names, 2):
         joined = f"{first}{BETWEEN}{second}"
         if pair_in({"source_id": "", "system_id": joined}, keys) != (("", first), ("", second)):
-            raise ValueError(
+            raise InputError(
                 f"systems are told apart in {joined[:80]!r} by the {BETWEEN!r} between them, which "
                 f"does not say here which two are meant. Give systems names without {BETWEEN!r}."
             )
@@ -220,7 +221,7 @@ def _check_source(items: Sequence[RatedItem], named: set[tuple[str, str]]) -> No
     for item in items:
         key = (item.source_id, item.system_id)
         if key in named:
-            raise ValueError(
+            raise InputError(
                 f"the id {item.source_id[:80]!r} stands for several sources, and each has a "
                 f"response of {item.system_id[:80]!r}. Give every source an id of its own, or "
                 "leave ids out with --map source_id=."

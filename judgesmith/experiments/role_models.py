@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from judgesmith.errors import InputError
 from judgesmith.experiments.settings import CompileSettings
 from judgesmith.optimizers.competing_models import minds_dollars
 from judgesmith.optimizers.grammar import parse_objectives
@@ -25,13 +26,13 @@ def check_role_models(settings: CompileSettings, roles: Mapping[str, dspy.LM]) -
     """
     check_roles(family_of(settings.protocol.judge), settings.roles)
     if set(roles) != set(settings.roles):
-        raise ValueError(
+        raise InputError(
             f"the roles with a model are those of the settings "
             f"({', '.join(settings.roles) or 'none'}); got {', '.join(roles) or 'none'}."
         )
     objective = parse_objectives(settings.objective)
     if roles and minds_dollars(objective):
-        raise ValueError(
+        raise InputError(
             f"what judgements cost ({objective}) is reckoned at the price of one model, and "
             f"{', '.join(roles)} has another; leave usd out of the objective, or the role."
         )

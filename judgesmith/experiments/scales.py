@@ -9,6 +9,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from judgesmith.errors import InputError
 from judgesmith.experiments.columns import OVERALL
 from judgesmith.experiments.problems import Problem, shown
 from judgesmith.signatures.scale import Scale
@@ -73,10 +74,10 @@ def given_scales(given: ScaleGiven) -> GivenScales:
         try:
             scale = as_scale(value)
         except ValueError as fault:
-            raise ValueError(f"{fault}.") from None
+            raise InputError(f"{fault}.") from None
         criterion = OVERALL if name == "score" else name
         if criterion in by_criterion or (not criterion and default is not None):
-            raise ValueError(f"the scale of {criterion or 'all criteria'} is given twice.")
+            raise InputError(f"the scale of {criterion or 'all criteria'} is given twice.")
         if criterion:
             by_criterion[criterion] = scale
         else:
@@ -87,7 +88,7 @@ def given_scales(given: ScaleGiven) -> GivenScales:
 def _pair(part: str) -> tuple[str, str]:
     name, equals, text = part.rpartition("=")
     if equals and not name.strip():
-        raise ValueError(f"a scale is written CRITERION=LOW..HIGH or LOW..HIGH; got {part!r}.")
+        raise InputError(f"a scale is written CRITERION=LOW..HIGH or LOW..HIGH; got {part!r}.")
     return name.strip(), text
 
 
@@ -109,7 +110,7 @@ def as_scale(value: Any) -> Scale:
     except ValidationError as error:
         first = error.errors()[0]
         reason = str(first.get("ctx", {}).get("error", first["msg"]))
-        raise ValueError(reason.rstrip(".")) from None
+        raise InputError(reason.rstrip(".")) from None
 
 
 class StatedScales:

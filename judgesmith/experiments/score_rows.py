@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from judgesmith.errors import InputError
 from judgesmith.experiments.problems import DataError, Problem, shown
 from judgesmith.signatures.judgement import CriterionScore
 
@@ -113,13 +114,13 @@ def value_in(row: Mapping[str, Any]) -> tuple[float, str | None]:
     if "scores" in row:
         given = row["scores"]
         if not isinstance(given, list):
-            raise ValueError(shown(given))
+            raise InputError(shown(given))
         numbers = [number_in(one) for one in given if one is not None]
         if not numbers:
             return math.nan, NO_ANSWER
         return float(np.mean(numbers)), None
     if "score" not in row:
-        raise ValueError(f"a row with {', '.join(row)}")
+        raise InputError(f"a row with {', '.join(row)}")
     if row["score"] is None or row["score"] == "":
         return math.nan, str(row.get("problem") or "unscored, without a reason")
     return number_in(row["score"]), None
@@ -146,7 +147,7 @@ def criteria_in(row: Mapping[str, Any]) -> Criteria:
     found = {}
     for name, one in given.items():
         if not isinstance(one, Mapping) or "score" not in one:
-            raise ValueError(f"{shown(one)} for {shown(name)}")
+            raise InputError(f"{shown(one)} for {shown(name)}")
         points = None if one["score"] is None else number_in(one["score"])
         # The words matter only where they say why there is no score.
         words = str(one.get("explanation") or "") if points is None else ""
@@ -168,5 +169,5 @@ def number_in(given: object) -> float:
     except (TypeError, ValueError):
         number = math.nan
     if not math.isfinite(number):
-        raise ValueError(shown(given))
+        raise InputError(shown(given))
     return number

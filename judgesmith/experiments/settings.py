@@ -18,6 +18,7 @@ from pydantic import (
     model_validator,
 )
 
+from judgesmith.errors import InputError
 from judgesmith.experiments.dataset import DataSet
 from judgesmith.experiments.ratings import Aggregate
 from judgesmith.experiments.within_source import RANKED_OBJECTIVE, check_within_source
@@ -191,39 +192,39 @@ class CompileSettings(BaseModel):
     @model_validator(mode="after")
     def _fit_together(self) -> Self:
         if self.judge not in (None, self.protocol.judge):
-            raise ValueError(
+            raise InputError(
                 f"the judge is to be {self.judge}, and the protocol is of {self.protocol.judge}; "
                 "drop one of the two."
             )
         shows_examples = family_of(self.protocol.judge).has_demonstrations
         if not shows_examples and (self.n_demonstrations or self.partial_demos):
-            raise ValueError(
+            raise InputError(
                 f"a {self.protocol.judge} judge shows no graded examples; leave "
                 f"{'n_demonstrations' if self.n_demonstrations else 'partial_demos'} out."
             )
         if family_of(self.protocol.judge).ranks:
             check_within_source(self.objective, judge=self.protocol.judge)
             if self.split_rows:
-                raise ValueError(
+                raise InputError(
                     f"{self.protocol.judge} ranks all responses to a source, which stay together; "
                     "leave split_rows out."
                 )
         if "criteria" in self.inference.without:
-            raise ValueError(
+            raise InputError(
                 "criteria that are not inferred are those of people (criteria='human') or of a "
                 "rubric; leave 'criteria' out of inference.without."
             )
         if self.optimizer == "protocol":
             check_fixed(self.fixed, self.protocol)
         elif self.screen:
-            raise ValueError(
+            raise InputError(
                 f"a search of the protocol is screened (optimizer='protocol'), and this is "
                 f"{self.optimizer}; leave screen out."
             )
         if self.task is not None and self.task not in TASKS:
-            raise ValueError(f"task is one of {', '.join(TASKS)}; got {self.task!r}.")
+            raise InputError(f"task is one of {', '.join(TASKS)}; got {self.task!r}.")
         if len(set(self.target)) < len(self.target):
-            raise ValueError(f"every target is named once; got {', '.join(self.target)}.")
+            raise InputError(f"every target is named once; got {', '.join(self.target)}.")
         return self
 
     @model_serializer(mode="wrap")

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from judgesmith.drafts import draft_beside, put
+from judgesmith.errors import InputError
 from judgesmith.experiments.spreadsheet_cells import sheet_bytes
 
 
@@ -21,7 +22,7 @@ def sheet_place(output: str | Path) -> Path:
     """
     place = Path(output)
     if place.suffix.lower() != ".csv":
-        raise ValueError(f"the sheet is written as CSV; name a file in .csv, not {place}.")
+        raise InputError(f"the sheet is written as CSV; name a file in .csv, not {place}.")
     return place
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from judgesmith.errors import InputError
 from judgesmith.experiments.dataset import DataSet
 from judgesmith.experiments.errors_counts import error_counts
 from judgesmith.experiments.errors_found import FoundErrors, TextErrors
@@ -92,7 +93,7 @@ def evaluate_spans(
         return _against_edits(found, dataset, settings, rng)
     if known == "errors":
         return _against_people(found, dataset, settings, rng)
-    raise ValueError(
+    raise InputError(
         f"no row of {dataset.name} says where it was changed (edits) or what is wrong with it "
         "(errors); give texts that judgesmith perturb changed, or that people marked."
     )
@@ -106,7 +107,7 @@ def _against_people(
         (text, known) for text, known in zip(found.texts, marked, strict=True) if known is not None
     ]
     if not pairs:
-        raise ValueError(
+        raise InputError(
             f"no row of {dataset.name} says what is wrong with it; give rows with a field "
             "'errors', a list."
         )
@@ -149,7 +150,7 @@ def _against_edits(
             note.rstrip(".") for note in notes
         )
         why = "".join(f": {reason}" for reason in list(reasons)[:1])
-        raise ValueError(
+        raise InputError(
             f"no version in {dataset.name} can be held against its original{why}. Give originals "
             "and versions with edits, as judgesmith perturb writes them."
         )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from judgesmith.errors import InputError
 from judgesmith.experiments.chosen_targets import ChosenTargets
 from judgesmith.experiments.compile_notes import NothingScoredError
 from judgesmith.experiments.dataset import DataSet
@@ -37,7 +38,7 @@ def starting_from(earlier: SavedJudge, settings: CompileSettings) -> CompileSett
         return settings
     usual = CompileSettings()
     if settings.protocol != usual.protocol or settings.criteria not in (None, "given"):
-        raise ValueError(
+        raise InputError(
             "a run that starts from an earlier judge takes its variant, task and criteria from "
             "there; drop the other rubric, criteria or variant, or the earlier judge."
         )

@@ -10,6 +10,7 @@ from typing import Any
 
 import yaml
 
+from judgesmith.errors import InputError
 from judgesmith.experiments.definitions import definition_fault
 from judgesmith.experiments.human_criteria import name_fault
 from judgesmith.experiments.problems import SHOWN, shown
@@ -65,9 +66,9 @@ def read_sub_aspects(path: str | Path, criteria: Sequence[str]) -> tuple[SubAspe
     try:
         text = Path(path).read_text(encoding="utf-8")
     except UnicodeDecodeError:
-        raise ValueError(f"{path}: expected a text file in UTF-8.") from None
+        raise InputError(f"{path}: expected a text file in UTF-8.") from None
     except OSError as fault:
-        raise ValueError(f"{path}: cannot read the sub-aspects: {fault.strerror}.") from None
+        raise InputError(f"{path}: cannot read the sub-aspects: {fault.strerror}.") from None
     return sub_aspects_in(text, criteria, where=str(path))
 
 
@@ -79,23 +80,23 @@ def sub_aspects_in(text: str, criteria: Sequence[str], *, where: str) -> tuple[S
     >>> found = sub_aspects_in("Fluency:\n  spelling:", ["fluency"], where="a.yaml")
     >>> found[0].criterion, found[0].name
     ('fluency', 'spelling')
-    >>> sub_aspects_in("fluency:\n  spelling: 3\nfluent: [x]", ["fluency"], where="a.yaml")
+    >>> sub_aspects_in("fluency:\n  spelling: 3\nfluent: [x]", ["fluency"], where="a")
     Traceback (most recent call last):
-    ValueError: a.yaml: line 2: 'fluency', 'spelling': expected a definition in words; got 3.
-    a.yaml: line 3: 'fluent': the data have no such criterion; did you mean fluency?
+    judgesmith.InputError: a: line 2: 'fluency', 'spelling': expected a definition in words; got 3.
+    a: line 3: 'fluent': the data have no such criterion; did you mean fluency?
     """
     try:
         plain = read_yaml(text)
     except ValueError as fault:
-        raise ValueError(f"{where}: {fault}") from None
+        raise InputError(f"{where}: {fault}") from None
     if not isinstance(plain, Mapping) or not plain:
-        raise ValueError(f"{where}: expected {_FORM}; got {shown(plain)}.")
+        raise InputError(f"{where}: expected {_FORM}; got {shown(plain)}.")
     reading = _Reading({folded(name): name for name in criteria}, _lines_of(text), [])
     found = tuple(side for name, sides in plain.items() for side in reading.sides(name, sides))
     if reading.faults:
         more = len(reading.faults) - SHOWN
         said = [f"{where}: {one}" for one in reading.faults[:SHOWN]]
-        raise ValueError("\n".join([*said, f"and {more} more."] if more > 0 else said))
+        raise InputError("\n".join([*said, f"and {more} more."] if more > 0 else said))
     return found
 
 

@@ -10,6 +10,7 @@ from statistics import fmean
 
 import numpy as np
 
+from judgesmith.errors import InputError
 from judgesmith.metrics.record import Record
 from judgesmith.optimizers.objectives import Objective, as_objective
 from judgesmith.optimizers.panel_ways import unpredicted
@@ -137,20 +138,20 @@ def subset_analysis(
     """
     names = tuple(scores)
     if not names or len(names) > MOST_MEMBERS:
-        raise ValueError(
+        raise InputError(
             f"subsets are of 1 to {MOST_MEMBERS} members, as each further one doubles them; got "
             f"{len(names)}."
         )
     for name, given in scores.items():
         if len(given) != len(rows):
-            raise ValueError(f"expected one score per row, {len(rows)}; {name} has {len(given)}.")
+            raise InputError(f"expected one score per row, {len(rows)}; {name} has {len(given)}.")
     common = [
         place
         for place in range(len(rows))
         if all(given[place] is not None for given in scores.values())
     ]
     if len(common) < 2:
-        raise ValueError(
+        raise InputError(
             f"subsets are compared on rows that every member has a score of, two at least; there "
             f"are {len(common)} of {len(rows)}."
         )

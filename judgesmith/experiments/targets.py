@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from judgesmith.errors import InputError
 from judgesmith.experiments.columns import OVERALL
 from judgesmith.experiments.dataset import DataSet
 from judgesmith.experiments.ratings import Aggregate, rating_value
@@ -27,7 +28,7 @@ FRACTION = Scale(low=0, high=1)
 """What a mean over criteria with different scales is measured in: 0 is worst, 1 is best."""
 
 
-class UselessTargetError(ValueError):
+class UselessTargetError(InputError):
     """A target on which items are rated, but that no judge can agree with."""
 
 
@@ -224,7 +225,7 @@ def criteria_behind(dataset: DataSet, target: str) -> tuple[str, tuple[str, ...]
     """
     names = target_names(dataset)
     if not names:
-        raise ValueError(
+        raise InputError(
             f"{dataset.name} has no ratings to agree with; its {len(dataset)} items are unrated "
             "(say --map score=COLUMN if a column holds ratings)."
         )
@@ -260,7 +261,7 @@ def meant_by(name: str, names: Sequence[str]) -> str | None:
         return name
     meant = [one for one in names if folded(one) == folded(name)]
     if len(meant) > 1:
-        raise ValueError(
+        raise InputError(
             f"{name!r} may be any of {', '.join(map(repr, meant))}; write it as there."
         )
     return meant[0] if meant else None
@@ -270,7 +271,7 @@ def _summands(dataset: DataSet, target: str) -> tuple[str, ...]:
     """Return the criteria of a sum; where names hold a ``+`` themselves, the longest counts."""
     words = target.split(PLUS)
     if not all(word.strip() for word in words):
-        raise ValueError(f"criteria are added as in coherence+fluency; got {target!r}.")
+        raise InputError(f"criteria are added as in coherence+fluency; got {target!r}.")
     found: list[str] = []
     unknown: list[str] = []
     while words:
@@ -286,18 +287,18 @@ def _summands(dataset: DataSet, target: str) -> tuple[str, ...]:
         raise nobody_rated(unknown, dataset, dataset.criteria)
     twice = [name for name, n in Counter(found).items() if n > 1]
     if twice:
-        raise ValueError(
+        raise InputError(
             f"{target!r} names {', '.join(twice)} more than once; a mean takes each once."
         )
     return tuple(found)
 
 
-def nobody_rated(unknown: Sequence[str], dataset: DataSet, names: Sequence[str]) -> ValueError:
+def nobody_rated(unknown: Sequence[str], dataset: DataSet, names: Sequence[str]) -> InputError:
     """Return the error that nobody rated what is ``unknown``: what there is, and what is near."""
     close = [near for name in unknown for near in difflib.get_close_matches(name, names, n=1)]
     hint = f"; did you mean {' and '.join(dict.fromkeys(close))}?" if close else "."
     said = " or ".join(map(repr, unknown))
-    return ValueError(f"nobody rated {said} in {dataset.name}; there is {', '.join(names)}{hint}")
+    return InputError(f"nobody rated {said} in {dataset.name}; there is {', '.join(names)}{hint}")
 
 
 def _common(scales: list[Scale]) -> Scale:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from judgesmith.errors import InputError
 from judgesmith.experiments.dataset import DataSet
 from judgesmith.experiments.settings import CompileSettings
 from judgesmith.optimizers.grammar import parse_objectives
@@ -82,13 +83,13 @@ def settings_without_labels(dataset: DataSet, settings: CompileSettings) -> Comp
     if dataset.criteria or not settings.minds_versions:
         return settings
     if terms := rated_terms(parse_objectives(settings.objective)):
-        raise ValueError(
+        raise InputError(
             f"the objective compares scores with people's ({', '.join(dict.fromkeys(terms))}), and "
             f"{dataset.name} has no ratings; leave that out, as d_min and d_avg need none, or say "
             "--map score=COLUMN if a column holds ratings."
         )
     if settings.criteria in ("inferred", "human"):
-        raise ValueError(
+        raise InputError(
             f"nobody rated {dataset.name}, so that no criteria can be inferred from ratings or "
             "taken from people; give a rubric, or leave it to the general one."
         )

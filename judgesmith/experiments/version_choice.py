@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from judgesmith.errors import InputError
 from judgesmith.experiments.perturbed_set import PerturbedSet
 from judgesmith.programs.perturbing.naming import GROUPS, perturbations_named
 from judgesmith.signatures.perturbation import Perturbation
@@ -45,11 +46,11 @@ def kinds_among(
     """
     wanted = list(names)
     if not wanted:
-        raise ValueError("no change is named; name one at least.")
+        raise InputError("no change is named; name one at least.")
     found = {name: [kind for kind in kinds if _is_meant(kind, name, task)] for name in wanted}
     unknown = [name for name, own in found.items() if not own]
     if unknown:
-        raise ValueError(
+        raise InputError(
             f"no text was changed by {', '.join(unknown)}; name some of "
             f"{', '.join(kind.name for kind in kinds)}."
         )

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from judgesmith.errors import InputError
 from judgesmith.experiments.dataset import DataSet
 from judgesmith.experiments.perturbed_set import PerturbedSet
 from judgesmith.experiments.score_files import Scores
@@ -125,7 +126,7 @@ def judged_versions(
         If the judge compares the responses to a source with each other.
     """
     if judges_sources(judge):
-        raise ValueError(
+        raise InputError(
             "this judge compares the responses to a source with each other, and originals and "
             "versions are to be judged apart; use one that judges each text by itself."
         )
@@ -240,7 +241,7 @@ def criteria_of(judgements: Sequence[Judgement], by: By) -> tuple[str, ...]:
 def _named_criterion(wanted: str, judgements: Sequence[Judgement]) -> str:
     known = {folded(name): name for name in criteria_of(judgements, "criteria")}
     if folded(wanted) not in known:
-        raise ValueError(
+        raise InputError(
             f"the scores are on {', '.join(known.values()) or 'the whole alone'}, and {wanted} is "
             "none of that; name another criterion, or leave it out."
         )

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from judgesmith.errors import InputError
 from judgesmith.metrics import EXPERT_WEIGHTS
 from judgesmith.programs.perturbing import PERTURBATIONS
 from judgesmith.signatures.perturbation import Perturbation
@@ -112,13 +113,13 @@ def read_weights(path: str | Path, kinds: Sequence[Perturbation]) -> Shares:
     try:
         given = read_yaml(text)
         if not isinstance(given, Mapping) or not given:
-            raise ValueError(
+            raise InputError(
                 "expected weights as kind: {metric: share, …}; got "
                 f"{type(given).__name__ if given else 'nothing'}."
             )
         return checked_weights(given, kinds)
     except ValueError as fault:
-        raise ValueError(f"{place}: {fault}") from None
+        raise InputError(f"{place}: {fault}") from None
 
 
 def checked_weights(given: Mapping[str, Any], kinds: Sequence[Perturbation]) -> Shares:
@@ -139,12 +140,12 @@ def checked_weights(given: Mapping[str, Any], kinds: Sequence[Perturbation]) -> 
     {'typos/minor': {'fluency': 1.0}}
     >>> checked_weights({"typos": {"fluency": 0.4, "wit": 0.5}}, kinds)
     Traceback (most recent call last):
-    ValueError: the weights of typos sum to 0.9; they are shares of 1.
+    judgesmith.InputError: the weights of typos sum to 0.9; they are shares of 1.
     """
     checked = {name: _shares(name, own) for name, own in given.items()}
     known = {name for one in kinds for name in (one.kind, one.name)}
     if not known & set(checked):
-        raise ValueError(
+        raise InputError(
             f"none of the weights is for a change in this set; got {_cut(given)}, and changes are "
             f"{_cut(known)}."
         )
@@ -183,7 +184,7 @@ def fitted_weights(given: Shares, metrics: Sequence[str], *, said: str) -> Versi
     for name, own in given.items():
         shares = {folded(metric): share for metric, share in own.items()}
         if set(shares) != set(map(folded, metrics)) or len(shares) != len(own):
-            raise ValueError(
+            raise InputError(
                 f"the weights of {name} cover the metrics {_listed(metrics)}, each once; got "
                 f"{_listed(list(own)) or 'none'}."
             )
@@ -207,7 +208,7 @@ def _check_names(given: Iterable[str], kinds: Sequence[Perturbation]) -> None:
     for name in given:
         close = difflib.get_close_matches(str(name)[:80], [*sorted(own), *sorted(known)], n=1)
         if name not in known and close:
-            raise ValueError(
+            raise InputError(
                 f"weights are given for {str(name)[:80]!r}, which is no change; did you mean "
                 f"{close[0]}?"
             )
@@ -216,16 +217,16 @@ def _check_names(given: Iterable[str], kinds: Sequence[Perturbation]) -> None:
 def _shares(name: str, given: Any) -> dict[str, float]:
     """Return the shares of one kind by metric, checked."""
     if not isinstance(given, Mapping) or not given:
-        raise ValueError(f"the weights of {name} are written metric: share; got {given!r:.40}.")
+        raise InputError(f"the weights of {name} are written metric: share; got {given!r:.40}.")
     for metric, share in given.items():
         is_number = isinstance(share, int | float) and not isinstance(share, bool)
         if not is_number or not 0 <= share <= 1:
-            raise ValueError(
+            raise InputError(
                 f"the weight of {metric} for {name} is a number from 0 to 1; got {share!r:.40}."
             )
     total = math.fsum(given.values())
     if abs(total - 1) > _NEAR_1:
-        raise ValueError(f"the weights of {name} sum to {total:g}; they are shares of 1.")
+        raise InputError(f"the weights of {name} sum to {total:g}; they are shares of 1.")
     return {str(metric): float(share) for metric, share in given.items()}
 
 

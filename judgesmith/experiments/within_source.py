@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any, TypeVar
 
+from judgesmith.errors import InputError
 from judgesmith.metrics import Estimate, Level, PairedEstimate
 from judgesmith.optimizers.discernment_objectives import DiscernmentObjective
 from judgesmith.optimizers.grammar import parse_objectives
@@ -81,20 +82,21 @@ def check_within_source(objective: str, *, judge: str) -> None:
     >>> check_within_source("q", judge="pairs")
     Traceback (most recent call last):
     ...
-    ValueError: scores of pairs are ranks within a source, and q compares sources; say q@sample.
+    judgesmith.InputError: scores of pairs are ranks within a source, and q compares sources; \
+say q@sample.
     """
     for atom in _atoms(parse_objectives(objective)):
         level = getattr(atom, "level", None)
         if level == "sample" or getattr(atom, "is_effort", False) or str(atom) == "scored":
             continue
         if isinstance(atom, DiscernmentObjective):
-            raise ValueError(
+            raise InputError(
                 f"scores of {judge} are ranks within a source, among which a changed version would "
                 f"stand beside its original; leave {atom} out."
             )
         name = str(atom).partition("@")[0]
         instead = f"say {name}@sample" if level else "leave it out"
-        raise ValueError(
+        raise InputError(
             f"scores of {judge} are ranks within a source, and {atom} compares sources; {instead}."
         )
 

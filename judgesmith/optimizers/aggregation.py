@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import dspy
 import numpy as np
 
+from judgesmith.errors import InputError
 from judgesmith.optimizers.crossing import Halves
 from judgesmith.optimizers.demonstrations import ENOUGH_SCORED
 from judgesmith.optimizers.drawing import shown_keys
@@ -107,7 +108,7 @@ class FitAggregation(JudgeOptimizer):
     ) -> None:
         super().__init__(seed=seed, scale=scale, lm=lm, concurrency=concurrency, progress=progress)
         if n_folds < 2 or n_repeats < 1:
-            raise ValueError(f"need 2 folds and 1 repeat or more; got {n_folds} and {n_repeats}.")
+            raise InputError(f"need 2 folds and 1 repeat or more; got {n_folds} and {n_repeats}.")
         self.objective = as_objective(objective)
         self.lexical = lexical
         self.n_folds = n_folds
@@ -130,13 +131,13 @@ class FitAggregation(JudgeOptimizer):
         """
         check_judge(student)
         if teacher is not None or valset is not None:
-            raise ValueError(
+            raise InputError(
                 "FitAggregation cross-validates within trainset; drop teacher, valset."
             )
         protocol = student.protocol
         rows = rows_of(trainset, self.scale).without(shown_keys(protocol.demonstrations))
         if not rows.is_rated:
-            raise ValueError("nobody rated these rows, and weights are learned from ratings.")
+            raise InputError("nobody rated these rows, and weights are learned from ratings.")
         rows = rows_for(self.objective, rows)
         raw = student.with_protocol(protocol.model_copy(update={"aggregation": Aggregation()}))
         judgements = self.judged(raw, rows)

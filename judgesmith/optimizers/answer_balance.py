@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from judgesmith.errors import InputError
 from judgesmith.programs.families import family_of
 from judgesmith.programs.judge import Judge
 from judgesmith.signatures.answer_scale import levels_of
@@ -61,17 +62,17 @@ def refuse_many_answers(judge: Judge) -> None:
         If so, if it asks nothing that an instruction is for, or if it judges no text by itself.
     """
     if family_of(judge.protocol.judge).ranks:
-        raise ValueError(
+        raise InputError(
             f"a judge of {judge.protocol.judge} compares the responses to a source, and an even "
             "spread is looked for in answers about single texts; search otherwise, or not at all "
             "(--optimizer protocol or none)."
         )
     if not list(judge.named_predictors()):
-        raise ValueError("this judge asks a model nothing by an instruction; there is no wording.")
+        raise InputError("this judge asks a model nothing by an instruction; there is no wording.")
     for name, template in judge.templates().items():
         n = len(levels_of(template.answers))
         if set(template.outputs.values()) - {"text"} and n > MOST_ANSWERS:
-            raise ValueError(
+            raise InputError(
                 f"the question {name} has {n} answers, of which no even spread can be expected; "
                 f"take a scale of {MOST_ANSWERS} at most, such as --choose answers=1-5."
             )

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from judgesmith.errors import InputError
 from judgesmith.optimizers.answer_balance import Measured, refuse_many_answers
 from judgesmith.optimizers.demonstrations import ENOUGH_SCORED
 from judgesmith.optimizers.judge_optimizer import OFFLINE, JudgeOptimizer
@@ -79,7 +80,7 @@ class BalancedInstructions(JudgeOptimizer):
     >>> BalancedInstructions(n_rounds=0)
     Traceback (most recent call last):
     ...
-    ValueError: n_rounds, n_paraphrases and n_rows must be 1 or more; got 0, 5 and 50.
+    judgesmith.InputError: n_rounds, n_paraphrases and n_rows must be 1 or more; got 0, 5 and 50.
     """
 
     def __init__(
@@ -97,7 +98,7 @@ class BalancedInstructions(JudgeOptimizer):
     ) -> None:
         super().__init__(seed=seed, scale=None, lm=lm, concurrency=concurrency, progress=progress)
         if min(n_rounds, n_paraphrases, n_rows) < 1:
-            raise ValueError(
+            raise InputError(
                 "n_rounds, n_paraphrases and n_rows must be 1 or more; got "
                 f"{n_rounds}, {n_paraphrases} and {n_rows}."
             )
@@ -135,12 +136,12 @@ class BalancedInstructions(JudgeOptimizer):
         """
         check_judge(student)
         if teacher is not None or valset is not None:
-            raise ValueError("BalancedInstructions needs texts only; drop teacher= and valset=.")
+            raise InputError("BalancedInstructions needs texts only; drop teacher= and valset=.")
         refuse_many_answers(student)
         items = self._drawn(trainset)
         lm = self.lm or current_lm()
         if stack_of(lm) is None:
-            raise ValueError("BalancedInstructions needs a model made by judgesmith.model.")
+            raise InputError("BalancedInstructions needs a model made by judgesmith.model.")
         self.complete_ = True
         self.writes_by_rule_ = str((self.writer or lm).model) == OFFLINE
         self.trials_: tuple[RewriteTrial, ...] = ()
@@ -226,7 +227,7 @@ class BalancedInstructions(JudgeOptimizer):
             for one in examples
         ]
         if not items:
-            raise ValueError("no rated items to try wordings on; give a non-empty trainset.")
+            raise InputError("no rated items to try wordings on; give a non-empty trainset.")
         if len(items) > self.n_rows:
             rng = np.random.default_rng([self.seed, 21])
             places = sorted(rng.choice(len(items), size=self.n_rows, replace=False).tolist())

@@ -12,6 +12,7 @@ from typing import Any, Unpack
 
 import dspy
 
+from judgesmith.errors import InputError
 from judgesmith.optimizers.bridged_candidates import BridgedTrial, Compared
 from judgesmith.optimizers.bridged_rows import (
     SELECT,
@@ -93,10 +94,10 @@ class BridgedSearch(TextSearch):
     ) -> None:
         super().__init__(objective, **shared)
         if optimizer not in NAMES:
-            raise ValueError(f"optimizer must be one of {', '.join(NAMES)}; got {optimizer!r}.")
+            raise InputError(f"optimizer must be one of {', '.join(NAMES)}; got {optimizer!r}.")
         ours = sorted({"metric", "num_threads", "prompt_model", "seed"} & set(settings or {}))
         if ours:
-            raise ValueError(f"{', '.join(ours)} is set by the bridge; leave it out of settings.")
+            raise InputError(f"{', '.join(ours)} is set by the bridge; leave it out of settings.")
         self.optimizer = optimizer
         self.settings = dict(settings or {})
         self.prompt_lm = prompt_lm

@@ -10,6 +10,7 @@ from typing import Literal
 import dspy
 import numpy as np
 
+from judgesmith.errors import InputError
 from judgesmith.metrics import (
     ScoreMap,
     affine_map,
@@ -106,11 +107,11 @@ class Calibrator(JudgeOptimizer):
         super().__init__(seed=seed, scale=scale, lm=lm, concurrency=concurrency, progress=progress)
         for name, given in (("confidence", confidence), ("certainty", certainty), ("share", share)):
             if not 0 < given < 1:
-                raise ValueError(f"{name} must be between 0 and 1; got {given}.")
+                raise InputError(f"{name} must be between 0 and 1; got {given}.")
         if within is not None and not within > 0:
-            raise ValueError(f"within must be above 0 points; got {within}.")
+            raise InputError(f"within must be above 0 points; got {within}.")
         if shape not in ("line", "curve", "auto"):
-            raise ValueError(f"shape must be line, curve or auto; got {shape!r}.")
+            raise InputError(f"shape must be line, curve or auto; got {shape!r}.")
         self.shape = shape
         self.confidence = confidence
         self.within = within
@@ -148,14 +149,14 @@ class Calibrator(JudgeOptimizer):
         if not isinstance(student, JudgeOfJudges):
             check_judge(student)
         if teacher is not None:
-            raise ValueError("Calibrator learns from rated rows only; drop teacher.")
+            raise InputError("Calibrator learns from rated rows only; drop teacher.")
         judge = student.judge if isinstance(student, Calibrated) else student
         shown = {key for one in leaves_of(judge) for key in shown_keys(one.protocol.demonstrations)}
         rows = [rows_of(one, self.scale).without(shown) for one in (trainset, valset) if one]
         if len(rows) == 2:
             shared = set(rows[0].groups.tolist()) & set(rows[1].groups.tolist())
             if shared:
-                raise ValueError(
+                raise InputError(
                     f"trainset and valset share {len(shared)} sources, such as "
                     f"{min(shared)!r}: intervals would promise too much. Divide by source."
                 )
@@ -163,7 +164,7 @@ class Calibrator(JudgeOptimizer):
         elif rows:
             first, second = self.parts(rows[0])
         else:
-            raise ValueError("no rated items to learn from; give a non-empty trainset.")
+            raise InputError("no rated items to learn from; give a non-empty trainset.")
         said = [self.judged(judge, one) for one in (first, second)]
         self.calibration_ = self.learned(first, said[0], second, said[1])
         return Calibrated(judge.deepcopy(), self.calibration_)
@@ -227,7 +228,7 @@ class Calibrator(JudgeOptimizer):
         n = int(scored.sum())
         if n < FEWEST_ROWS or np.ptp(x[scored]) == 0:
             what = "all have the same score" if n >= FEWEST_ROWS else "fewer have a score"
-            raise ValueError(
+            raise InputError(
                 f"a way to people's scale needs {FEWEST_ROWS} scored rows that differ; of "
                 f"{len(rows)} rows {what}. Give more rated rows."
             )
@@ -307,7 +308,7 @@ class Calibrator(JudgeOptimizer):
             doubts = [doubt_of(one, kind) for one in said]
             if any(one is not None for one in doubts):
                 return kind, doubts
-        raise ValueError(
+        raise InputError(
             "within needs something that tells how unsure the judge is; none of its "
             f"{len(said)} judgements has two {' or two '.join(kinds)} with a score. Leave within "
             "out, or calibrate a panel of two members, or a judge that scores criteria."

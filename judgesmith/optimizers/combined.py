@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from judgesmith.errors import InputError
 from judgesmith.metrics.checks import FloatArray, IntArray
 from judgesmith.metrics.comparing.shared_rows import with_sources_shared
 from judgesmith.metrics.resampling.averaged_units import AveragedUnits
@@ -55,12 +56,12 @@ class WeightedSum(CountedObjective):
     def __post_init__(self) -> None:
         """Refuse what has no say, or the wrong one."""
         if not self.terms:
-            raise ValueError("a sum has one term or more; got none.")
+            raise InputError("a sum has one term or more; got none.")
         for weight, atom in self.terms:
             if not math.isfinite(weight) or weight == 0:
-                raise ValueError(f"a weight is a finite number other than 0; got {weight:g}.")
+                raise InputError(f"a weight is a finite number other than 0; got {weight:g}.")
             if weight > 0 and getattr(atom, "lower_is_better", False):
-                raise ValueError(f"{atom} is better when lower; subtract it, as in q - .1*{atom}.")
+                raise InputError(f"{atom} is better when lower; subtract it, as in q - .1*{atom}.")
 
     def __str__(self) -> str:
         """Return the sum as it is read."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
+from judgesmith.errors import InputError
 from judgesmith.optimizers.combined import WeightedSum
 from judgesmith.optimizers.constrained import Constrained
 from judgesmith.optimizers.effort_objectives import DollarsPerItem
@@ -55,12 +56,12 @@ def check_models(lm: dspy.LM, models: Mapping[str, dspy.LM], objective: object) 
     """
     own = str(lm.model)
     if own in models:
-        raise ValueError(f"{own} competes with itself; name every model once.")
+        raise InputError(f"{own} competes with itself; name every model once.")
     if not minds_dollars(objective):
         return
     for name, one in {own: lm, **models}.items():
         if not knows_costs(one):
-            raise ValueError(
+            raise InputError(
                 f"the objective {objective} needs to know what answers of {name} cost: that takes "
                 "its price (--price IN,OUT) and a ledger; leave usd out, or give both."
             )

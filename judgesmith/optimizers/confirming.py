@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from judgesmith.errors import InputError
 from judgesmith.optimizers.crossing import FEWEST_COMPARED, CrossedAgreement, Halves
 from judgesmith.optimizers.demonstrations import ENOUGH_SCORED, rank_of
 from judgesmith.optimizers.objectives import Objective
@@ -111,9 +112,9 @@ class Confirm:
     def __post_init__(self) -> None:
         """Refuse what is no share or no number of errors."""
         if not 0 <= self.share < 1:
-            raise ValueError(f"share is a share of sources from 0 to below 1; got {self.share}.")
+            raise InputError(f"share is a share of sources from 0 to below 1; got {self.share}.")
         if not self.errors >= 0:
-            raise ValueError(f"errors must be zero or more standard errors; got {self.errors}.")
+            raise InputError(f"errors must be zero or more standard errors; got {self.errors}.")
 
     def set_aside(self, groups: Labels, human: FloatArray, *, rng: np.random.Generator) -> IntArray:
         """Return the places of the rows to confirm on, in rising order; none where too few.

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from judgesmith.errors import InputError
 from judgesmith.metrics.checks import FloatArray, IntArray
 from judgesmith.metrics.estimate import Estimate
 from judgesmith.optimizers.combined import WeightedSum, written
@@ -46,7 +47,7 @@ class Constraint:
     def __post_init__(self) -> None:
         """Refuse a bound that is none."""
         if not math.isfinite(self.bound):
-            raise ValueError(f"a bound is a finite number; got {self.bound:g}.")
+            raise InputError(f"a bound is a finite number; got {self.bound:g}.")
 
     def __str__(self) -> str:
         """Return the condition as it is read: what is subtracted alone is bounded from above."""
@@ -115,7 +116,7 @@ class Constrained(CountedObjective):
     def __post_init__(self) -> None:
         """Refuse an aim without conditions."""
         if not self.constraints:
-            raise ValueError("a constrained objective has one constraint or more; got none.")
+            raise InputError("a constrained objective has one constraint or more; got none.")
 
     def __str__(self) -> str:
         """Return the objective as it is read."""

@@ -13,6 +13,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from judgesmith.errors import InputError
 from judgesmith.metrics.checks import FloatArray, IntArray
 from judgesmith.metrics.estimate import Estimate, PairedEstimate
 from judgesmith.metrics.resampling.source_draws import (
@@ -205,7 +206,7 @@ def shared_rows(first: JudgedTable, second: JudgedTable) -> tuple[JudgedTable, J
     """
     alike = first.n == second.n and first.targets == second.targets
     if not (alike and np.array_equal(first.sources, second.sources)):
-        raise ValueError(
+        raise InputError(
             f"two judges are compared on the same rows and targets; got tables of {first.n} and "
             f"{second.n} rows that do not pair up."
         )

@@ -10,6 +10,7 @@ from typing import Any, Unpack
 import dspy
 import numpy as np
 
+from judgesmith.errors import InputError
 from judgesmith.optimizers.drawing import (
     Pool,
     Shown,
@@ -136,7 +137,7 @@ class RandomDemonstrationSearch(JudgeSearch):
     ) -> None:
         super().__init__(**shared)
         if n_demonstrations < 1 or n_rounds < 1:
-            raise ValueError(
+            raise InputError(
                 "n_demonstrations and n_rounds must be 1 or more; got "
                 f"{n_demonstrations} and {n_rounds}."
             )

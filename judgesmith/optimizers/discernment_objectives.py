@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from judgesmith.errors import InputError
 from judgesmith.metrics import (
     average_discernment,
     discernment_score,
@@ -125,7 +126,7 @@ class DiscernmentObjective(CountedObjective):
     def _own(self, table: JudgedTable) -> JudgedTable:
         found = table.of_kinds(kind for kind in table.kinds if self.wants(kind))
         if found.damaged is None or not found.kinds:
-            raise ValueError(
+            raise InputError(
                 f"{self} looks at changed versions of the rows, and none of such kinds were "
                 "judged; give rows with versions, or leave it out of the objective."
             )

@@ -13,6 +13,7 @@ from typing import Protocol
 
 import numpy as np
 
+from judgesmith.errors import InputError
 from judgesmith.optimizers.eliminating import Elimination, KeepAll
 from judgesmith.optimizers.objectives import Objective
 from judgesmith.optimizers.several_objectives import SeveralObjectives, is_exact
@@ -149,7 +150,7 @@ def front_elimination(elimination: Elimination) -> FrontElimination:
         return _StayAll()
     risk = getattr(elimination, "risk", None)
     if risk is None:
-        raise ValueError(
+        raise InputError(
             f"several objectives are raced by Race or KeepAll, for they give no ranking; got "
             f"{elimination!r}."
         )

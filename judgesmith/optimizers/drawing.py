@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from judgesmith.errors import InputError
 from judgesmith.optimizers.rows import Rows
 from judgesmith.programs.critic_questions import (
     assessing_names,
@@ -151,7 +152,7 @@ def demonstrated(protocol: JudgeProtocol) -> Protocol:
         If judges of its family show none.
     """
     if not isinstance(protocol, Protocol):
-        raise ValueError(
+        raise InputError(
             f"a {protocol.judge} judge shows no graded examples; search none for it, or use an "
             "active-critic judge."
         )

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from judgesmith.errors import InputError
 from judgesmith.metrics.checks import IntArray
 from judgesmith.optimizers.counted_objectives import TargetMean
 from judgesmith.optimizers.source_counts import Counted, ratio_of_sums
@@ -95,7 +96,7 @@ class CallsPerItem(_PerRow):
             If the table does not say.
         """
         if table.n and not table.n_calls:
-            raise ValueError(
+            raise InputError(
                 "nobody counted the calls behind these scores; leave calls out of the objective."
             )
         return np.asarray(table.n_calls, dtype=np.float64)
@@ -135,7 +136,7 @@ class DollarsPerItem(_PerRow):
             If the table does not say.
         """
         if table.n and not table.usd:
-            raise ValueError(
+            raise InputError(
                 "nobody knows what these scores cost; leave usd out of the objective, or search "
                 "the protocol with a model whose price is known and with a ledger."
             )

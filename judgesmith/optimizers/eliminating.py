@@ -13,6 +13,7 @@ from typing import Protocol
 
 import numpy as np
 
+from judgesmith.errors import InputError
 from judgesmith.optimizers.demonstrations import rank_of
 from judgesmith.optimizers.objectives import Objective
 from judgesmith.optimizers.table import JudgedTable
@@ -111,7 +112,7 @@ class Race:
     def __post_init__(self) -> None:
         """Refuse what is no probability."""
         if not 0 <= self.risk < 1:
-            raise ValueError(f"risk must be from 0 to below 1; got {self.risk}.")
+            raise InputError(f"risk must be from 0 to below 1; got {self.risk}.")
 
     def __call__(self, look: Look) -> Sequence[int]:
         """Return the places of those who may yet win."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable, Sequence
 
+from judgesmith.errors import InputError
 from judgesmith.optimizers.competing_models import MODEL
 from judgesmith.optimizers.demonstration_choices import NAMES, N
 from judgesmith.programs.choices import own_settings
@@ -39,7 +40,8 @@ def check_fixed(fixed: Sequence[str], protocol: JudgeProtocol, more: Iterable[st
     >>> check_fixed(["samples", "demonstrations.order"], Protocol())
     >>> check_fixed(["sampels"], Protocol())
     Traceback (most recent call last):
-    ValueError: fixed names choices of the search, and there is no 'sampels'; did you mean samples?
+    judgesmith.InputError: fixed names choices of the search, and there is no 'sampels'; did \
+you mean samples?
     """
     kind = type(protocol)
     known = list(dict.fromkeys((*more, *_names(protocol))))
@@ -54,7 +56,7 @@ def check_fixed(fixed: Sequence[str], protocol: JudgeProtocol, more: Iterable[st
         if name not in known and str(name).partition(".")[0] not in protocol.by_criterion:
             near = difflib.get_close_matches(str(name)[:80], known, n=1, cutoff=0.5)
             meant = f"did you mean {near[0]}?" if near else f"give some of {', '.join(own)}."
-            raise ValueError(
+            raise InputError(
                 f"fixed names choices of the search, and there is no {str(name)[:80]!r}; {meant}"
             )
 

@@ -17,6 +17,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import get_args
 
+from judgesmith.errors import InputError
 from judgesmith.metrics import Level, PairLevel, Statistic
 from judgesmith.optimizers.combined import Atom, WeightedSum
 from judgesmith.optimizers.constrained import Constrained, Constraint
@@ -270,11 +271,11 @@ class _Reader:
         kind = found.lastgroup or "other"
         return _Token(kind, found[kind], found.start(kind))
 
-    def _fault(self, expected: str, at: _Token | None = None) -> ValueError:
+    def _fault(self, expected: str, at: _Token | None = None) -> InputError:
         token = at or self.token
         came = "the end" if token.kind == "end" else repr(token.text[:_SHOWN])
         shown = self.text[max(0, token.start - _SHOWN) : token.start + _SHOWN]
-        return ValueError(
+        return InputError(
             f"the objective {shown!r} cannot be read at character {token.start + 1}: expected "
             f"{expected}; got {came}."
         )

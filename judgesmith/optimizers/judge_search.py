@@ -8,6 +8,7 @@ from typing import TypedDict
 import dspy
 import numpy as np
 
+from judgesmith.errors import InputError
 from judgesmith.optimizers.drawing import shown_keys
 from judgesmith.optimizers.judge_optimizer import JudgeOptimizer
 from judgesmith.optimizers.rated_examples import rows_of
@@ -67,7 +68,7 @@ class JudgeSearch(JudgeOptimizer):
     ) -> None:
         super().__init__(seed=seed, scale=scale, lm=lm, concurrency=concurrency, progress=progress)
         if not targets:
-            raise ValueError("no targets to agree with; name score, or criteria.")
+            raise InputError("no targets to agree with; name score, or criteria.")
         self.targets = tuple(targets)
         self.percent_of_max = percent_of_max
 
@@ -116,14 +117,14 @@ def rows_for(objective: object, rows: Rows) -> Rows:
     """
     terms = rated_terms(objective)
     if terms and not rows.is_rated:
-        raise ValueError(
+        raise InputError(
             f"nobody rated these rows, and {', '.join(terms)} compares scores with people's; leave "
             "it out of the objective, or rate them."
         )
     if not needs_versions(objective):
         return rows.without_versions()
     if not rows.kinds:
-        raise ValueError(
+        raise InputError(
             f"the objective {objective} looks at changed versions of the rows to choose by, and "
             "they have none; give examples with versions (see rated_example)."
         )
@@ -156,7 +157,7 @@ def pool_and_selection_rows(
     """
     rows = rows_of(trainset, scale, percent_of_max=percent_of_max)
     if n_demonstrations and not rows.is_rated:
-        raise ValueError(
+        raise InputError(
             "nobody rated these rows, so that none can be shown as a demonstration; ask for no "
             "demonstrations."
         )
@@ -172,7 +173,7 @@ def pool_and_selection_rows(
         pool, selection = rows, rows_of(valset, scale)
         shared = set(rows.groups.tolist()) & set(selection.groups.tolist())
         if shared:
-            raise ValueError(
+            raise InputError(
                 f"{len(shared)} sources are in both trainset and valset, such as "
                 f"{min(map(str, shared))!r}: a demonstration would help score itself."
             )
@@ -193,7 +194,7 @@ def refuse_unscored_targets(protocol: JudgeProtocol, targets: Sequence[str]) -> 
     known = {SCORE, *map(folded, scored)}
     unknown = [one for one in targets if one != SCORE and folded(one) not in known]
     if unknown:
-        raise ValueError(
+        raise InputError(
             f"the judge gives no score for {', '.join(unknown)}; it scores the whole"
             + (f" and {', '.join(scored)}." if scored else " alone.")
         )

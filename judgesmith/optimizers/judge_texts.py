@@ -9,6 +9,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Mapping
 
+from judgesmith.errors import InputError
 from judgesmith.programs.judge import Judge
 from judgesmith.signatures.fences import imitates_layout
 from judgesmith.signatures.protocol import Demonstration
@@ -67,11 +68,11 @@ def with_texts(judge: Judge, texts: Texts) -> Judge:
     known = judge_texts(judge)
     unknown = sorted(set(texts) - set(known))
     if unknown:
-        raise ValueError(f"no text {', '.join(unknown)}; this judge has {', '.join(known)}.")
+        raise InputError(f"no text {', '.join(unknown)}; this judge has {', '.join(known)}.")
     for name, text in texts.items():
         problem = problem_with(text)
         if problem and text != known[name]:
-            raise ValueError(f"{name}: {problem}")
+            raise InputError(f"{name}: {problem}")
     old = judge.protocol
     instructions = {
         name.removeprefix(INSTRUCTIONS): text
@@ -166,7 +167,7 @@ def _read(name: str, text: str) -> Criterion:
             found["definition"].append(line.strip())
     said = {key: " ".join(one for one in lines if one) for key, lines in found.items()}
     if not said["definition"]:
-        raise ValueError(f"criterion:{name}: it has no definition, only what its ends mean.")
+        raise InputError(f"criterion:{name}: it has no definition, only what its ends mean.")
     return Criterion.model_validate({"name": name, **said})
 
 

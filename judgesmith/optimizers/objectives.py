@@ -12,6 +12,7 @@ from typing import Protocol, get_args
 
 import numpy as np
 
+from judgesmith.errors import InputError
 from judgesmith.metrics import (
     Estimate,
     Level,
@@ -78,7 +79,7 @@ class Agreement:
             ("level", self.level, get_args(Level)),
         ):
             if given not in known:
-                raise ValueError(f"{name} must be one of {', '.join(known)}; got {given!r}.")
+                raise InputError(f"{name} must be one of {', '.join(known)}; got {given!r}.")
 
     def __str__(self) -> str:
         """Return the objective as ``parse_objective`` reads it."""
@@ -145,7 +146,7 @@ def parse_agreement(text: str) -> Agreement:
     try:
         return Agreement(statistic, level or "dataset")  # type: ignore[arg-type]
     except ValueError as fault:
-        raise ValueError(
+        raise InputError(
             f"an objective is STATISTIC or STATISTIC@LEVEL, as in q or spearman@sample: {fault}"
         ) from None
 
@@ -163,5 +164,5 @@ def as_objective(given: Objective | str) -> Objective:
     if isinstance(given, str):
         return parse_objective(given)
     if getattr(given, "lower_is_better", False):
-        raise ValueError(f"{given} is better when lower; subtract it, as in '-{given}'.")
+        raise InputError(f"{given} is better when lower; subtract it, as in '-{given}'.")
     return given

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from judgesmith.errors import InputError
 from judgesmith.metrics import mean_absolute_error
 from judgesmith.metrics.checks import FloatArray, IntArray
 from judgesmith.metrics.ratings.kappa import (
@@ -61,7 +62,7 @@ class Kappa(TargetMean):
         """Refuse unknown weights."""
         check_weights(self.weights)
         if self.weights == "nominal":
-            raise ValueError("weights must be quadratic or linear; got 'nominal'.")
+            raise InputError("weights must be quadratic or linear; got 'nominal'.")
 
     def __str__(self) -> str:
         """Return the objective as it is read."""

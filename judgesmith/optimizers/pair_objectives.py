@@ -8,6 +8,7 @@ from typing import get_args
 
 import numpy as np
 
+from judgesmith.errors import InputError
 from judgesmith.metrics.checks import FloatArray, IntArray
 from judgesmith.metrics.correlations.column import Column
 from judgesmith.metrics.correlations.levels import ScoredRows
@@ -53,7 +54,7 @@ class TieAccuracy(TargetMean):
     def __post_init__(self) -> None:
         """Refuse what is no level of pairs."""
         if self.level not in get_args(PairLevel):
-            raise ValueError(f"level of pairs must be dataset or sample; got {self.level!r}.")
+            raise InputError(f"level of pairs must be dataset or sample; got {self.level!r}.")
 
     def __str__(self) -> str:
         """Return the objective as it is read."""

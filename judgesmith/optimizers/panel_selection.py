@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import dspy
 import numpy as np
 
+from judgesmith.errors import InputError
 from judgesmith.optimizers.aggregation import FEWEST_ROWS, FEWEST_SOURCES
 from judgesmith.optimizers.crossing import Halves
 from judgesmith.optimizers.drawing import shown_keys
@@ -111,18 +112,18 @@ class PanelSelection(JudgeOptimizer):
     ) -> None:
         super().__init__(seed=seed, scale=scale, lm=lm, concurrency=concurrency, progress=progress)
         if n_rounds < 1:
-            raise ValueError(f"n_rounds must be 1 or more; got {n_rounds}.")
+            raise InputError(f"n_rounds must be 1 or more; got {n_rounds}.")
         if n_folds < 2 or n_repeats < 1:
-            raise ValueError(f"need 2 folds and 1 repeat or more; got {n_folds} and {n_repeats}.")
+            raise InputError(f"need 2 folds and 1 repeat or more; got {n_folds} and {n_repeats}.")
         self.objective = as_objective(objective)
         effort = [str(one) for one in atoms_of(self.objective) if is_effort(one)]
         if effort:
-            raise ValueError(
+            raise InputError(
                 "weights are learned from scores, which do not tell how much judging takes; leave "
                 f"{' and '.join(dict.fromkeys(effort))} out of the objective."
             )
         if needs_versions(self.objective):
-            raise ValueError(
+            raise InputError(
                 "members of a panel are weighed by their scores of rated rows alone; leave "
                 "discernment out of the objective."
             )
@@ -153,7 +154,7 @@ class PanelSelection(JudgeOptimizer):
         if not isinstance(student, Panel):
             raise TypeError(f"expected a Panel of judges; got {type(student).__name__}.")
         if teacher is not None or valset is not None:
-            raise ValueError("PanelSelection cross-fits within trainset; drop teacher and valset.")
+            raise InputError("PanelSelection cross-fits within trainset; drop teacher and valset.")
         shown = {
             key for one in leaves_of(student) for key in shown_keys(one.protocol.demonstrations)
         }
@@ -195,7 +196,7 @@ class PanelSelection(JudgeOptimizer):
         self.trials_: tuple[PanelTrial, ...] = ()
         ways = self._ways(rows, table, names, able, own)
         if not ways:
-            raise ValueError(
+            raise InputError(
                 f"no member has a score on {FEWEST_SCORED:.0%} of the rows: nothing can be weighed."
             )
         self.chosen_: PanelName = "equal" if own is None else "own"

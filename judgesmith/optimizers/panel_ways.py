@@ -9,6 +9,7 @@ from typing import Literal
 
 import numpy as np
 
+from judgesmith.errors import InputError
 from judgesmith.optimizers.greedy_panel import Members, PanelFit, greedy_weights
 from judgesmith.optimizers.objectives import Objective
 from judgesmith.optimizers.rows import Rows
@@ -127,8 +128,8 @@ def columns_of(scores: Sequence[Sequence[float | None]], n_rows: int) -> FloatAr
         If there are no members, or one has not as many scores as there are rows.
     """
     if not scores:
-        raise ValueError("no members to weigh; give the scores of one at least, by name.")
+        raise InputError("no members to weigh; give the scores of one at least, by name.")
     for one in scores:
         if len(one) != n_rows:
-            raise ValueError(f"expected one score per row, {n_rows}; got {len(one)}.")
+            raise InputError(f"expected one score per row, {n_rows}; got {len(one)}.")
     return np.asarray([[np.nan if x is None else x for x in one] for one in scores], float).T

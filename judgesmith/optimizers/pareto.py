@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from judgesmith.errors import InputError
 from judgesmith.optimizers.constrained import Constrained
 from judgesmith.optimizers.objectives import Objective
 from judgesmith.optimizers.table import FloatArray, JudgedTable
@@ -63,14 +64,14 @@ class ParetoFront:
     def __post_init__(self) -> None:
         """Refuse what does not fit together."""
         if self.values.ndim != 2 or self.values.shape[1] != len(self.names) or not self.names:
-            raise ValueError(
+            raise InputError(
                 f"values are one row per candidate and one column for each of {len(self.names)} "
                 f"names; got shape {self.values.shape}."
             )
         if self.violations is not None and (
             self.violations.shape != self.values.shape[:1] or np.any(self.violations < 0)
         ):
-            raise ValueError("violations are one number per candidate, 0 or more.")
+            raise InputError("violations are one number per candidate, 0 or more.")
 
     @classmethod
     def of(cls, objectives: Sequence[Objective], tables: Sequence[JudgedTable]) -> ParetoFront:

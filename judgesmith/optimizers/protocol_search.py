@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 import dspy
 import numpy as np
 
+from judgesmith.errors import InputError
 from judgesmith.optimizers.board import Board
 from judgesmith.optimizers.competing_models import check_models, minds_dollars, with_models
 from judgesmith.optimizers.confirmed_search import ConfirmedSearch
@@ -155,14 +156,14 @@ class ProtocolSearch(JudgeSearch):
     ) -> None:
         super().__init__(**shared)
         if n_trials < 1 or batch < 1:
-            raise ValueError(f"n_trials and batch must be 1 or more; got {n_trials} and {batch}.")
+            raise InputError(f"n_trials and batch must be 1 or more; got {n_trials} and {batch}.")
         if n_demonstrations < 0 or n_draws < 1:
-            raise ValueError(
+            raise InputError(
                 "n_demonstrations must be 0 or more and n_draws 1 or more; got "
                 f"{n_demonstrations} and {n_draws}."
             )
         if list(looks) != sorted(set(looks)) or not looks or looks[0] <= 0 or looks[-1] != 1:
-            raise ValueError(f"looks rise from above 0 to 1; got {list(looks)}.")
+            raise InputError(f"looks rise from above 0 to 1; got {list(looks)}.")
         if not isinstance(confirm, Confirm | None):
             raise TypeError(
                 f"confirm is a rule such as Confirm(errors=1.0), or None; got {confirm!r:.80}."
@@ -185,7 +186,7 @@ class ProtocolSearch(JudgeSearch):
             isinstance(given, SeveralObjectives)
             or (elimination, tuple(looks), sampler) != (Race(), LOOKS, tpe)
         ):
-            raise ValueError(
+            raise InputError(
                 "screen stands in for elimination, looks and sampler, and is for one objective; "
                 "drop it or them."
             )
@@ -229,7 +230,7 @@ class ProtocolSearch(JudgeSearch):
         check_judge(student)
         check_models(self.lm or current_lm(), self.models, self.objective)
         if teacher is not None:
-            raise ValueError("ProtocolSearch shows the candidates' own runs; drop teacher.")
+            raise InputError("ProtocolSearch shows the candidates' own runs; drop teacher.")
         check_fixed(self.fixed, student.protocol, () if self.space is None else self.space.names)
         n_shown = self.n_demonstrations if shows_examples(student) else 0
         pool, selection = self.parted(

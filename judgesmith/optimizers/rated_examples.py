@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 import dspy
 import numpy as np
 
+from judgesmith.errors import InputError
 from judgesmith.optimizers.rows import Rows
 from judgesmith.optimizers.table import FloatArray
 from judgesmith.signatures.perturbation import Perturbation
@@ -93,13 +94,13 @@ def rows_of(
         scale is unknown or differs, or it has no percent of its maximum where that is wanted.
     """
     if not examples:
-        raise ValueError("no rated items to learn from; give a non-empty trainset.")
+        raise InputError("no rated items to learn from; give a non-empty trainset.")
     items, human, groups, systems, criteria, versions = [], [], [], [], [], []
     scales: dict[Scale | None, int] = {}
     for place, example in enumerate(examples):
         for name in ("response", "score"):
             if example.get(name) is None:
-                raise ValueError(f"example {place} has no {name}; every rated example needs one.")
+                raise InputError(f"example {place} has no {name}; every rated example needs one.")
         source = example.get("source") or ""
         group = example.get("group", example.get("source_id", source))
         system = str(example.get("system_id") or "")
@@ -122,16 +123,16 @@ def rows_of(
         scales.setdefault(own if own is None else Scale.model_validate(own), place)
     if len(scales) != 1 or None in scales:
         found = ", ".join("none" if one is None else str(one) for one in scales)
-        raise ValueError(f"expected one scale for all scores; got {found}. Give scale=Scale(…).")
+        raise InputError(f"expected one scale for all scores; got {found}. Give scale=Scale(…).")
     if not all(one is None or one.higher_is_better for one in scales):
-        raise ValueError("the scores count faults; turn their sign, so that more is better.")
+        raise InputError("the scores count faults; turn their sign, so that more is better.")
     (known,) = (one for one in scales if one is not None)
     if percent_of_max:
         known.percent_of_max(known.high)  # refused here, before anything is asked
     values = np.asarray(human)
     kinds = _kinds_of(versions)
     if np.isnan(values).any() and not (np.isnan(values).all() and kinds):
-        raise ValueError("a score is nan; leave unrated items out.")
+        raise InputError("a score is nan; leave unrated items out.")
     return Rows(
         items=tuple(items),
         human=values,
@@ -153,7 +154,7 @@ def _kinds_of(versions: Sequence[Versions]) -> tuple[Perturbation, ...]:
     """Return the kinds of versions that examples have: the same in all that have some."""
     kinds = {tuple(kind for kind, _ in several) for several in versions if several}
     if len(kinds) > 1:
-        raise ValueError(
+        raise InputError(
             "examples with versions have the same kinds in one order; give None where one has none "
             "of a kind."
         )
@@ -164,14 +165,14 @@ def _criteria_of(example: dspy.Example, place: int) -> dict[str, float]:
     """Return what was said of single criteria by folded name, where anything was."""
     given = example.get("criteria") or {}
     if not isinstance(given, Mapping):
-        raise ValueError(
+        raise InputError(
             f"example {place}: criteria are points by name, such as {{'fluency': 75}}; got "
             f"{given!r}."
         )
     said = {folded(name): float(points) for name, points in given.items() if points is not None}
     for name, points in said.items():
         if not (np.isnan(points) or points in PERCENT):
-            raise ValueError(f"example {place}: {name} is {points:g}, outside {PERCENT}.")
+            raise InputError(f"example {place}: {name} is {points:g}, outside {PERCENT}.")
     return said
 
 

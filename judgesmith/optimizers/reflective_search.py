@@ -9,6 +9,7 @@ from typing import Any, Unpack
 
 import dspy
 
+from judgesmith.errors import InputError
 from judgesmith.optimizers.judge_optimizer import OFFLINE
 from judgesmith.optimizers.judge_search import SearchSettings
 from judgesmith.optimizers.objectives import Objective
@@ -84,7 +85,7 @@ class ReflectiveSearch(TextSearch):
     ) -> None:
         super().__init__(objective, **shared)
         if n_trials < 1 or batch < 3:
-            raise ValueError(
+            raise InputError(
                 f"n_trials must be 1 or more and batch 3 or more; got {n_trials} and {batch}."
             )
         self.n_trials = n_trials

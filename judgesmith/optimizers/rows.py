@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from judgesmith.errors import InputError
 from judgesmith.optimizers.table import (
     SCORE,
     Changed,
@@ -61,7 +62,7 @@ class Rows:
         """Refuse versions that are not those of the rows."""
         n = len(self.items) if self.kinds else 0
         if len(self.versions) != n or any(len(one) != len(self.kinds) for one in self.versions):
-            raise ValueError(
+            raise InputError(
                 f"versions are one per row and kind, {n} rows of {len(self.kinds)}; got "
                 f"{len(self.versions)} rows."
             )
@@ -151,7 +152,7 @@ class Rows:
             return self.human
         if folded(target) not in self.criteria:
             known = ", ".join(self.criteria) or "none"
-            raise ValueError(f"nobody scored the criterion {target}; there is {known}.")
+            raise InputError(f"nobody scored the criterion {target}; there is {known}.")
         return self.criteria[folded(target)]
 
     def refuse_constant(self, targets: Sequence[str] = (SCORE,)) -> None:
@@ -169,7 +170,7 @@ class Rows:
                 on = "" if target == SCORE else f" on {target}"
                 value = f"are {said[0]:g}" if said.size else "are missing"
                 n_said = said.size or len(self)
-                raise ValueError(
+                raise InputError(
                     f"all {n_said} scores{on} to choose by {value}: agreement with a "
                     "constant is undefined. Rate more rows, or take another target."
                 )
@@ -199,7 +200,7 @@ class Rows:
         """
         n = len(self)
         if len(judgements) not in (n, len(self.texts)):
-            raise ValueError(
+            raise InputError(
                 f"judgements are one per row or per text, {n} or {len(self.texts)}; got "
                 f"{len(judgements)}."
             )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from judgesmith.errors import InputError
 from judgesmith.metrics import nearest_levels
 from judgesmith.optimizers.table import FloatArray, JudgedTable
 from judgesmith.signatures.scale import PERCENT, Scale
@@ -50,7 +51,7 @@ def levels_of(table: JudgedTable) -> FloatArray:
     found = np.unique(table.human)
     if len(found) > MOST_LEVELS:
         named = "no scale is named" if scale is None else f"the scale {scale} has as many or more"
-        raise ValueError(
+        raise InputError(
             f"kappa needs {MOST_LEVELS} levels or fewer; people gave {len(found)} different "
             f"values, and {named}. Take q or concordance for fine ratings."
         )
@@ -88,7 +89,7 @@ def in_people_points(table: JudgedTable) -> FloatArray:
             share = (table.predicted - one.low) / (one.high - one.low)
             share = share if one.higher_is_better else 1 - share
             return np.asarray(scale.low + share * (scale.high - scale.low))
-    raise ValueError(
+    raise InputError(
         f"scores from {scored.min():g} to {scored.max():g} lie on none of the scales "
         f"{', '.join(map(str, candidates))}; name the judge's own with judge_scale=."
     )

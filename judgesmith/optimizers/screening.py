@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from judgesmith.errors import InputError
 from judgesmith.optimizers.effects import Evidence, Outlook, coded
 from judgesmith.optimizers.proposing import configuration_id
 from judgesmith.signatures.space import Picked, Space
@@ -63,12 +64,12 @@ class Screen:
     def __post_init__(self) -> None:
         """Refuse what is no screening."""
         if not 0 < self.share <= self.share_again <= 1:
-            raise ValueError(
+            raise InputError(
                 "share and share_again rise from above 0 to 1; got "
                 f"{self.share} and {self.share_again}."
             )
         if not 1 <= self.n_finalists <= self.n_again:
-            raise ValueError(
+            raise InputError(
                 "n_finalists must be 1 or more, and n_again no fewer; got "
                 f"{self.n_finalists} and {self.n_again}."
             )

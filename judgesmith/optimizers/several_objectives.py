@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from judgesmith.errors import InputError
 from judgesmith.optimizers.combined import WeightedSum
 from judgesmith.optimizers.constrained import Constrained, Constraint
 from judgesmith.optimizers.counted_objectives import TargetMean
@@ -50,10 +51,10 @@ class SeveralObjectives:
     def __post_init__(self) -> None:
         """Refuse what leaves nothing to choose between."""
         if len(self.aims) < 2:
-            raise ValueError(f"several objectives are two or more; got {len(self.aims)}.")
+            raise InputError(f"several objectives are two or more; got {len(self.aims)}.")
         twice = [name for name in self.names if self.names.count(name) > 1]
         if twice:
-            raise ValueError(f"every objective is named once; got {twice[0]} twice.")
+            raise InputError(f"every objective is named once; got {twice[0]} twice.")
 
     def __str__(self) -> str:
         """Return the objectives as they are read."""

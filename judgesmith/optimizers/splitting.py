@@ -13,6 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from judgesmith.errors import InputError
+
 IntArray = NDArray[np.intp]
 FloatArray = NDArray[np.float64]
 
@@ -78,7 +80,7 @@ def split_by_source(
     (4, set())
     """
     if not 0 <= holdout < 1:
-        raise ValueError(f"holdout is a share of sources from 0 to below 1; got {holdout}.")
+        raise InputError(f"holdout is a share of sources from 0 to below 1; got {holdout}.")
     codes = np.unique(np.asarray(groups), return_inverse=True)[1]
     everything = np.arange(len(codes), dtype=np.intp)
     if holdout == 0:
@@ -86,7 +88,7 @@ def split_by_source(
     codes = everything if rows else codes
     n_groups = len(np.unique(codes))
     if n_groups < 2:
-        raise ValueError(
+        raise InputError(
             f"there is {n_groups} source; holding some out needs at least 2. Give more sources, or "
             "hold nothing out (holdout 0) and report on other data, or hold out rows of the same "
             "source (split rows), which flatters the judge."
@@ -138,7 +140,7 @@ def pool_and_selection(
     (12, 28)
     """
     if n_demonstrations < 0:
-        raise ValueError(f"n_demonstrations must be zero or more; got {n_demonstrations}.")
+        raise InputError(f"n_demonstrations must be zero or more; got {n_demonstrations}.")
     labels = np.unique(np.asarray(groups), return_inverse=True)[1]
     levels = _vector(values, len(labels))
     tuning = np.flatnonzero(np.isfinite(levels))
@@ -147,7 +149,7 @@ def pool_and_selection(
     codes = labels[tuning]
     names, sizes = np.unique(codes, return_counts=True)
     if len(names) < 2:
-        raise ValueError(
+        raise InputError(
             "demonstrations and the rows they are chosen by must not share a source; got "
             f"{len(tuning)} rated {'row' if len(tuning) == 1 else 'rows'} of {len(names)} source "
             "to learn from. Ask for no demonstrations (--demonstrations 0), or rate texts of more "
@@ -200,7 +202,7 @@ def folds_by_source(groups: ArrayLike, k: int, *, rng: np.random.Generator) -> I
     """
     names, codes = np.unique(np.asarray(groups), return_inverse=True)
     if not 2 <= k <= len(names):
-        raise ValueError(f"{len(names)} sources make 2 to {len(names)} folds; asked for {k}.")
+        raise InputError(f"{len(names)} sources make 2 to {len(names)} folds; asked for {k}.")
     sizes = np.bincount(codes)
     order = rng.permutation(len(names))
     fold_of = np.empty(len(names), dtype=np.intp)
@@ -215,7 +217,7 @@ def folds_by_source(groups: ArrayLike, k: int, *, rng: np.random.Generator) -> I
 def _vector(values: ArrayLike, n_rows: int) -> FloatArray:
     vector = np.asarray(values, dtype=float)
     if vector.shape != (n_rows,):
-        raise ValueError(f"expected one value per row, {n_rows}; got shape {vector.shape}.")
+        raise InputError(f"expected one value per row, {n_rows}; got shape {vector.shape}.")
     return vector
 
 

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from judgesmith.errors import InputError
+
 if TYPE_CHECKING:
     import optuna
 
@@ -87,7 +89,7 @@ def check_storage(url: str) -> None:
     import sqlalchemy.exc
 
     if "://" not in url:
-        raise ValueError(
+        raise InputError(
             "a storage is the URL of a database, such as postgresql://host/name; leave it out to "
             "keep the study in a file beside the ledger."
         )
@@ -105,7 +107,7 @@ def check_storage(url: str) -> None:
             f"the {scheme} database does not answer, or not as it should; check its address, and "
             "who may use it."
         )
-    raise ValueError(problem)
+    raise InputError(problem)
 
 
 @contextmanager

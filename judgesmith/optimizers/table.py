@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from judgesmith.errors import InputError
 from judgesmith.signatures.judgement import Judgement
 from judgesmith.signatures.perturbation import Perturbation
 from judgesmith.signatures.rubric import folded
@@ -84,7 +85,7 @@ class JudgedTable:
         """Refuse columns that are not aligned."""
         lengths = {len(self.predicted), len(self.human), len(self.sources), len(self.systems)}
         if len(lengths) != 1:
-            raise ValueError(f"columns must be of one length; got {sorted(lengths)}.")
+            raise InputError(f"columns must be of one length; got {sorted(lengths)}.")
         for name, given in (
             ("problems", self.problems),
             ("targets", self.targets),
@@ -92,10 +93,10 @@ class JudgedTable:
             ("usd", self.usd),
         ):
             if given and len(given) != self.n:
-                raise ValueError(f"{name} are none or one per row; got {len(given)}, not {self.n}.")
+                raise InputError(f"{name} are none or one per row; got {len(given)}, not {self.n}.")
         for column in (self.damaged, self.versioned):
             if column is not None and column.shape != (self.n, len(self.kinds)):
-                raise ValueError(
+                raise InputError(
                     f"versions are one row per row and one column per kind, {self.n} by "
                     f"{len(self.kinds)}; got shape {column.shape}."
                 )

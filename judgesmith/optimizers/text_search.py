@@ -8,6 +8,7 @@ from typing import ClassVar, Unpack
 
 import dspy
 
+from judgesmith.errors import InputError
 from judgesmith.optimizers.judge_search import JudgeSearch, SearchSettings
 from judgesmith.optimizers.objectives import Objective, as_objective
 from judgesmith.optimizers.rows import Rows
@@ -41,7 +42,7 @@ class TextSearch(JudgeSearch, ABC):
         super().__init__(**shared)
         self.objective = as_objective(objective)
         if needs_versions(self.objective):
-            raise ValueError(
+            raise InputError(
                 f"texts are learned from single rows, and {self.objective} looks at changed "
                 "versions of all; leave discernment out, or search demonstrations or the protocol."
             )
@@ -80,7 +81,7 @@ class TextSearch(JudgeSearch, ABC):
         """
         check_judge(student)
         if teacher is not None:
-            raise ValueError(f"{type(self).__name__} {self.taught_by}; drop teacher=.")
+            raise InputError(f"{type(self).__name__} {self.taught_by}; drop teacher=.")
         parts = self.parted(student, trainset, valset, n_demonstrations=self.n_demonstrations)
         best = self._found(student, *parts)
         return best.with_protocol(best.protocol)

@@ -7,6 +7,7 @@ from typing import Any
 
 import dspy
 
+from judgesmith.errors import InputError
 from judgesmith.programs.aggregating import check_terms
 from judgesmith.programs.critic_questions import assessing_names, fixed_inputs
 from judgesmith.programs.critic_space import critic_space
@@ -66,12 +67,12 @@ class ActiveCritic(Judge):
         given = protocol or Protocol()
         family = choices.get("judge", given.judge)
         if family != "active-critic":
-            raise ValueError(f"expected an active-critic protocol; got one of {family}.")
+            raise InputError(f"expected an active-critic protocol; got one of {family}.")
         protocol = Protocol.model_validate({**dict(given), **choices})
         super().__init__(protocol)
         check_terms(protocol.aggregation)
         if protocol.variant != "vanilla" and not protocol.rubric.criteria:
-            raise ValueError(
+            raise InputError(
                 f"the {protocol.variant} variant needs criteria; the rubric has none. Give it at "
                 "least one under 'criteria', as name: definition."
             )

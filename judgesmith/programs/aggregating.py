@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from statistics import fmean
 
+from judgesmith.errors import InputError
 from judgesmith.programs.features import FEATURE_INDEX, FeatureVector, lexical_features
 from judgesmith.signatures.judgement import Judgement
 from judgesmith.signatures.protocol import Aggregation
@@ -51,7 +52,7 @@ def check_terms(aggregation: Aggregation) -> None:
     parts = (term.partition(":") for term in aggregation.terms)
     unknown = [name for kind, _, name in parts if kind == "lexical" and name not in FEATURE_INDEX]
     if unknown:
-        raise ValueError(
+        raise InputError(
             f"the aggregation weighs lexical features that this version of judgesmith does not "
             f"count: {', '.join(unknown)}. Compile the judge again."
         )
@@ -78,7 +79,7 @@ def terms_of(
             features = features or lexical_features(source, context, response)
             value = features[rest]
         if value is None:
-            raise ValueError(f"there is no number for {name}, which the judge needs.")
+            raise InputError(f"there is no number for {name}, which the judge needs.")
         return float(value)
 
     return term

@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from judgesmith.errors import InputError
 from judgesmith.programs.annotator_levels import level_in, severity_in
 from judgesmith.programs.annotator_stated import Stated, StatedError, says_none
 from judgesmith.programs.answer_json import read_json
@@ -64,7 +65,7 @@ explanation='')
         record = {**record, **{k: v for k, v in inner.items() if k in _KEYS["words"]}}
         score = _of(inner, "score")
     if score is None or isinstance(score, bool):
-        raise ValueError("there is no overall score in it, though it is JSON.")
+        raise InputError("there is no overall score in it, though it is JSON.")
     found = _errors(errors)
     words = str(_of(record, "words") or "")
     return Stated(errors=found, score=level_in(str(score), answers), explanation=words)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from judgesmith.errors import InputError
 from judgesmith.signatures.annotating import LEVELS, SEVERITIES
 from judgesmith.signatures.answer_scale import Level, is_percent
 from judgesmith.signatures.points import read_points, whole
@@ -84,8 +85,8 @@ def level_in(text: str, answers: Scale) -> Level:
     >>> level_in("Fair to Good", LEVELS)
     Traceback (most recent call last):
     ...
-    ValueError: the overall score is not one of Unacceptable, Poor, Fair, Good, Excellent alone: \
-'Fair to Good'.
+    judgesmith.InputError: the overall score is not one of Unacceptable, Poor, Fair, Good, \
+Excellent alone: 'Fair to Good'.
     """
     line = text[:_LONGEST].strip(_AROUND)
     if is_percent(answers):
@@ -97,14 +98,14 @@ def level_in(text: str, answers: Scale) -> Level:
     given = {float(LEVELS.labels.index(word) + 1) for word in words} | set(numbers)
     allowed = ", ".join(answers.labels) or str(answers)
     if len(given) != 1:
-        raise ValueError(f"the overall score is not one of {allowed} alone: {line[:80]!r}.")
+        raise InputError(f"the overall score is not one of {allowed} alone: {line[:80]!r}.")
     (points,) = given
     if not answers.low <= points - (0 if not answers.labels else 1) <= answers.high:
-        raise ValueError(f"the model answered {points:g}, outside 1..5.")
+        raise InputError(f"the model answered {points:g}, outside 1..5.")
     if not answers.labels:
         return whole(points)
     if not points.is_integer():
-        raise ValueError(f"the overall score is not one of {allowed} alone: {line[:80]!r}.")
+        raise InputError(f"the overall score is not one of {allowed} alone: {line[:80]!r}.")
     return answers.labels[int(points) - 1]
 
 
@@ -131,7 +132,7 @@ def _percent(line: str) -> Level:
     """Return the number from 0 to 100 that opens a line."""
     points = read_points(_head(line))
     if points not in PERCENT:
-        raise ValueError(f"the model answered {points:g}, outside {PERCENT}.")
+        raise InputError(f"the model answered {points:g}, outside {PERCENT}.")
     return whole(points)
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from judgesmith.errors import InputError
 from judgesmith.programs.annotator_levels import level_in, severity_in
 from judgesmith.programs.annotator_lines import Piece, closing_of, has_further_label
 from judgesmith.programs.annotator_stated import Stated, StatedError, says_none
@@ -215,7 +216,7 @@ class Reading:
         if not said and _is_level(self.alone):
             said = [self.alone]
         if not said:
-            raise ValueError(f"there is no overall score in it: {' '.join(text.split())[:80]!r}.")
+            raise InputError(f"there is no overall score in it: {' '.join(text.split())[:80]!r}.")
         words = " ".join(one for one in self.words if one != said[-1])
         score = _one_of(said, answers)
         return Stated(errors=tuple(self.errors), score=score, explanation=words)
@@ -238,7 +239,7 @@ def _one_of(said: Sequence[str], answers: Scale) -> Level:
             problem = problem or fault
     levels = list(found)
     if len(levels) > 1:
-        raise ValueError(f"it gives two overall scores, {levels[0]} and {levels[1]}.")
+        raise InputError(f"it gives two overall scores, {levels[0]} and {levels[1]}.")
     if not levels:
         assert problem is not None
         raise problem

@@ -11,6 +11,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
+from judgesmith.errors import InputError
 from judgesmith.programs.answer_mending import mended
 from judgesmith.programs.answer_types import record_type
 from judgesmith.signatures.rubric import folded
@@ -41,11 +42,11 @@ def read_json(text: str, annotation: Any) -> Any:
         except json.JSONDecodeError:
             pass
         except RecursionError:
-            raise ValueError("the JSON is nested too deeply to be read.") from None
+            raise InputError("the JSON is nested too deeply to be read.") from None
     if core.rstrip()[-1:].isdigit() and core.lstrip()[:1] in ("[", "{"):
-        raise ValueError("the JSON breaks off inside a number.")
+        raise InputError("the JSON breaks off inside a number.")
     if annotation == list[str] and not any(mark in core for mark in "\"'“‘"):
-        raise ValueError("expected a JSON list of texts; there are no quotation marks.")
+        raise InputError("expected a JSON list of texts; there are no quotation marks.")
     return mended(core)
 
 
@@ -153,7 +154,7 @@ def _titled(name: str, record: Mapping[str, Any], title: str) -> dict[str, Any]:
     if own is None:
         return {title: name, **record}
     if not name.strip().isdigit() and folded(name) != folded(str(own)):
-        raise ValueError(f"the JSON calls one record {name[:80]!r} and {str(own)[:80]!r}.")
+        raise InputError(f"the JSON calls one record {name[:80]!r} and {str(own)[:80]!r}.")
     return dict(record)
 
 
@@ -168,5 +169,5 @@ def _key(name: str) -> str:
 def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):
-        raise ValueError(f"the JSON gives a key twice among {', '.join(found)[:200]}.")
+        raise InputError(f"the JSON gives a key twice among {', '.join(found)[:200]}.")
     return found

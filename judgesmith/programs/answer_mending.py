@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from judgesmith.errors import InputError
+
 _MARKS = "\"'`“”[]{}:,\\#/*"
 _MENDABLE = 10_000_000  # marks times characters: an answer on 20 criteria has some 5,000,000
 
@@ -31,19 +33,19 @@ def mended(core: str) -> Any:
     # Mending can take time in the square of what it is given.
     n_marks = len(core) // 100 + sum(core.count(mark) for mark in _MARKS)
     if n_marks * len(core) > _MENDABLE:
-        raise ValueError(f"no JSON, and too long to be mended: {len(core)} characters.")
+        raise InputError(f"no JSON, and too long to be mended: {len(core)} characters.")
     import json_repair
 
     try:
         # Strict: two values, or a key that is given twice, are refused rather than chosen from.
         return json_repair.loads(_BARE_SCORE.sub(_quoted, core), skip_json_loads=True, strict=True)
     except ValueError as fault:
-        raise ValueError(f"expected one JSON value: {fault}") from None
+        raise InputError(f"expected one JSON value: {fault}") from None
     except RecursionError:
-        raise ValueError("the JSON is nested too deeply to be read.") from None
+        raise InputError("the JSON is nested too deeply to be read.") from None
     except Exception as fault:
         # What mends JSON was not made for every text; one that breaks it is none it can mend.
-        raise ValueError("no JSON, and none that can be mended.") from fault
+        raise InputError("no JSON, and none that can be mended.") from fault
 
 
 def _quoted(bare: re.Match[str]) -> str:

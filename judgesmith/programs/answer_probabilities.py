@@ -15,6 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
+from judgesmith.errors import InputError
 from judgesmith.programs.models.request import TokenLogprob
 
 LEAST_MASS = 0.5
@@ -233,7 +234,7 @@ def _index(answers: tuple[str, ...]) -> _Index:
     for answer in answers:
         said = _plain(answer)
         if not said or said in exact:
-            raise ValueError(
+            raise InputError(
                 "answers differ by more than case, quotes and blanks, and none is empty; got "
                 f"{', '.join(map(repr, answers))[:200]}."
             )
@@ -241,7 +242,7 @@ def _index(answers: tuple[str, ...]) -> _Index:
         for n in range(1, len(said) + 1):
             beginning[said[:n]] = (*beginning.get(said[:n], ()), answer)
     if not exact:
-        raise ValueError("expected at least one answer; got none.")
+        raise InputError("expected at least one answer; got none.")
     return _Index(exact, beginning, max(map(len, exact)))
 
 

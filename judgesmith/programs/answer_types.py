@@ -7,6 +7,8 @@ from typing import Any, get_args, get_origin
 
 from pydantic import BaseModel, RootModel, TypeAdapter, ValidationError
 
+from judgesmith.errors import InputError
+
 
 class UnreadRecord(BaseModel):
     """One record of several that could not be read, which takes nothing from the others.
@@ -39,7 +41,7 @@ def typed(plain: Any, annotation: Any) -> Any:
             found.append(_validated(one, kind))
         except ValueError as fault:
             if not isinstance(one, dict) or not isinstance(one.get(title), str):
-                raise ValueError(f"{place}.{fault}") from None
+                raise InputError(f"{place}.{fault}") from None
             first = first or ValueError(f"{place}.{fault}")
             found.append(UnreadRecord(criterion=one[title], problem=str(fault)))
     if first is not None and all(isinstance(one, UnreadRecord) for one in found):
@@ -69,7 +71,7 @@ def _validated(plain: Any, annotation: Any) -> Any:
     except ValidationError as fault:
         first = fault.errors(include_url=False, include_input=False)[0]
         where = ".".join(map(str, first["loc"])) or "the value"
-        raise ValueError(f"{where}: {first['msg'].removeprefix('Value error, ')}") from None
+        raise InputError(f"{where}: {first['msg'].removeprefix('Value error, ')}") from None
 
 
 @functools.lru_cache(maxsize=64)

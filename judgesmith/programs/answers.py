@@ -10,6 +10,7 @@ import re
 from collections.abc import Collection, Mapping
 from typing import Any, Literal, get_origin
 
+from judgesmith.errors import InputError
 from judgesmith.programs.answer_json import read_json, shaped, spelled
 from judgesmith.programs.answer_types import typed
 from judgesmith.signatures.points import read_level, read_points, whole
@@ -101,12 +102,12 @@ def split_answer(text: str, names: Collection[str]) -> dict[str, str]:
         if marks := header[1].strip("# \t\r\f\v"):
             rest = rest.removeprefix(marks).strip()
         if name in sections and name in names:
-            raise ValueError(f"the answer gives the field {name} twice.")
+            raise InputError(f"the answer gives the field {name} twice.")
         current = sections[name] = [rest] if rest else []
     wanted = {name: "\n".join(lines).strip() for name, lines in sections.items() if name in names}
     missing = [name for name in names if name not in wanted]
     if missing:
-        raise ValueError(f"the answer lacks the field {', '.join(missing)}.")
+        raise InputError(f"the answer lacks the field {', '.join(missing)}.")
     return wanted
 
 
@@ -167,7 +168,7 @@ def _refuse_second_thoughts(
     given = {number for one in numeric for number in _NUMBER.findall(one)}
     ends = {f"{scale.low:g}", f"{scale.high:g}"}
     if given and not given | ends >= set(after):
-        raise ValueError("the answer goes on after its end, with another number.")
+        raise InputError("the answer goes on after its end, with another number.")
 
 
 def _single_value(text: str, annotations: Mapping[str, Any], scale: Scale) -> dict[str, Any] | None:
@@ -201,9 +202,9 @@ def _converted(value: Any, annotation: Any, name: str, scale: Scale) -> Any:
         if isinstance(value, bool):
             return "yes" if value else "no"
         if not isinstance(value, str):
-            raise ValueError(f"{name}: expected a text; got {str(value)[:80]!r}.")
+            raise InputError(f"{name}: expected a text; got {str(value)[:80]!r}.")
         if any(_HEADER.match(line) for line in value.split("\n")):
-            raise ValueError(f"{name}: the text holds what marks the fields of an answer.")
+            raise InputError(f"{name}: the text holds what marks the fields of an answer.")
         return _whole_characters(value)
     if _is_score(annotation):
         return _level(value, annotation, scale)

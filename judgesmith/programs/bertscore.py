@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from judgesmith.errors import InputError
 from judgesmith.programs.extras import library
 from judgesmith.programs.greedy_matching import BoolArray, FloatArray, greedy_matching
 from judgesmith.signatures.reference import ReferenceProtocol
@@ -39,7 +40,7 @@ def bertscore(protocol: ReferenceProtocol) -> Callable[[str, str], float]:
         said, said_counts = embedded(response)
         known, known_counts = embedded(reference)
         if not known_counts.any():
-            raise ValueError("nothing to compare with: the weights know no token of the reference")
+            raise InputError("nothing to compare with: the weights know no token of the reference")
         if not said_counts.any():
             return 0.0
         *_, f1 = greedy_matching(
@@ -63,7 +64,7 @@ def _embedder(weights: str, layer: int | None) -> Callable[[str], Embedded]:
     tokenizer, model, longest = _loaded(weights)
     last = int(model.config.num_hidden_layers)
     if layer is not None and layer > last:
-        raise ValueError(f"the weights have {last} layers; got layer={layer}.")
+        raise InputError(f"the weights have {last} layers; got layer={layer}.")
     taken = layer or last
 
     @functools.lru_cache(maxsize=256)  # one reference is compared with many responses
@@ -76,7 +77,7 @@ def _embedder(weights: str, layer: int | None) -> Callable[[str], Embedded]:
         )
         n_tokens = len(ids["input_ids"])
         if longest is not None and n_tokens > longest:
-            raise ValueError(
+            raise InputError(
                 f"the text is too long for BERTScore: {n_tokens:,} tokens; the weights read "
                 f"{longest:,}"
             )
@@ -110,12 +111,12 @@ def _loaded(weights: str) -> tuple[Any, Any, int | None]:
     try:
         config = transformers.AutoConfig.from_pretrained(folder, **local)
         if config.is_encoder_decoder:
-            raise ValueError(f"expected an encoder such as BERT; got {config.model_type}")
+            raise InputError(f"expected an encoder such as BERT; got {config.model_type}")
         tokenizer = transformers.AutoTokenizer.from_pretrained(folder, **local)
         model = transformers.AutoModel.from_pretrained(folder, use_safetensors=True, **local)
     except (OSError, ValueError, KeyError, RuntimeError) as fault:
         said = " ".join(str(fault).split())[:200]
-        raise ValueError(f"no model can be made of the weights in {folder}: {said}") from None
+        raise InputError(f"no model can be made of the weights in {folder}: {said}") from None
     finally:
         if shown:
             bars.enable_progress_bar()

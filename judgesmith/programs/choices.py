@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from judgesmith.errors import InputError
 from judgesmith.signatures.judge_protocol import JudgeProtocol
 from judgesmith.signatures.rubric import Rubric
 from judgesmith.signatures.scale import PERCENT, Scale
@@ -89,7 +90,7 @@ def decided_by_names(judge: Kind, picked: Picked) -> Kind:
     unknown = sorted(set(chosen) - set(options))
     free = [*settings, *(f"{name}.CRITERION" for name in own.by_criterion)]
     if unknown and free:
-        raise ValueError(
+        raise InputError(
             f"there is no choice {', '.join(unknown)}; there are {', '.join(options)}, and "
             f"{', '.join(free)} can be set."
         )
@@ -126,8 +127,8 @@ def refuse_idle(space: Space, chosen: Picked) -> None:
     >>> refuse_idle(Reference().space(), {"metric": "meteor", "stem": "porter"})
     Traceback (most recent call last):
     ...
-    ValueError: stem=porter has no effect with metric=meteor; it takes metric rougeL, rouge1 or \
-rouge2.
+    judgesmith.InputError: stem=porter has no effect with metric=meteor; it takes metric \
+rougeL, rouge1 or rouge2.
     """
     if set(chosen) - set(space.names):
         return  # refused by name elsewhere
@@ -138,7 +139,7 @@ rouge2.
         for name, allowed in choice.only_if.items():
             if name in chosen and whole.get(name) not in allowed:
                 others = " or ".join(filter(None, (", ".join(allowed[:-1]), allowed[-1])))
-                raise ValueError(
+                raise InputError(
                     f"{choice.name}={chosen[choice.name]} has no effect with {name}="
                     f"{whole.get(name, 'none')}; it takes {name} {others}."
                 )

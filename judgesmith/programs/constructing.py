@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 import dspy
 from pydantic import ValidationError
 
+from judgesmith.errors import InputError
 from judgesmith.programs.aggregating import check_terms
 from judgesmith.programs.weighing import OVERALL
 from judgesmith.signatures.judge_protocol import JudgeProtocol
@@ -52,7 +53,7 @@ def own_protocol(
     start = kind(judge=family) if given is None else given
     if start.judge != family:
         wanted = called or f"{_with_article(family)} protocol"
-        raise ValueError(f"expected {wanted}; got one of {start.judge}.")
+        raise InputError(f"expected {wanted}; got one of {start.judge}.")
     return chosen(start, choices, kind=kind)
 
 
@@ -81,7 +82,7 @@ def chosen(given: Own, choices: Mapping[str, Any], *, kind: type[Own] | None = N
         needs, otherwise = "needs criteria to ask about", ""
         if "asks" in type(own).model_fields:
             needs, otherwise = "that asks for criteria needs some", ", or let it ask for the whole"
-        raise ValueError(
+        raise InputError(
             f"{_with_article(own.judge)} judge {needs}; the rubric has none. Give it at least one "
             f"under 'criteria', as name: definition{otherwise}."
         )
@@ -102,12 +103,12 @@ def validated(kind: type[Own], parts: Mapping[str, Any]) -> Own:
     >>> validated(PairsProtocol, {"beam": "many"})
     Traceback (most recent call last):
     ...
-    ValueError: beam: expected a whole number; got 'many'
+    judgesmith.InputError: beam: expected a whole number; got 'many'
     """
     try:
         return kind.model_validate(dict(parts))
     except ValidationError as fault:
-        raise ValueError(plain_faults(fault)) from None
+        raise InputError(plain_faults(fault)) from None
 
 
 def check_lines_given(own: JudgeProtocol, choices: Mapping[str, Any]) -> None:
@@ -127,7 +128,7 @@ def check_lines_given(own: JudgeProtocol, choices: Mapping[str, Any]) -> None:
     >>> check_lines_given(own, {"questions": {"wti": ["A?"]}})
     Traceback (most recent call last):
     ...
-    ValueError: questions for 'wti', which is no criterion; did you mean wit?
+    judgesmith.InputError: questions for 'wti', which is no criterion; did you mean wit?
     """
     names = own.rubric.names
     for part in _LINES:
@@ -139,7 +140,7 @@ def check_lines_given(own: JudgeProtocol, choices: Mapping[str, Any]) -> None:
             near = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
             known = f"there are {', '.join(names)}." if names else "the rubric has none."
             meant = f"did you mean {near[0]}?" if near else known
-            raise ValueError(f"{part} for {name[:80]!r}, which is no criterion; {meant}")
+            raise InputError(f"{part} for {name[:80]!r}, which is no criterion; {meant}")
 
 
 def without_untold(

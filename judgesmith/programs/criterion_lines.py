@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import dspy
 
+from judgesmith.errors import InputError
 from judgesmith.programs.asking import current_lm
 from judgesmith.programs.line_orders import LineOrder, answered_side_by_side
 from judgesmith.programs.running import CONCURRENCY
@@ -130,23 +131,23 @@ class CriterionLines:
         try:
             given = read_yaml(Path(path).read_text(encoding="utf-8"))
             if not isinstance(given, Mapping) or not given:
-                raise ValueError(
+                raise InputError(
                     f"expected {self.field} by criterion, as name: and a list; got "
                     f"{str(given)[:80]!r}."
                 )
             return {str(name): self._given(str(name), lines) for name, lines in given.items()}
         except UnicodeDecodeError:
-            raise ValueError(f"{path}: expected a text file in UTF-8.") from None
+            raise InputError(f"{path}: expected a text file in UTF-8.") from None
         except OSError as fault:
-            raise ValueError(f"{path}: cannot read the {self.field}: {fault.strerror}.") from None
+            raise InputError(f"{path}: cannot read the {self.field}: {fault.strerror}.") from None
         except ValueError as fault:
-            raise ValueError(f"{path}: {fault}") from None
+            raise InputError(f"{path}: {fault}") from None
 
     def _given(self, name: str, lines: object) -> Lines:
         if isinstance(lines, str):
             return self.read(lines, of=name)
         if not isinstance(lines, list) or not all(isinstance(one, str) for one in lines):
-            raise ValueError(
+            raise InputError(
                 f"expected a list of {self.field} for {name[:60]}; got {str(lines)[:80]!r}."
             )
         found = tuple(" ".join(one.split()) for one in lines)

@@ -9,6 +9,7 @@ from collections.abc import Generator, Mapping, Sequence
 from statistics import fmean
 from typing import Any
 
+from judgesmith.errors import InputError
 from judgesmith.programs.answer_types import UnreadRecord
 from judgesmith.programs.critic_questions import assessing_names, assessments_text
 from judgesmith.programs.judging import Ask, Reply, Steps
@@ -86,7 +87,7 @@ def _together(protocol: Protocol, asking: Asking) -> Generator[Ask, Reply, _Asse
             found = readable
             asking.keep({name: criterion_term(name) for name in readable})
         if faults:
-            raise ValueError("; ".join(faults.values()))
+            raise InputError("; ".join(faults.values()))
 
     problem = (yield from asking.of("assess", read, records=names)) or ""
     return {name: found.get(name) or _without_score(problem) for name in names}, problem

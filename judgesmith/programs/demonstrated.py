@@ -7,6 +7,7 @@ from typing import Any, get_args
 
 import dspy
 
+from judgesmith.errors import InputError
 from judgesmith.programs.templates import LEFT_OUT
 from judgesmith.signatures.demonstration import Demonstration
 
@@ -64,7 +65,7 @@ def shown_example(
         if name in asked
     }
     if demonstration.outputs and not outputs:
-        raise ValueError(
+        raise InputError(
             f"a demonstration for {predictor} answers {', '.join(demonstration.outputs)}; that "
             f"question asks for {', '.join(asked)}."
         )

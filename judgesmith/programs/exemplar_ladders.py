@@ -6,6 +6,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, FiniteFloat
 
+from judgesmith.errors import InputError
 from judgesmith.programs.asking import Askable, Asker
 from judgesmith.programs.exemplar_comparing import comparisons
 from judgesmith.programs.exemplar_steps import criteria_lines
@@ -93,7 +94,7 @@ class LadderAsker(Asker):
 
     def __init__(self, judge: Askable, lm: Any = None) -> None:
         if not isinstance(judge.protocol, ExemplarProtocol):
-            raise ValueError(
+            raise InputError(
                 f"only exemplar judges write exemplars; this is one of the family "
                 f"{judge.protocol.judge}."
             )

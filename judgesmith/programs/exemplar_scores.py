@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from math import fsum, isfinite, sqrt
 from typing import Literal
 
+from judgesmith.errors import InputError
+
 Normalisation = Literal["affine", "level"]
 
 
@@ -37,7 +39,7 @@ class Compared:
     def __post_init__(self) -> None:
         parts = (self.better, self.worse, 1 - self.better - self.worse)
         if not all(isfinite(one) and -1e-9 <= one <= 1 + 1e-9 for one in parts):
-            raise ValueError(
+            raise InputError(
                 "better and worse are probabilities, at most 1 together; got "
                 f"{self.better:g} and {self.worse:g}."
             )
@@ -93,7 +95,7 @@ def comparison_sum(compared: Sequence[Compared], *, mirrored: bool = False) -> f
     """
     n = len(compared)
     if n < 2:
-        raise ValueError(f"expected comparisons with two exemplars or more; got {n}.")
+        raise InputError(f"expected comparisons with two exemplars or more; got {n}.")
     return fsum(
         level * one.better - (n + 1 - level if mirrored else level) * one.worse
         for level, one in enumerate(compared, start=1)
@@ -170,8 +172,8 @@ def normalised(
 def _above_least(s: float, n: int) -> float:
     """Return how far a sum lies above the least possible one, 0 to 2 S."""
     if n < 2:
-        raise ValueError(f"expected comparisons with two exemplars or more; got {n}.")
+        raise InputError(f"expected comparisons with two exemplars or more; got {n}.")
     most = largest_sum(n)
     if not abs(s) <= most + 1e-6:
-        raise ValueError(f"the sum over {n} exemplars lies between {-most} and {most}; got {s:g}.")
+        raise InputError(f"the sum over {n} exemplars lies between {-most} and {most}; got {s:g}.")
     return min(max(s + most, 0.0), 2.0 * most)

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from numbers import Real
 
+from judgesmith.errors import InputError
 from judgesmith.programs.saved_kinds import AnySaved, saved_leaves
 from judgesmith.signatures.annotating import AnnotatorProtocol
 from judgesmith.signatures.judgement import Judgement
@@ -57,13 +58,13 @@ class Expectation:
             _within(getattr(self, name), judge.scale, name)
         low, high = self.at_least, self.at_most
         if low is not None and high is not None and low > high:
-            raise ValueError(
+            raise InputError(
                 f"no score is {low:g} or more and {high:g} or less; exchange at_least and at_most."
             )
         for name, points in self.criteria.items():
             _within(points, PERCENT, f"criteria[{name!r}]")
         if self.no_errors and not _finds_errors(judge):
-            raise ValueError(
+            raise InputError(
                 "no_errors needs a judge that looks for errors, and this one does not; compile one "
                 "with --judge annotator, or leave no_errors out."
             )
@@ -117,10 +118,10 @@ def _within(points: object, scale: Scale, name: str) -> None:
     if points is None:
         return
     if isinstance(points, bool) or not isinstance(points, Real):
-        raise ValueError(f"{name} is a number; got {points!r}.")
+        raise InputError(f"{name} is a number; got {points!r}.")
     bound = float(points)
     if not scale.low <= bound <= scale.high:
-        raise ValueError(
+        raise InputError(
             f"{name} is in points from {scale.low:g} to {scale.high:g} here; got {bound:g}."
         )
 

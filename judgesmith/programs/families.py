@@ -14,6 +14,7 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, SerializeAsAny
 
+from judgesmith.errors import InputError
 from judgesmith.programs.family import Family
 from judgesmith.programs.shipped_families import ACTIVE_CRITIC, SHIPPED
 from judgesmith.signatures.judge_protocol import JudgeProtocol
@@ -40,7 +41,7 @@ def register_family(family: Family) -> None:
     """
     known = _FAMILIES.setdefault(family.name, family)
     if known != family:
-        raise ValueError(f"there is a family of judges called {family.name}; choose another name.")
+        raise InputError(f"there is a family of judges called {family.name}; choose another name.")
 
 
 def known_families() -> tuple[Family, ...]:
@@ -72,11 +73,11 @@ def _register_installed() -> None:
         try:
             found = point.load()
         except Exception as fault:
-            raise ValueError(
+            raise InputError(
                 f"the family of judges {point.name} cannot be imported from {point.value}: {fault}."
             ) from fault
         if not isinstance(found, Family):
-            raise ValueError(
+            raise InputError(
                 f"{point.value} is to be a Family of judges ({point.name} under {ENTRY_POINTS}); "
                 f"it is a {type(found).__name__}."
             )
@@ -108,8 +109,8 @@ def family_of(name: str) -> Family:
     >>> family_of("activecritic")
     Traceback (most recent call last):
     ...
-    ValueError: no judge is called 'activecritic': there are active-critic, direct, exemplar, \
-g-eval, explain-eval, gptscore, reference, pairs, prometheus, checklist, themis, auto-j, \
+    judgesmith.InputError: no judge is called 'activecritic': there are active-critic, direct, \
+exemplar, g-eval, explain-eval, gptscore, reference, pairs, prometheus, checklist, themis, auto-j, \
 annotator, distilled; \
 did you mean active-critic?
     """
@@ -120,7 +121,7 @@ did you mean active-critic?
     near = difflib.get_close_matches(str(name)[:80].lower(), _FAMILIES, n=1, cutoff=0.5)
     meant = f"; did you mean {near[0]}?" if near else "."
     there = ", ".join(_FAMILIES)
-    raise ValueError(f"no judge is called {str(name)[:80]!r}: there are {there}{meant}")
+    raise InputError(f"no judge is called {str(name)[:80]!r}: there are {there}{meant}")
 
 
 def _as_its_family_has_it(value: Any) -> Any:
@@ -129,7 +130,7 @@ def _as_its_family_has_it(value: Any) -> Any:
         return value
     name = value.get("judge", ACTIVE_CRITIC)
     if not isinstance(name, str):
-        raise ValueError(f"a protocol names its family of judges; got {str(name)[:80]}.")
+        raise InputError(f"a protocol names its family of judges; got {str(name)[:80]}.")
     return family_of(name).protocol_class.model_validate(dict(value))
 
 

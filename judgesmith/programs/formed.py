@@ -7,6 +7,7 @@ from typing import Any
 
 import dspy
 
+from judgesmith.errors import InputError
 from judgesmith.programs.choices import asks_choices, reduction_choice, samples_choice
 from judgesmith.programs.constructing import chosen
 from judgesmith.programs.form_adapter import FormAdapter, signature_in, template_in
@@ -52,7 +53,7 @@ class Formed(Judge):
     def __init__(self, protocol: FormProtocol | None = None, **choices: Any) -> None:
         given = protocol or PrometheusProtocol()
         if not isinstance(given, FormProtocol):
-            raise ValueError(f"expected a protocol of a model's form; got one of {given.judge}.")
+            raise InputError(f"expected a protocol of a model's form; got one of {given.judge}.")
         own = chosen(given, choices)
         super().__init__(own)
         for name in form_questions(own):

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Self
 
 from pydantic import BaseModel, ConfigDict, FiniteFloat, model_validator
 
+from judgesmith.errors import InputError
 from judgesmith.programs.families import AnyProtocol
 from judgesmith.programs.plain_data import Plain, PredictorName
 from judgesmith.programs.saved_checks import check_agreement, check_questions
@@ -83,14 +84,14 @@ def taken(judge: SavedJudge, number: int) -> SavedJudge:
         If there is no front, or no such member.
     """
     if not judge.front:
-        raise ValueError(
+        raise InputError(
             "the judge has no front to take from: it was not compiled for several objectives, as "
             "in --objective 'q, -calls'."
         )
     found = [one for one in judge.front if one.number == number]
     if not found:
         numbers = ", ".join(str(one.number) for one in judge.front)
-        raise ValueError(f"the front holds number {numbers}; got {number}.")
+        raise InputError(f"the front holds number {numbers}; got {number}.")
     (member,) = found
     if number == _taken_number(judge):
         return judge

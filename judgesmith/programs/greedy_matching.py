@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from judgesmith.errors import InputError
+
 FloatArray = npt.NDArray[np.floating[Any]]
 BoolArray = npt.NDArray[np.bool_]
 
@@ -54,7 +56,7 @@ def greedy_matching(
     [1.0, 0.5, 0.667]
     """
     if not (response_counts.any() and reference_counts.any()):
-        raise ValueError("no token to match: each text needs one that counts.")
+        raise InputError("no token to match: each text needs one that counts.")
     cosines = _directions(response) @ _directions(reference).T
     precision = float(cosines.max(axis=1)[response_counts].mean())
     recall = float(cosines.max(axis=0)[reference_counts].mean())
@@ -65,5 +67,5 @@ def greedy_matching(
 def _directions(vectors: FloatArray) -> FloatArray:
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
     if not (np.isfinite(lengths).all() and (lengths > 0).all()):
-        raise ValueError("the weights give a token a vector without a direction")
+        raise InputError("the weights give a token a vector without a direction")
     return np.asarray(vectors / lengths, dtype=float)

@@ -11,6 +11,7 @@ from typing import Any
 
 import dspy
 
+from judgesmith.errors import InputError
 from judgesmith.programs.asking import Asker, calls_per_item, current_lm
 from judgesmith.programs.judge import Judge
 from judgesmith.programs.members import MembersAsker, refuse_ranks
@@ -44,7 +45,7 @@ class JudgeOfJudges(dspy.Module):
                 f"{type(members).__name__}. Give every judge a name."
             )
         if not members:
-            raise ValueError("a judge that holds judges needs one at least; got none.")
+            raise InputError("a judge that holds judges needs one at least; got none.")
         for name, member in members.items():
             if not isinstance(member, Judge | JudgeOfJudges):
                 raise TypeError(f"{name} is no judge; got {type(member).__name__}.")
@@ -143,7 +144,7 @@ class JudgeOfJudges(dspy.Module):
         """
         given = state.get("members", {})
         if set(given) != set(self.members):
-            raise ValueError(
+            raise InputError(
                 f"the state is of {', '.join(sorted(given)) or 'no members'}; this judge holds "
                 f"{', '.join(sorted(self.members))}."
             )

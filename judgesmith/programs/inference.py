@@ -9,6 +9,7 @@ import dspy
 import numpy as np
 from dspy.utils.exceptions import AdapterParseError, ContextWindowExceededError
 
+from judgesmith.errors import InputError
 from judgesmith.programs.adapter import FencedAdapter
 from judgesmith.programs.asking import current_lm
 from judgesmith.programs.call_settings import call_config
@@ -124,7 +125,7 @@ class TaskInference(dspy.Module):
         examples = _paired(items, scores)
         given = given or Rubric()
         if given.task and "task" in self.settings.without:
-            raise ValueError("a task is given and left out at once; drop one of the two.")
+            raise InputError("a task is given and left out at once; drop one of the two.")
         examples, notes = readable_examples(examples, max_characters=self.settings.max_characters)
         batches = batches_of(
             examples,
@@ -171,10 +172,10 @@ class TaskInference(dspy.Module):
 
 def _paired(items: Sequence[RatedItem], scores: Sequence[float]) -> list[RatedExample]:
     if len(items) != len(scores):
-        raise ValueError(f"every row needs a score; got {len(items)} rows, {len(scores)} scores.")
+        raise InputError(f"every row needs a score; got {len(items)} rows, {len(scores)} scores.")
     off = [score for score in scores if not 0 <= score <= 100]
     if off:
-        raise ValueError(f"scores are from 0 (worst) to 100 (best); got {off[0]:g}.")
+        raise InputError(f"scores are from 0 (worst) to 100 (best); got {off[0]:g}.")
     return [
         RatedExample(item=item, score=float(score))
         for item, score in zip(items, scores, strict=True)

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from judgesmith.errors import InputError
 from judgesmith.programs.inference_record import Description
 from judgesmith.signatures.rubric import Criterion, Rubric, folded
 
@@ -31,7 +32,7 @@ def read_yes(answer: str) -> bool:
     found = _FIRST_WORD.match(answer)
     word = found[1].casefold() if found else ""
     if word not in _YES | _NO:
-        raise ValueError(f"expected yes or no; got {answer.strip()[:80]!r}.")
+        raise InputError(f"expected yes or no; got {answer.strip()[:80]!r}.")
     return word in _YES
 
 
@@ -52,7 +53,7 @@ def read_observations(fields: Mapping[str, Any], earlier: Iterable[str]) -> tupl
             known.add(folded(line))
             found.append(line)
     if not found and are_first:
-        raise ValueError("the model observed nothing in the first examples it was shown.")
+        raise InputError("the model observed nothing in the first examples it was shown.")
     return found, read_yes(fields["complete"])
 
 
@@ -66,7 +67,7 @@ def read_description(fields: Mapping[str, Any], number: int) -> Description:
     """
     task_type = one_line(fields["task_type"]).strip(" .*_`\"'")
     if not 0 < len(task_type) <= _LONGEST_TYPE:
-        raise ValueError(f"expected a type of task in a few words; got {task_type[:80]!r}.")
+        raise InputError(f"expected a type of task in a few words; got {task_type[:80]!r}.")
     text = read_text(fields["description"], "description")
     return Description(batch=number, task_type=read_text(task_type, "type of task"), text=text)
 
@@ -88,7 +89,7 @@ def read_criteria(fields: Mapping[str, Any]) -> tuple[Criterion, ...]:
             continue
         found.setdefault(folded(name), criterion)
     if not found:
-        raise ValueError("none of the proposed criteria has a name and a definition.")
+        raise InputError("none of the proposed criteria has a name and a definition.")
     return tuple(found.values())
 
 
@@ -102,11 +103,11 @@ def read_text(text: str, what: str) -> str:
     """
     line = one_line(text)
     if not line:
-        raise ValueError(f"the {what} is empty.")
+        raise InputError(f"the {what} is empty.")
     try:
         return Rubric(task=line).task
     except ValueError:
-        raise ValueError(f"the {what} holds a marker of questions: {line[:80]!r}.") from None
+        raise InputError(f"the {what} holds a marker of questions: {line[:80]!r}.") from None
 
 
 def one_line(text: str) -> str:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from judgesmith.errors import InputError
 from judgesmith.signatures.rated import RatedItem
 
 
@@ -108,7 +109,7 @@ def readable_examples(
         )
     if not kept:
         why = " ".join(notes) or "there are none."
-        raise ValueError(
+        raise InputError(
             f"no rated rows to infer from: {why} Give shorter rows or a larger max_characters."
         )
     return kept, notes

@@ -6,6 +6,8 @@ from typing import Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, model_validator
 
+from judgesmith.errors import InputError
+
 Part = Literal["task", "criteria"]
 
 
@@ -67,9 +69,9 @@ class InferenceSettings(BaseModel):
     @model_validator(mode="after")
     def _something_to_infer(self) -> Self:
         if {"task", "criteria"} <= set(self.without):
-            raise ValueError("without task and criteria there is nothing to infer; leave one in.")
+            raise InputError("without task and criteria there is nothing to infer; leave one in.")
         if self.fewest > self.most:
-            raise ValueError(
+            raise InputError(
                 f"fewest must not exceed most; got {self.fewest} and {self.most} criteria."
             )
         return self

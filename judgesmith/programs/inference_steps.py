@@ -9,6 +9,7 @@ from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from itertools import islice
 from typing import Any, TypeVar
 
+from judgesmith.errors import InputError
 from judgesmith.programs.inference_answers import (
     read_criteria,
     read_description,
@@ -237,7 +238,7 @@ def _refuse_nothing(record: Record) -> None:
     what = f"nothing could be inferred of the {' and the '.join(missing)}"
     if not record.descriptions and not record.sets:
         why = " ".join(record.notes[-2:])
-        raise ValueError(
+        raise InputError(
             f"{what} from {len(record.batches)} batches: {why} Take another model, or write the "
             "rubric by hand."
         )

@@ -8,6 +8,7 @@ from typing import Any, Self
 
 import dspy
 
+from judgesmith.errors import InputError
 from judgesmith.programs.asking_module import AskingModule
 from judgesmith.programs.demonstrated import demonstration_of, shown_example
 from judgesmith.programs.families import family_of
@@ -224,18 +225,18 @@ class Judge(AskingModule):
             If the state is of another kind of judge, or of another variant.
         """
         if "protocol" not in state:
-            raise ValueError("the state has no protocol: it was not saved by a judge.")
+            raise InputError("the state has no protocol: it was not saved by a judge.")
         predictors = {k: one for k, one in state.items() if k not in ("protocol", "metadata")}
         kind = state["protocol"].get("judge")
         if kind != self._settings.judge:
-            raise ValueError(f"the state is of a judge of the kind {kind}.")
+            raise InputError(f"the state is of a judge of the kind {kind}.")
         settings = type(self._settings).model_validate(state["protocol"])
         own = dict(self.named_predictors())
         fresh = type(self)(settings)
         other = dict(fresh.named_predictors())
         for names in (set(predictors), set(other)):
             if names != set(own):
-                raise ValueError(
+                raise InputError(
                     f"this judge asks {', '.join(sorted(own))}; the state is of one that asks "
                     f"{', '.join(sorted(names))}. Load it into a judge of the same variant."
                 )
@@ -254,7 +255,7 @@ class Judge(AskingModule):
         for part in ("demonstrations", "instructions"):
             unknown = sorted(set(getattr(protocol, part)) - set(named))
             if unknown:
-                raise ValueError(
+                raise InputError(
                     f"{part} for {', '.join(unknown)}; this judge asks {', '.join(sorted(named))}."
                 )
         for name, text in protocol.instructions.items():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Mapping
 
+from judgesmith.errors import InputError
 from judgesmith.programs.asking import Asker
 from judgesmith.programs.families import family_of
 from judgesmith.programs.models.errors import speaks_of_one_item
@@ -77,7 +78,7 @@ def refuse_ranks(name: str, member: object) -> None:
     """
     protocol = getattr(member, "protocol", None)
     if isinstance(protocol, JudgeProtocol) and family_of(protocol.judge).ranks:
-        raise ValueError(
+        raise InputError(
             f"{name} is a {protocol.judge} judge: it ranks the responses to a source, and no panel "
             "or calibration makes points of ranks; leave it out."
         )

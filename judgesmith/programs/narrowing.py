@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
+from judgesmith.errors import InputError
 from judgesmith.programs.saved import SavedJudge
 from judgesmith.programs.saved_kinds import AnySaved, SavedHolder, saved_leaves
 from judgesmith.programs.whole_or_each import place_of
@@ -33,7 +34,7 @@ def pointed_rubric(judge: AnySaved) -> Rubric:
     """
     leaves = pointing_leaves(judge)
     if not leaves:
-        raise ValueError(
+        raise InputError(
             "the judge lists no errors; take one of the family annotator, or a panel of such."
         )
     rubrics = [one.protocol.rubric for one in leaves]

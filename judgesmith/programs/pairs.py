@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import dspy
 
+from judgesmith.errors import InputError
 from judgesmith.programs.choices import field_choice, rubric_choice
 from judgesmith.programs.constructing import own_protocol, without_untold
 from judgesmith.programs.judge import Judge
@@ -118,7 +119,7 @@ class PreferenceJudge:
         if hasattr(asks, "program"):
             asks = asks.program()
         if isinstance(asks, Judge) and not isinstance(asks, Pairs):
-            raise ValueError(
+            raise InputError(
                 f"a judge of the kind {asks.protocol.judge} compares nothing; take one of pairs."
             )
         if not isinstance(asks, Pairs) or choices:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Self
 
+from judgesmith.errors import InputError
 from judgesmith.programs.holding import AnyJudge, JudgeOfJudges, scale_of
 from judgesmith.programs.panel_judgement import PanelJudgement, panel_judgement
 from judgesmith.signatures.judgement import Judgement
@@ -87,7 +88,7 @@ class Panel(JudgeOfJudges):
 
     def _of_these(self, weights: PanelWeights) -> PanelWeights:
         if set(weights.members) != set(self.members):
-            raise ValueError(
+            raise InputError(
                 f"the weights are of {', '.join(weights.members)}; the panel has "
                 f"{', '.join(self.members)}."
             )

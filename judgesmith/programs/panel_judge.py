@@ -7,6 +7,7 @@ import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Self
 
+from judgesmith.errors import InputError
 from judgesmith.programs.asking import Asker, current_lm
 from judgesmith.programs.holding import AnyJudge, leaves_of, scale_of
 from judgesmith.programs.panel import Panel
@@ -81,7 +82,7 @@ class PanelJudge(Panel):
             scales = {name: scale_of(one) for name, one in self.members.items()}
             self._weights = PanelWeights.equal(scales, score)
         elif score not in ("mean", weights.middle):
-            raise ValueError(f"the weights are of the {weights.middle}; drop score={score!r}.")
+            raise InputError(f"the weights are of the {weights.middle}; drop score={score!r}.")
         self.supervisor = supervisor
         self.rules = rules or PanelRules()
 
@@ -160,7 +161,7 @@ class PanelJudge(Panel):
         own = state.get("supervisor")
         if (own is None) != (self.supervisor is None):
             has, given = ("a", "none") if own is None else ("no", "one")
-            raise ValueError(f"this panel has {has} supervisor, the state is of {given}.")
+            raise InputError(f"this panel has {has} supervisor, the state is of {given}.")
         super().load_state(state, allow_unsafe_lm_state=allow_unsafe_lm_state)
         if self.supervisor is not None and own is not None:
             self.supervisor.load_state(own, allow_unsafe_lm_state=allow_unsafe_lm_state)

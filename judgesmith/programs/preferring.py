@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from judgesmith.errors import InputError
 from judgesmith.programs.asking import Askable, Asker, current_lm
 from judgesmith.programs.preference import Preference, preference_steps
 from judgesmith.programs.readable import Readable, readable_of
@@ -92,7 +93,7 @@ def prefer_each(
     """
     protocol = judge.protocol
     if not isinstance(protocol, PairsProtocol):
-        raise ValueError(
+        raise InputError(
             f"a judge of the kind {protocol.judge} scores single texts and compares nothing; "
             "compile one with --judge pairs."
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Self, get_args
 
+from judgesmith.errors import InputError
 from judgesmith.programs.aggregating import check_terms
 from judgesmith.programs.bertscore import n_layers
 from judgesmith.programs.choices import field_choice
@@ -49,7 +50,7 @@ class Reference(Judge):
     def __init__(self, protocol: ReferenceProtocol | None = None, **choices: Any) -> None:
         given = protocol or ReferenceProtocol()
         if given.judge != "reference":
-            raise ValueError(f"expected a reference protocol; got one of {given.judge}.")
+            raise InputError(f"expected a reference protocol; got one of {given.judge}.")
         own = ReferenceProtocol.model_validate({**dict(given), **choices})
         super().__init__(own)
         check_terms(own.aggregation)

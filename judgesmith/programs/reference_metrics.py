@@ -10,6 +10,7 @@ import functools
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from judgesmith.errors import InputError
 from judgesmith.programs.bertscore import bertscore
 from judgesmith.programs.extras import library
 from judgesmith.programs.reference_words import words_of
@@ -88,7 +89,7 @@ def _rouge(kind: str, *, stems: bool) -> Measure:
         if kind == "rougeL":
             n_cells = len(words_of(response)) * len(words_of(reference))
             if n_cells > MOST_CELLS:
-                raise ValueError(
+                raise InputError(
                     f"the texts are too long for ROUGE-L: {n_cells:,} pairs of words, of at most "
                     f"{MOST_CELLS:,}"
                 )
@@ -139,7 +140,7 @@ def _wordnet() -> object:
     try:
         reader.ensure_loaded()
     except LookupError:
-        raise ValueError(
+        raise InputError(
             "METEOR with synonyms needs WordNet where NLTK looks for it, and nothing is downloaded "
             "here: put 'wordnet' into a folder that NLTK_DATA names, or choose synonyms=none."
         ) from None

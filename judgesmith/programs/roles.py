@@ -6,6 +6,7 @@ import difflib
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, TypeVar
 
+from judgesmith.errors import InputError
 from judgesmith.programs.family import Family
 
 if TYPE_CHECKING:
@@ -31,7 +32,8 @@ def check_roles(family: Family, roles: Iterable[str]) -> None:
     >>> check_roles(family_of("exemplar"), ["writter"])
     Traceback (most recent call last):
     ...
-    ValueError: a judge of the family exemplar has no role 'writter'; did you mean writer?
+    judgesmith.InputError: a judge of the family exemplar has no role 'writter'; did you mean \
+writer?
     """
     known = [name for name, _ in family.roles]
     for role in roles:
@@ -39,7 +41,7 @@ def check_roles(family: Family, roles: Iterable[str]) -> None:
             continue
         near = difflib.get_close_matches(role[:80], known, n=1, cutoff=0.5)
         has = f"it has {', '.join(known) or 'none'}."
-        raise ValueError(
+        raise InputError(
             f"a judge of the family {family.name} has no role {role[:80]!r}; "
             f"{f'did you mean {near[0]}?' if near else has}"
         )

@@ -12,6 +12,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from typing import Generic, TypeVar
 
+from judgesmith.errors import InputError
 from judgesmith.programs.asking import Askable, Asker, Bindable, calls_per_item, current_lm
 from judgesmith.programs.collecting import COLLECTING
 from judgesmith.programs.families import family_of
@@ -156,7 +157,7 @@ def judge_each(
     '' False
     """
     if concurrency < 1:
-        raise ValueError(f"concurrency must be 1 or more; got {concurrency}.")
+        raise InputError(f"concurrency must be 1 or more; got {concurrency}.")
     if isinstance(judge, Asker):
         return _each(_Run(OneByOne(judge), iter(items), concurrency, ordered=ordered), progress)
     lm = lm or current_lm()
@@ -268,7 +269,7 @@ def work_each(
 ) -> Iterator[tuple[Unit, Result]]:
     """Yield units with what they come to, in order; see ``judge_each``."""
     if concurrency < 1:
-        raise ValueError(f"concurrency must be 1 or more; got {concurrency}.")
+        raise InputError(f"concurrency must be 1 or more; got {concurrency}.")
     return _each(_Run(work, iter(units), concurrency, may_begin), progress)
 
 

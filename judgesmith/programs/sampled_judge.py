@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from judgesmith.errors import InputError
 from judgesmith.programs.saved import SavedJudge
 from judgesmith.programs.saved_kinds import AnySaved, SavedHolder
 
@@ -44,7 +45,7 @@ def with_sampling(
     if not wanted:
         return judge
     if samples is not None and not 1 <= samples <= _MOST_SAMPLES:
-        raise ValueError(f"samples are from 1 to {_MOST_SAMPLES}; got {samples}.")
+        raise InputError(f"samples are from 1 to {_MOST_SAMPLES}; got {samples}.")
     if isinstance(judge, SavedJudge):
         protocol = judge.protocol
         other = type(protocol).model_validate({**dict(protocol), **wanted})

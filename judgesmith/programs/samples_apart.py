@@ -10,6 +10,7 @@ from collections.abc import Callable, Generator, Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from judgesmith.errors import InputError
 from judgesmith.programs.asking import Askable, Asker, calls_per_item, current_lm
 from judgesmith.programs.families import family_of
 from judgesmith.programs.judging import AnySteps, Ask
@@ -71,7 +72,7 @@ def judged_samples(
     (75.0, [50.0, 100.0, 100.0])
     """
     if judges_sources(judge):
-        raise ValueError(
+        raise InputError(
             "a judge that compares the responses to a source ranks them and gives no samples of a "
             "score; leave the samples out."
         )
@@ -152,7 +153,7 @@ def preferred_samples(
     """
     protocol = judge.protocol
     if not isinstance(protocol, PairsProtocol):
-        raise ValueError(
+        raise InputError(
             f"a judge of the kind {protocol.judge} scores single texts and compares nothing; "
             "compile one with --judge pairs."
         )
@@ -194,9 +195,9 @@ class _Compared(Work[ResponsePair, Preferences]):
 
 def _check_samples(judge: Askable, n: int) -> None:
     if n < 1:
-        raise ValueError(f"samples are 1 or more; got {n}.")
+        raise InputError(f"samples are 1 or more; got {n}.")
     if judge.protocol.samples != 1:
-        raise ValueError(
+        raise InputError(
             f"the judge itself takes {judge.protocol.samples} samples of each text; set it to one."
         )
 

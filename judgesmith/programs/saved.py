@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from pydantic import Field, PrivateAttr, field_validator, model_validator
 
+from judgesmith.errors import InputError
 from judgesmith.programs.aggregating import check_terms
 from judgesmith.programs.families import AnyProtocol, family_of
 from judgesmith.programs.front import FrontMember
@@ -133,7 +134,7 @@ class SavedJudge(SavedRecord):
         roles = self._asked_roles or self.roles
         for role, name in roles.items():
             if name not in self._lms:
-                raise ValueError(
+                raise InputError(
                     f"the judge was compiled with {name} as its {role}; give that model, too: "
                     f"with_models({{{name!r}: …}})."
                 )

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from judgesmith.errors import InputError
 from judgesmith.programs.families import family_of
 from judgesmith.programs.nearest import pairs_missing
 from judgesmith.programs.templates import Slot, Template
@@ -28,7 +29,7 @@ def check_questions(protocol: JudgeProtocol, questions: Mapping[str, Template]) 
     """
     wanted = family_of(protocol.judge).forms_of(protocol)
     if set(questions) != set(wanted):
-        raise ValueError(
+        raise InputError(
             f"the protocol asks {', '.join(wanted) or 'nothing'}; got questions called "
             f"{', '.join(questions) or '(none)'}."
         )
@@ -37,28 +38,28 @@ def check_questions(protocol: JudgeProtocol, questions: Mapping[str, Template]) 
         slots = [piece for piece in question.question if isinstance(piece, Slot)]
         shown_in_it = (*form.texts, *form.told)
         if sorted(slot.name for slot in slots) != sorted(shown_in_it):
-            raise ValueError(f"the question {name} must show {', '.join(shown_in_it)}, each once.")
+            raise InputError(f"the question {name} must show {', '.join(shown_in_it)}, each once.")
         if not all(slot.fenced for slot in slots if slot.name in form.texts):
-            raise ValueError(f"the question {name} must show every text between fences.")
+            raise InputError(f"the question {name} must show every text between fences.")
         if question.predictor != name:
-            raise ValueError(f"the question {name} is called {question.predictor!r} in itself.")
+            raise InputError(f"the question {name} is called {question.predictor!r} in itself.")
         if dict(question.outputs) not in form.outputs or question.form != form.form:
-            raise ValueError(f"the judge cannot read the answers to the question {name}.")
+            raise InputError(f"the judge cannot read the answers to the question {name}.")
         answers = form.answers or protocol.answers
         if question.answers != answers:
-            raise ValueError(
+            raise InputError(
                 f"the question {name} asks for scores on {question.answers}; the judge reads them "
                 f"on {answers}."
             )
         roles = [turn.role for turn in question.turns]
         if roles != ["system", *["user", "assistant"] * (len(roles) // 2)]:
-            raise ValueError(
+            raise InputError(
                 f"the question {name} must begin with one system message and go on with pairs of "
                 f"user and assistant; got {', '.join(roles) or 'nothing'}."
             )
         shown = protocol.demonstrations.get(name, ())
         if protocol.nearest is not None and pairs_missing(question, shown):
-            raise ValueError(
+            raise InputError(
                 f"the question {name} must hold each of its {len(shown)} demonstrations as a pair "
                 "of turns: the nearest are chosen among them."
             )
@@ -89,7 +90,7 @@ def _check_discernment(found: Mapping[str, Any]) -> None:
     for part in ("kinds", "unseen_kinds"):
         for kind in found.get(part) or ():
             if not isinstance(dict(_items(kind, f"discernment.{part}")).get("name"), str):
-                raise ValueError(f"discernment.{part}: expected kinds with a name.")
+                raise InputError(f"discernment.{part}: expected kinds with a name.")
 
 
 def _check_report(report: Any, where: str) -> None:
@@ -97,14 +98,14 @@ def _check_report(report: Any, where: str) -> None:
         for statistic, estimate in _items(estimates, f"{where}.{level}"):
             at = f"{where}.{level}.{statistic}"
             if estimate is not None and not {"value", "n"} & set(dict(_items(estimate, at))):
-                raise ValueError(f"{at}: expected an estimate; got {str(estimate)[:80]!r}.")
+                raise InputError(f"{at}: expected an estimate; got {str(estimate)[:80]!r}.")
             for number, found in _items(estimate, at):
                 if number in _NUMBERS and not isinstance(found, int | float | None):
-                    raise ValueError(f"{at}.{number}: expected a number; got {str(found)[:80]!r}.")
+                    raise InputError(f"{at}.{number}: expected a number; got {str(found)[:80]!r}.")
 
 
 def _items(value: Any, where: str) -> Iterator[tuple[str, Any]]:
     """Yield what a mapping holds, nothing for None."""
     if value is not None and not isinstance(value, Mapping):
-        raise ValueError(f"{where}: expected an object; got {str(value)[:80]!r}.")
+        raise InputError(f"{where}: expected an object; got {str(value)[:80]!r}.")
     yield from (value or {}).items()

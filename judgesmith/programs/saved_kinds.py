@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 from pydantic import BeforeValidator, Field, PrivateAttr, SerializeAsAny, model_validator
 
+from judgesmith.errors import InputError
 from judgesmith.programs.asking import Asker
 from judgesmith.programs.calibrated_judgement import CalibratedJudgement, calibrated
 from judgesmith.programs.members import MembersAsker, refuse_ranks
@@ -161,12 +162,12 @@ class SavedPanel(SavedHolder):
     @model_validator(mode="after")
     def _weighs_its_members(self) -> Self:
         if set(self.weights.members) != set(self.members):
-            raise ValueError(
+            raise InputError(
                 f"the weights are of {', '.join(self.weights.members)}; the panel holds "
                 f"{', '.join(self.members)}."
             )
         if self.supervisor is not None and self.rules is None:
-            raise ValueError("a panel with a supervisor has rules; got none.")
+            raise InputError("a panel with a supervisor has rules; got none.")
         return self
 
     @property
@@ -259,7 +260,7 @@ class SavedCalibrated(SavedHolder):
     @model_validator(mode="after")
     def _has_one_judge(self) -> Self:
         if set(self.members) != {"judge"}:
-            raise ValueError(f"one judge is calibrated; got {', '.join(self.members) or 'none'}.")
+            raise InputError(f"one judge is calibrated; got {', '.join(self.members) or 'none'}.")
         return self
 
     @property
@@ -354,7 +355,7 @@ def kind_of(content: Mapping[str, Any]) -> type[SavedRecord]:
         return SavedJudge
     found = _KINDS.get(content["kind"]) if isinstance(content["kind"], str) else None
     if found is None:
-        raise ValueError(
+        raise InputError(
             f"kind: expected {' or '.join(_KINDS)}, or none; got {str(content['kind'])[:80]!r}"
         )
     return found

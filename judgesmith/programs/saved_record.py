@@ -25,6 +25,7 @@ from pydantic import (
 )
 
 from judgesmith.drafts import draft_beside, put, tidy, write_synced
+from judgesmith.errors import InputError
 from judgesmith.programs.plain_data import Plain
 from judgesmith.programs.templates import Template
 from judgesmith.signatures.judgement import Judgement
@@ -51,7 +52,7 @@ _KINDS = {
 """What a saved judge is, and what to do where another kind is expected, by kind."""
 
 
-class SavedJudgeError(ValueError):
+class SavedJudgeError(InputError):
     """A folder holds no judge that can be trusted; the message says what is wrong with it."""
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Self
 
 from pydantic import BaseModel, ConfigDict, field_validator
 
+from judgesmith.errors import InputError
 from judgesmith.programs.judging import Steps
 from judgesmith.programs.saved_record import SavedJudgeError
 from judgesmith.programs.supervisor_steps import QUESTION
@@ -46,13 +47,13 @@ class SavedSupervisor(BaseModel):
     def _asks_for_one_list(cls, question: Template) -> Template:
         slots = [piece for piece in question.question if isinstance(piece, Slot)]
         if sorted(slot.name for slot in slots) != _TEXTS or not all(one.fenced for one in slots):
-            raise ValueError(
+            raise InputError(
                 "a supervisor's question shows annotations and response between fences, each once."
             )
         if dict(question.outputs) != {"merged": "text"} or question.form:
-            raise ValueError("a supervisor is asked for one list, merged, and for nothing else.")
+            raise InputError("a supervisor is asked for one list, merged, and for nothing else.")
         if question.predictor != QUESTION or not question.turns:
-            raise ValueError(f"a supervisor's question is called {QUESTION}, and tells what to do.")
+            raise InputError(f"a supervisor's question is called {QUESTION}, and tells what to do.")
         return question
 
     @classmethod

@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from judgesmith.errors import InputError
+
 _LABEL = re.compile(
     r"\s*+(?:[-*>#•–—]++\s*+)*+(?:\(?\d{1,3}[.):]\s*+)?[*_`]*+"
     r"(?P<label>annotations?|numbers?|merge[sd]|location|span|stretch|quote|severity"
@@ -73,7 +75,7 @@ def entries_in(answer: str) -> tuple[Entry, ...]:
     >>> entries_in("I would say it is fine.")
     Traceback (most recent call last):
     ...
-    ValueError: the supervisor's list has no entry with a location and annotations.
+    judgesmith.InputError: the supervisor's list has no entry with a location and annotations.
     """
     found = []
     for lines in _records(answer):
@@ -88,7 +90,7 @@ def entries_in(answer: str) -> tuple[Entry, ...]:
         if len(found) == _MOST:
             break
     if not found and not _NO_ERRORS.fullmatch(answer[:_LONG]):
-        raise ValueError("the supervisor's list has no entry with a location and annotations.")
+        raise InputError("the supervisor's list has no entry with a location and annotations.")
     return tuple(found)
 
 

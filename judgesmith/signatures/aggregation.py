@@ -8,6 +8,7 @@ from typing import Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, model_validator
 
+from judgesmith.errors import InputError
 from judgesmith.signatures.scale import PERCENT, Scale
 
 
@@ -63,25 +64,25 @@ class Aggregation(BaseModel):
     def _one_number_per_term(self) -> Self:
         counts = {len(self.terms), len(self.centers), len(self.spreads), len(self.weights)}
         if len(counts) != 1:
-            raise ValueError(
+            raise InputError(
                 "terms, centers, spreads and weights must be of one length; got "
                 f"{len(self.terms)}, {len(self.centers)}, {len(self.spreads)}, {len(self.weights)}."
             )
         if (self.kind == "linear") != bool(self.terms):
-            raise ValueError("a linear aggregation has terms and the others have none.")
+            raise InputError("a linear aggregation has terms and the others have none.")
         if self.kind != "linear" and (self.scale.low, self.scale.high) != (
             PERCENT.low,
             PERCENT.high,
         ):
-            raise ValueError(f"{self.kind} is on {PERCENT}; only a linear one has another scale.")
+            raise InputError(f"{self.kind} is on {PERCENT}; only a linear one has another scale.")
         if any(spread <= 0 for spread in self.spreads):
-            raise ValueError(f"spreads must be above zero; got {list(self.spreads)}.")
+            raise InputError(f"spreads must be above zero; got {list(self.spreads)}.")
         if len(set(self.terms)) != len(self.terms):
-            raise ValueError(f"every term is weighed once; got {list(self.terms)}.")
+            raise InputError(f"every term is weighed once; got {list(self.terms)}.")
         for term in self.terms:
             kind, _, name = term.partition(":")
             if term != "overall" and not (kind in ("criterion", "lexical") and name):
-                raise ValueError(
+                raise InputError(
                     f"a term is overall, criterion:NAME or lexical:NAME; got {term!r}."
                 )
         return self

@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
+from judgesmith.errors import InputError
 from judgesmith.signatures.rubric import Criterion, folded
 from judgesmith.signatures.scale import Scale
 from judgesmith.signatures.whole_or_each import WholeOrEachProtocol
@@ -106,14 +107,14 @@ class AnnotatorProtocol(WholeOrEachProtocol):
     @model_validator(mode="after")
     def _can_be_asked(self) -> Self:
         if self.answers not in (LEVELS, POINTS):
-            raise ValueError(
+            raise InputError(
                 f"an annotator answers on {', '.join(LEVELS.labels)}, or on {POINTS}; got "
                 f"{', '.join(self.answers.labels) or self.answers}."
             )
         if self.demonstrations:
-            raise ValueError("an annotator is shown no demonstrations.")
+            raise InputError("an annotator is shown no demonstrations.")
         if self.weighting != "none":
-            raise ValueError(
+            raise InputError(
                 "an annotator lists errors before its score, after which one level has nearly all "
                 "probability: weighting must be none; choose samples instead."
             )

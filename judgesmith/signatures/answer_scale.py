@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 
+from judgesmith.errors import InputError
 from judgesmith.signatures.points import whole
 from judgesmith.signatures.scale import PERCENT, Scale
 
@@ -33,7 +34,7 @@ def percent_of(answer: Level, scale: Scale) -> float:
         points = float(answer)
         # A model that answers between two points of a scale says something, too.
         if not scale.low <= points <= scale.high:
-            raise ValueError(f"the model answered {points:g}, outside {scale}.")
+            raise InputError(f"the model answered {points:g}, outside {scale}.")
     return points if is_percent(scale) else 100 * scale.fraction(points)
 
 

@@ -8,6 +8,7 @@ from typing import Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, model_validator
 
+from judgesmith.errors import InputError
 from judgesmith.signatures.scale import Scale
 
 Doubt = Literal["members", "criteria"]
@@ -53,7 +54,7 @@ class Abstention(BaseModel):
     @model_validator(mode="after")
     def _a_limit_where_one_is_needed(self) -> Self:
         if (self.keeps == "below") != (self.limit is not None):
-            raise ValueError(f"a limit goes with keeps=below; got {self.limit} with {self.keeps}.")
+            raise InputError(f"a limit goes with keeps=below; got {self.limit} with {self.keeps}.")
         return self
 
     def why_not(self, doubt: float | None) -> str | None:
@@ -137,7 +138,7 @@ class Calibration(BaseModel):
         x, y = self.thresholds, self.values
         rising = all(a < b for a, b in pairwise(x))
         if len(x) != len(y) or not rising or any(a > b for a, b in pairwise(y)):
-            raise ValueError(
+            raise InputError(
                 "thresholds rise, and there are as many values, which never fall; got "
                 f"{list(x)} and {list(y)}."
             )

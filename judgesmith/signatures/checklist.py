@@ -7,6 +7,7 @@ from typing import Literal, Self
 
 from pydantic import field_validator, model_validator
 
+from judgesmith.errors import InputError
 from judgesmith.signatures.g_eval import check_steps, lines_for, steps_key
 from judgesmith.signatures.judge_protocol import JudgeProtocol
 from judgesmith.signatures.rubric import Criterion
@@ -68,7 +69,7 @@ class ChecklistProtocol(JudgeProtocol):
     @model_validator(mode="after")
     def _asks_yes_or_no(self) -> Self:
         if self.answers != NO_YES:
-            raise ValueError(f"a checklist is answered by no or yes; got {self.answers}.")
+            raise InputError(f"a checklist is answered by no or yes; got {self.answers}.")
         return self
 
     @property
@@ -106,4 +107,4 @@ def check_questions_of(questions: tuple[str, ...], *, of: str) -> None:
     check_steps(questions, of=of)
     for one in questions:
         if not one.endswith(("?", "？", "؟")):
-            raise ValueError(f"a question for {of[:60]} ends on a question mark; got {one[:80]!r}.")
+            raise InputError(f"a question for {of[:60]} ends on a question mark; got {one[:80]!r}.")

@@ -6,6 +6,7 @@ from typing import Literal, Self
 
 from pydantic import Field, FiniteFloat, field_validator, model_validator
 
+from judgesmith.errors import InputError
 from judgesmith.signatures.fences import imitates_layout
 from judgesmith.signatures.scale import Scale
 from judgesmith.signatures.whole_or_each import WholeOrEachProtocol
@@ -86,13 +87,13 @@ class ExemplarProtocol(WholeOrEachProtocol):
     @classmethod
     def _no_marker(cls, manner: str) -> str:
         if imitates_layout(manner):
-            raise ValueError(f"the manner holds what questions are laid out with: {manner[:80]!r}.")
+            raise InputError(f"the manner holds what questions are laid out with: {manner[:80]!r}.")
         return " ".join(manner.split())
 
     @model_validator(mode="after")
     def _draws_in_its_own_way(self) -> Self:
         if self.samples != 1 or self.weighting != "none":
-            raise ValueError(
+            raise InputError(
                 "an exemplar judge asks every comparison once, or as often as n_sampled says with "
                 "verdicts='samples'; leave samples and weighting as they are."
             )

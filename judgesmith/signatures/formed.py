@@ -6,6 +6,7 @@ from typing import ClassVar, Literal, Self
 
 from pydantic import model_validator
 
+from judgesmith.errors import InputError
 from judgesmith.signatures.scale import Scale
 from judgesmith.signatures.whole_or_each import WholeOrEachProtocol
 
@@ -36,11 +37,11 @@ class FormProtocol(WholeOrEachProtocol):
         own = type(self).model_fields["answers"].default
         model = f"{'an' if self.judge[0] in 'aeiou' else 'a'} {self.judge} model"
         if self.answers != own:
-            raise ValueError(f"{model} answers on {own}, as it was trained to; got {self.answers}.")
+            raise InputError(f"{model} answers on {own}, as it was trained to; got {self.answers}.")
         if self.demonstrations:
-            raise ValueError(f"the form of {model} shows no demonstrations.")
+            raise InputError(f"the form of {model} shows no demonstrations.")
         if self.weighting != "none":
-            raise ValueError(
+            raise InputError(
                 f"{model} writes words before its score, after which one level has "
                 "nearly all probability: weighting must be none; choose samples instead."
             )

@@ -7,6 +7,7 @@ from typing import Literal, Self
 
 from pydantic import field_validator
 
+from judgesmith.errors import InputError
 from judgesmith.signatures.fences import imitates_layout
 from judgesmith.signatures.rubric import Criterion
 from judgesmith.signatures.scale import Scale
@@ -122,11 +123,11 @@ def check_steps(steps: tuple[str, ...], *, of: str) -> None:
         If there is none, there are too many, or one is empty, long, or more than text.
     """
     if not 1 <= len(steps) <= MOST_STEPS:
-        raise ValueError(f"expected 1 to {MOST_STEPS} steps for {of[:60]}; got {len(steps)}.")
+        raise InputError(f"expected 1 to {MOST_STEPS} steps for {of[:60]}; got {len(steps)}.")
     for step in steps:
         is_line = 0 < len(step) <= _LONGEST_STEP and step == " ".join(step.split())
         if not is_line or imitates_layout(step):
-            raise ValueError(
+            raise InputError(
                 f"a step for {of[:60]} is one line of text, {_LONGEST_STEP} characters at most, "
                 f"without the markers of questions; got {step[:80]!r}."
             )

@@ -18,6 +18,7 @@ from pydantic import (
     model_validator,
 )
 
+from judgesmith.errors import InputError
 from judgesmith.signatures.aggregation import Aggregation
 from judgesmith.signatures.default_rubric import DEFAULT_RUBRIC
 from judgesmith.signatures.demonstration import Demonstration
@@ -93,23 +94,23 @@ class JudgeProtocol(BaseModel):
     def _can_be_answered_on(cls, answers: Scale) -> Scale:
         is_whole = answers.low.is_integer() and answers.high.is_integer()
         if not (is_whole and answers.higher_is_better and answers.high - answers.low <= 100):
-            raise ValueError(
+            raise InputError(
                 "models answer in whole points, of which more are better, on 101 levels at most; "
                 f"got {answers}{'' if answers.higher_is_better else ', which counts faults'}."
             )
         for label in answers.labels:
             if imitates_layout(label) or label != " ".join(label.split()) or not label:
-                raise ValueError(f"a word to answer with stands on one line; got {label!r}.")
+                raise InputError(f"a word to answer with stands on one line; got {label!r}.")
         return answers
 
     @model_validator(mode="after")
     def _has_the_criteria_it_weighs(self) -> Self:
         asked = self.scored_criteria
         if self.aggregation.kind == "mean" and not asked:
-            raise ValueError("the mean of the criteria needs criteria; this judge asks for none.")
+            raise InputError("the mean of the criteria needs criteria; this judge asks for none.")
         unknown = [name for name in self.aggregation.criteria if name not in asked]
         if unknown:
-            raise ValueError(
+            raise InputError(
                 f"the aggregation weighs {', '.join(unknown)}; this judge asks for "
                 f"{', '.join(asked) or 'no criteria'}."
             )

@@ -19,6 +19,7 @@ from pydantic import (
     model_validator,
 )
 
+from judgesmith.errors import InputError
 from judgesmith.signatures.points import read_level, read_points, whole
 from judgesmith.signatures.scale import PERCENT, Scale
 
@@ -270,7 +271,7 @@ class Judgement(BaseModel):
     @model_validator(mode="after")
     def _a_score_or_a_reason(self) -> Self:
         if (self.score is None) != (self.problem is not None):
-            raise ValueError(
+            raise InputError(
                 "a judgement has a score or a problem, and not both; got "
                 f"score={self.score} and problem={self.problem!r}."
             )

@@ -6,6 +6,7 @@ from typing import Literal, Self
 
 from pydantic import Field, FiniteFloat, model_validator
 
+from judgesmith.errors import InputError
 from judgesmith.signatures.aggregation import Aggregation
 from judgesmith.signatures.judge_protocol import JudgeProtocol
 from judgesmith.signatures.scale import Scale
@@ -55,12 +56,12 @@ class PairsProtocol(JudgeProtocol):
     @model_validator(mode="after")
     def _compares(self) -> Self:
         if self.answers != PREFERENCES:
-            raise ValueError(
+            raise InputError(
                 f"a comparison is answered with {', '.join(reversed(PREFERENCES.labels))}; got "
                 f"{self.answers}."
             )
         if self.aggregation != Aggregation():
-            raise ValueError(
+            raise InputError(
                 "ranks within a source become no points by weights; leave the aggregation as it is."
             )
         return self

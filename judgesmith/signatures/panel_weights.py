@@ -16,6 +16,7 @@ from pydantic import (
     model_validator,
 )
 
+from judgesmith.errors import InputError
 from judgesmith.signatures.scale import PERCENT, Scale
 
 Middle = Literal["mean", "median"]
@@ -86,17 +87,17 @@ class PanelWeights(BaseModel):
     def _one_number_per_member(self) -> Self:
         counts = {len(self.members), len(self.centers), len(self.spreads), len(self.weights)}
         if len(counts) != 1:
-            raise ValueError(
+            raise InputError(
                 "members, centers, spreads and weights must be of one length; got "
                 f"{len(self.members)}, {len(self.centers)}, {len(self.spreads)}, "
                 f"{len(self.weights)}."
             )
         if len(set(self.members)) != len(self.members):
-            raise ValueError(f"every member has a name of its own; got {list(self.members)}.")
+            raise InputError(f"every member has a name of its own; got {list(self.members)}.")
         if any(spread <= 0 for spread in self.spreads):
-            raise ValueError(f"spreads must be above zero; got {list(self.spreads)}.")
+            raise InputError(f"spreads must be above zero; got {list(self.spreads)}.")
         if any(weight < 0 for weight in self.weights) or not any(self.weights):
-            raise ValueError(
+            raise InputError(
                 "weights must be zero or more, and one of them above zero; got "
                 f"{list(self.weights)}."
             )

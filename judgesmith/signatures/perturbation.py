@@ -7,6 +7,8 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from judgesmith.errors import InputError
+
 Level = Literal["character", "word", "sentence"]
 Degree = Literal["minor", "major"]
 Method = Literal["rule", "model"]
@@ -77,7 +79,7 @@ class Edit(BaseModel):
     @model_validator(mode="after")
     def _changes_something(self) -> Edit:
         if self.end < self.start or (self.end == self.start and not self.text):
-            raise ValueError(
+            raise InputError(
                 f"an edit replaces a span by a text; got {self.start} to {self.end} by "
                 f"{self.text!r:.40}."
             )
@@ -150,7 +152,7 @@ def edited(original: str, edits: Sequence[Edit]) -> str:
     parts, place = [], 0
     for edit in edits:
         if edit.start < place or edit.end > len(original):
-            raise ValueError(
+            raise InputError(
                 f"edits are in order, apart and inside the text of {len(original)} characters; "
                 f"got {edit.start} to {edit.end} after {place}."
             )

@@ -7,6 +7,8 @@ from typing import Any
 
 import yaml
 
+from judgesmith.errors import InputError
+
 # Aliases let a few lines stand for more than any memory holds.
 _MOST_PARTS = 1_000_000
 
@@ -106,9 +108,9 @@ def read_yaml(text: str) -> Any:
     --------
     >>> read_yaml("made: 2025-01-31")
     {'made': '2025-01-31'}
-    >>> read_yaml("brevity: Is it short?\nbrevity: Is it long?")
+    >>> read_yaml("a: 1\na: 2")
     Traceback (most recent call last):
-    ValueError: line 2: the key 'brevity' stands twice, first on line 1. Keep one of the two.
+    judgesmith.InputError: line 2: the key 'a' stands twice, first on line 1. Keep one of the two.
     """
     return _read(text)[0]
 
@@ -163,14 +165,14 @@ def _read(text: str) -> tuple[Any, yaml.Node | None]:
     except yaml.MarkedYAMLError as fault:
         mark = fault.problem_mark or fault.context_mark
         where = "" if mark is None else f"line {mark.line + 1}: "
-        raise ValueError(f"{where}{_plainly(fault)}.") from None
+        raise InputError(f"{where}{_plainly(fault)}.") from None
     except yaml.YAMLError:
-        raise ValueError(
+        raise InputError(
             "not YAML: it holds a character that cannot be printed; remove it, or spell it as an "
             "escape in double quotes."
         ) from None
     except RecursionError:
-        raise ValueError("not YAML that can be read: it is nested too deeply.") from None
+        raise InputError("not YAML that can be read: it is nested too deeply.") from None
 
 
 _SAID = {

@@ -3,6 +3,7 @@
 import functools
 import re
 
+from judgesmith.errors import InputError
 from judgesmith.signatures.scale import PERCENT, Scale
 
 
@@ -72,7 +73,7 @@ def read_points(answer: object, scale: Scale = PERCENT) -> float:
         except OverflowError:
             answer = "a whole number of more than 300 digits"
     if found is None:
-        raise ValueError(
+        raise InputError(
             f"expected one number from {scale.low:g} to {scale.high:g}; got {str(answer)[:80]!r}."
         )
     return float(found[1])
@@ -97,7 +98,7 @@ def read_level(answer: object, scale: Scale) -> float | str:
     for label in scale.labels:
         if said == label.casefold():
             return label
-    raise ValueError(f"expected one of {', '.join(scale.labels)}; got {str(answer)[:80]!r}.")
+    raise InputError(f"expected one of {', '.join(scale.labels)}; got {str(answer)[:80]!r}.")
 
 
 def whole(points: float) -> int | float:

@@ -7,6 +7,7 @@ from typing import Any, Literal, Self
 
 from pydantic import model_validator
 
+from judgesmith.errors import InputError
 from judgesmith.signatures.aggregation import Aggregation
 from judgesmith.signatures.demonstration import Demonstration
 from judgesmith.signatures.judge_protocol import JudgeProtocol
@@ -57,7 +58,7 @@ class Protocol(JudgeProtocol):
         for name, usual in (("criteria_calls", "joint"), ("overall", "asked")):
             given = getattr(self, name)
             if self.variant != "fine" and given != usual:
-                raise ValueError(
+                raise InputError(
                     f"{name}={given} is a part of the fine variant; the {self.variant} one scores "
                     "no criteria by themselves."
                 )

@@ -13,6 +13,7 @@ from pydantic import (
     model_validator,
 )
 
+from judgesmith.errors import InputError
 from judgesmith.signatures.judge_protocol import JudgeProtocol
 from judgesmith.signatures.weights import weights_name
 
@@ -85,7 +86,7 @@ class ReferenceProtocol(JudgeProtocol):
         for name in ("samples", "weighting", "temperature"):
             usual = type(self).model_fields[name].default
             if getattr(self, name) != usual:
-                raise ValueError(
+                raise InputError(
                     f"a reference metric asks no model: {name} must be {usual}; got "
                     f"{getattr(self, name)}."
                 )

@@ -17,6 +17,7 @@ from pydantic import (
     model_validator,
 )
 
+from judgesmith.errors import InputError
 from judgesmith.signatures.fences import imitates_layout
 from judgesmith.signatures.plain_yaml import read_yaml, write_yaml
 
@@ -57,7 +58,7 @@ class Criterion(BaseModel):
     @classmethod
     def _stands_before_a_colon(cls, name: str) -> str:
         if ":" in name or len(name.splitlines()) > 1 or not folded(name):
-            raise ValueError(f"expected a few words on one line, without a colon; got {name!r}.")
+            raise InputError(f"expected a few words on one line, without a colon; got {name!r}.")
         return name
 
     @field_validator("*")
@@ -112,12 +113,12 @@ class Rubric(BaseModel):
         if isinstance(criteria, dict):
             criteria = [_criterion(name, body) for name, body in criteria.items()]
         elif not isinstance(criteria, list | tuple):
-            raise ValueError(
+            raise InputError(
                 f"criteria are written as name: definition, one per line; got {_cut(criteria)}."
             )
         for number, one in enumerate(criteria, start=1):
             if not isinstance(one, Criterion) and not (isinstance(one, dict) and "name" in one):
-                raise ValueError(
+                raise InputError(
                     "criteria are written as name: definition, one per line and without dashes; "
                     f"got the list entry {_cut(one)} as number {number}."
                 )
@@ -134,7 +135,7 @@ class Rubric(BaseModel):
         for name in self.names:
             if folded(name) in by_folded:
                 other = by_folded[folded(name)]
-                raise ValueError(
+                raise InputError(
                     f"every criterion needs a name of its own; got {other!r} and {name!r}."
                 )
             by_folded[folded(name)] = name
@@ -174,13 +175,13 @@ class Rubric(BaseModel):
         try:
             plain = read_yaml(text)
             if not isinstance(plain, dict):
-                raise ValueError(f"expected task and criteria by name; got {_cut(plain)}.")
+                raise InputError(f"expected task and criteria by name; got {_cut(plain)}.")
             return cls.model_validate(plain)
         except ValidationError as fault:
             faults = [_said(dict(one), plain) for one in fault.errors(include_url=False)]
-            raise ValueError("\n".join(f"{where}: {said}" for said in faults)) from None
+            raise InputError("\n".join(f"{where}: {said}" for said in faults)) from None
         except ValueError as fault:
-            raise ValueError(f"{where}: {fault}") from None
+            raise InputError(f"{where}: {fault}") from None
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
@@ -194,9 +195,9 @@ class Rubric(BaseModel):
         try:
             text = Path(path).read_text(encoding="utf-8")
         except UnicodeDecodeError:
-            raise ValueError(f"{path}: not a rubric: expected a text file in UTF-8.") from None
+            raise InputError(f"{path}: not a rubric: expected a text file in UTF-8.") from None
         except OSError as fault:
-            raise ValueError(f"{path}: cannot read the rubric: {fault.strerror}.") from None
+            raise InputError(f"{path}: cannot read the rubric: {fault.strerror}.") from None
         return cls.from_yaml(text, where=str(path))
 
 
@@ -214,7 +215,7 @@ def folded(name: str) -> str:
 def _unmarked(text: str) -> str:
     if imitates_layout(text):
         mark = "<verbatim-" if "verbatim-" in text.lower() else "[[ ##"
-        raise ValueError(f"{mark!r} marks the fields of a question; write it another way.")
+        raise InputError(f"{mark!r} marks the fields of a question; write it another way.")
     return text
 
 
@@ -222,7 +223,7 @@ def _criterion(name: Any, body: Any) -> dict[str, Any]:
     if not isinstance(body, dict):
         return {"name": name, "definition": body}
     if "name" in body:
-        raise ValueError(f"the criterion {name} is given a second name, {body['name']!r}.")
+        raise InputError(f"the criterion {name} is given a second name, {body['name']!r}.")
     return {"name": name, **body}
 
 

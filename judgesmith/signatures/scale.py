@@ -9,6 +9,8 @@ from typing import Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from judgesmith.errors import InputError
+
 _NUMBER = r"(-?\d+(?:\.\d+)?(?:e[+-]?\d+)?)"
 _RANGE = re.compile(rf"\s*{_NUMBER}\s*(?:\.\.|:|to|,)\s*{_NUMBER}\s*", re.IGNORECASE)
 
@@ -66,19 +68,19 @@ class Scale(BaseModel):
     @model_validator(mode="after")
     def _something_to_choose_between(self) -> Self:
         if (self.kind == "categorical") != bool(self.labels):
-            raise ValueError("a categorical scale has labels and other scales have none.")
+            raise InputError("a categorical scale has labels and other scales have none.")
         if not math.isfinite(self.high - self.low) or self.low >= self.high:
-            raise ValueError(f"low must be below high; got {self.low:g} and {self.high:g}.")
+            raise InputError(f"low must be below high; got {self.low:g} and {self.high:g}.")
         if self.kind != "numeric" and not (self.low.is_integer() and self.high.is_integer()):
-            raise ValueError(
+            raise InputError(
                 f"the ends of a scale of whole points are whole; got {self.low:g} and "
                 f"{self.high:g}."
             )
         if self.labels:
             if len(set(self.labels)) != len(self.labels):
-                raise ValueError(f"labels must differ from each other; got {list(self.labels)}.")
+                raise InputError(f"labels must differ from each other; got {list(self.labels)}.")
             if self.high - self.low != len(self.labels) - 1:
-                raise ValueError(
+                raise InputError(
                     f"{len(self.labels)} labels need {len(self.labels)} whole points; "
                     f"got {self.low:g} to {self.high:g}."
                 )
@@ -105,7 +107,7 @@ class Scale(BaseModel):
             If there are fewer than two labels, or one twice.
         """
         if len(labels) < 2:
-            raise ValueError(f"a categorical scale needs two labels or more; got {list(labels)}.")
+            raise InputError(f"a categorical scale needs two labels or more; got {list(labels)}.")
         return cls(low=0, high=len(labels) - 1, kind="categorical", labels=labels)
 
     def __str__(self) -> str:
@@ -135,7 +137,7 @@ class Scale(BaseModel):
             points = math.nan
         if points not in self:
             allowed = ", ".join(self.labels) if self.labels else str(self)
-            raise ValueError(f"expected an answer on the scale {allowed}; got {answer!r}.")
+            raise InputError(f"expected an answer on the scale {allowed}; got {answer!r}.")
         return points
 
     def fraction(self, points: float) -> float:
@@ -169,7 +171,7 @@ class Scale(BaseModel):
         """
         if self.low < 0 or not self.higher_is_better:
             faults = "" if self.higher_is_better else ", which counts faults"
-            raise ValueError(
+            raise InputError(
                 "percent of the maximum needs a scale from 0 or above on which more is better; "
                 f"got {self}{faults}."
             )
@@ -198,5 +200,5 @@ def shortest(number: float) -> str:
 def _range_of(text: str) -> dict[str, float]:
     found = _RANGE.fullmatch(text)
     if found is None:
-        raise ValueError(f"a scale is written LOW..HIGH, as in 1..5; got {text!r}.")
+        raise InputError(f"a scale is written LOW..HIGH, as in 1..5; got {text!r}.")
     return {"low": float(found[1]), "high": float(found[2])}

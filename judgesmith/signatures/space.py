@@ -12,6 +12,8 @@ from typing import Annotated, Any, Self
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
+from judgesmith.errors import InputError
+
 Id = Annotated[str, Field(pattern=r"^\w[\w.:+/@-]*$", max_length=80)]
 Picked = Mapping[str, str]
 """The option taken of each choice, by its name."""
@@ -63,7 +65,7 @@ class Choice(BaseModel):
     def _some_each_once(cls, options: tuple[Option, ...]) -> tuple[Option, ...]:
         ids = [one.id for one in options]
         if not ids or len(set(ids)) < len(ids):
-            raise ValueError(f"a choice has options, each once; got {', '.join(ids) or 'none'}.")
+            raise InputError(f"a choice has options, each once; got {', '.join(ids) or 'none'}.")
         return options
 
     @property
@@ -86,7 +88,7 @@ class Choice(BaseModel):
         for one in self.options:
             if one.id == option_id:
                 return one
-        raise ValueError(f"{self.name} is one of {', '.join(self.ids)}; got {option_id!r}.")
+        raise InputError(f"{self.name} is one of {', '.join(self.ids)}; got {option_id!r}.")
 
 
 class Space(BaseModel):
@@ -125,11 +127,11 @@ class Space(BaseModel):
         known: dict[str, tuple[str, ...]] = {}
         for choice in self.choices:
             if choice.name in known:
-                raise ValueError(f"the choice {choice.name} stands twice.")
+                raise InputError(f"the choice {choice.name} stands twice.")
             for name, options in choice.only_if.items():
                 missing = set(options) - set(known.get(name, ()))
                 if name not in known or missing or not options:
-                    raise ValueError(
+                    raise InputError(
                         f"{choice.name} arises only if {name} is {' or '.join(options)}; there is "
                         f"no such choice, with these options, before it."
                     )
@@ -172,7 +174,7 @@ class Space(BaseModel):
         """
         unknown = sorted(set(picked) - set(self.names))
         if unknown:
-            raise ValueError(
+            raise InputError(
                 f"there is no choice {', '.join(unknown)}; there are {', '.join(self.names)}."
             )
         return self.proposed(

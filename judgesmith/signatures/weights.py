@@ -12,6 +12,8 @@ import os
 import re
 from pathlib import Path
 
+from judgesmith.errors import InputError
+
 PLACES = "JUDGESMITH_WEIGHTS"
 """The environment variable that says where weights are: folders, parted as in ``PATH``."""
 
@@ -45,7 +47,8 @@ def weights_name(weights: str) -> str:
     >>> weights_name("roberta-large")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
     ...
-    ValueError: there is no folder roberta-large: BERTScore takes the path of weights on this ...
+    judgesmith.InputError: there is no folder roberta-large: BERTScore takes the path of \
+weights on this ...
     """
     if _NAME.fullmatch(weights):
         return weights
@@ -70,7 +73,7 @@ def weights_folder(name: str) -> Path:
         if weights_name(place) == name:
             return _found[name]
     there = "names others" if _places() else "is not set"
-    raise ValueError(
+    raise InputError(
         f"the weights {name[:19]}… are needed, and ${PLACES} {there}: let it name the folder that "
         "holds them."
     )
@@ -83,7 +86,7 @@ def _places() -> list[str]:
 def _only_place() -> str:
     places = _places()
     if len(places) != 1:
-        raise ValueError(
+        raise InputError(
             "BERTScore needs the weights of a language model, and nothing is downloaded: give "
             f"weights= or let ${PLACES} name one folder; it names {len(places) or 'none'}."
         )
@@ -93,14 +96,14 @@ def _only_place() -> str:
 def _folder(path: str) -> Path:
     folder = Path(path).expanduser()
     if not folder.is_dir():
-        raise ValueError(
+        raise InputError(
             f"there is no folder {path}: BERTScore takes the path of weights on this machine, not "
             "a name on a hub, as nothing is downloaded."
         )
     if not (folder / "config.json").is_file():
-        raise ValueError(f"there is no model in {path}: expected config.json in it.")
+        raise InputError(f"there is no model in {path}: expected config.json in it.")
     if not any(folder.glob("*.safetensors")):
-        raise ValueError(
+        raise InputError(
             f"there are no weights in {path}: expected *.safetensors. Other forms can run code as "
             "they are read; save the model again with save_pretrained."
         )

@@ -6,10 +6,11 @@ from hypothesis import strategies as st
 
 from judgesmith.signatures import Criterion, Rubric
 from judgesmith.signatures.default_rubric import DEFAULT_RUBRIC
+from judgesmith.signatures.fences import imitates_layout
 from judgesmith.signatures.rubric import folded
 
 words = st.text(st.characters(exclude_categories=["Cs"]), max_size=40).filter(
-    lambda text: "[[ ##" not in text
+    lambda text: not imitates_layout(text)
 )
 names = st.text(
     st.characters(exclude_categories=["C", "Zl", "Zp"], exclude_characters=":"), max_size=20

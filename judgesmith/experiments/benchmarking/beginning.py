@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from judgesmith.errors import InputError
 from judgesmith.experiments.benchmarking.models import BenchmarkModels, refuse_unfinished
 from judgesmith.experiments.benchmarking.plan import Plan, Progress
 from judgesmith.experiments.benchmarking.settings import BenchmarkSettings
@@ -115,7 +116,7 @@ def start_of(
     found = human_rubric(dataset, names=names, rubric=rubric)
     every = sources_of(dataset)
     if settings.perspective == "global" and len(every) < 2:
-        raise ValueError(
+        raise InputError(
             f"{dataset.name} has rated texts about one source alone, and a global benchmark "
             "compares texts with anchors that are about another one; give texts about more "
             "sources, or take --perspective local."
@@ -125,7 +126,7 @@ def start_of(
     responses = best_responses(dataset, [one.indices for one in sources])
     n_found_good = sum(map(bool, responses))
     if not (settings.n_written or n_found_good or any(one.first.references for one in sources)):
-        raise ValueError(
+        raise InputError(
             f"no row of {dataset.name} has a reference to start from, nor a response that people "
             "found good; have texts written with --candidates N."
         )
@@ -152,12 +153,12 @@ def start_of(
     )
 
 
-def _nothing_rated(dataset: DataSet) -> ValueError:
+def _nothing_rated(dataset: DataSet) -> InputError:
     """Return the error that there are no ratings, with the columns that could hold some."""
     columns = list(dataset[0].extra) if len(dataset) else []
     named = ", ".join(map(shown, columns[:SHOWN])) + (", …" if len(columns) > SHOWN else "")
     unread = f"; not read as ratings: {named}" if columns else ""
-    return ValueError(
+    return InputError(
         f"nothing is rated in {dataset.name}, and a benchmark is made of what people rated"
         f"{unread}. Say which columns hold ratings, and on what scale: --map fluency=COLUMN "
         "--scale fluency=1..5."
@@ -190,7 +191,7 @@ def plan_of(
     kept = tuple(one for one in start.sources if by_source[one.id])
     if not kept:
         reasons = ", ".join(f"{n} × {reason}" for reason, n in found.dropped.items())
-        raise ValueError(f"no source has a text to start from: {reasons}; give other references.")
+        raise InputError(f"no source has a text to start from: {reasons}; give other references.")
     references = {one.id: by_source[one.id] for one in kept}
     plan = Plan(
         dataset=start.dataset,

@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from judgesmith.errors import InputError
+
 TRIED = (0, 1, 2, 3, 4, 6, 8, 10, 12, 15)
 """Numbers of errors that a pilot tries: few errors apart where few errors matter most."""
 
@@ -79,7 +81,7 @@ def errors_per_rating(
     counts = np.asarray(n_errors, dtype=np.float64)
     own = [np.sort(counts[rated == level]) for level in levels]
     if not any(map(len, own)):
-        raise ValueError(
+        raise InputError(
             f"none of the {len(rated)} texts of the pilot could be rated, so nobody knows how many "
             "errors make which rating; use another comparator, or build the local perspective."
         )

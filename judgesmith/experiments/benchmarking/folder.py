@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from judgesmith.drafts import draft_beside, put, write_synced
+from judgesmith.errors import InputError
 from judgesmith.experiments.run_folders import check_folder, stated_in, write_rows
 
 ROWS, REPORT, TEXT, SHEET = "benchmark.jsonl", "report.json", "report.md", "spot_check.csv"
@@ -100,7 +101,7 @@ def read_benchmark(place: str | Path) -> tuple[Path, dict[str, Any], list[dict[s
     except (OSError, ValueError, RecursionError):
         rows = []
     if report is None or not rows:
-        raise ValueError(
+        raise InputError(
             f"{place} is no benchmark; name the folder that judgesmith benchmark has written."
         )
     return folder, report, rows

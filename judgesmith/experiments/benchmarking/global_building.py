@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from judgesmith.errors import InputError
 from judgesmith.experiments.anchor_comparisons import AnchorRelations, compare_with_anchors
 from judgesmith.experiments.anchor_rating import AnchorRatings, rating_of
 from judgesmith.experiments.balancing import Balance, balanced
@@ -64,7 +65,7 @@ def build_global(plan: Plan) -> Built:
         criteria[criterion.name] = found.told
         lines += found.lines
     if not texts:
-        raise ValueError(
+        raise InputError(
             "no text could be rated on any criterion; use another comparator, or take "
             "--perspective local."
         )

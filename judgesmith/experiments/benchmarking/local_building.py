@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from judgesmith.errors import InputError
 from judgesmith.experiments.benchmarking.plan import Built, Plan, counting, counts_dict
 from judgesmith.experiments.benchmarking.rows import BenchmarkText, local_scale
 from judgesmith.experiments.benchmarking.seen_errors import OneMore, SeenErrors, seen_errors
@@ -53,7 +54,7 @@ def build_local(plan: Plan) -> Built:
         reasons = dict.fromkeys(
             why for one in criteria.values() for why in one["errors"]["dropped"]
         )
-        raise ValueError(
+        raise InputError(
             f"no text could be made worse on any criterion: {'; '.join(reasons)}. Give longer "
             "references, other sub-aspects, or another injector."
         )

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from judgesmith.errors import InputError
 from judgesmith.experiments.benchmarking.settings import ROLES
 from judgesmith.programs.costs import usage_of
 from judgesmith.programs.running import NOT_ASKED
@@ -31,13 +32,13 @@ def check_benchmark_roles(roles: Iterable[str]) -> None:
     >>> check_benchmark_roles(["ratter"])
     Traceback (most recent call last):
     ...
-    ValueError: building a benchmark has no role 'ratter'; did you mean rater?
+    judgesmith.InputError: building a benchmark has no role 'ratter'; did you mean rater?
     """
     for role in roles:
         if role not in ROLES:
             near = difflib.get_close_matches(role[:80], ROLES, n=1, cutoff=0.5)
             known = f"did you mean {near[0]}?" if near else f"it has {', '.join(ROLES)}."
-            raise ValueError(f"building a benchmark has no role {role[:80]!r}; {known}")
+            raise InputError(f"building a benchmark has no role {role[:80]!r}; {known}")
 
 
 @dataclass(kw_only=True)

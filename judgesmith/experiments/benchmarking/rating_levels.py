@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from judgesmith.errors import InputError
 from judgesmith.signatures.scale import Scale
 
 MOST = 11
@@ -24,20 +25,20 @@ def rating_levels(name: str, scale: Scale | None) -> tuple[float, ...]:
     >>> rating_levels("fluency", Scale(low=0, high=100))
     Traceback (most recent call last):
     ...
-    ValueError: ratings of fluency are from 0..100, too many for a global benchmark, which takes \
-up to 11 whole points; say --scale fluency=LOW..HIGH, or take --perspective local.
+    judgesmith.InputError: ratings of fluency are from 0..100, too many for a global benchmark, \
+which takes up to 11 whole points; say --scale fluency=LOW..HIGH, or take --perspective local.
     """
     if scale is None:
-        raise ValueError(f"nobody says what {name} is rated on; say --scale {name}=LOW..HIGH.")
+        raise InputError(f"nobody says what {name} is rated on; say --scale {name}=LOW..HIGH.")
     if not scale.higher_is_better:
-        raise ValueError(
+        raise InputError(
             f"people counted faults on {name}, where fewer are better; a global benchmark takes "
             "ratings of which more are better. Choose other --criteria, or --perspective local."
         )
     whole = scale.low.is_integer() and scale.high.is_integer()
     if not whole or scale.high - scale.low >= MOST:
         why = "too many" if whole else "not whole points"
-        raise ValueError(
+        raise InputError(
             f"ratings of {name} are from {scale}, {why} for a global benchmark, which takes up to "
             f"{MOST} whole points; say --scale {name}=LOW..HIGH, or take --perspective local."
         )

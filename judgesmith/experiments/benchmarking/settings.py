@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
+from judgesmith.errors import InputError
+
 if TYPE_CHECKING:
     from judgesmith.signatures.injection import SubAspect
 
@@ -94,7 +96,7 @@ class BenchmarkSettings(BaseModel):
     @classmethod
     def _some_criteria(cls, given: tuple[str, ...] | None) -> tuple[str, ...] | None:
         if given == ():
-            raise ValueError("name one criterion at least, or leave the choice out for all.")
+            raise InputError("name one criterion at least, or leave the choice out for all.")
         return given
 
     @property

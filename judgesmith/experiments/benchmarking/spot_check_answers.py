@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from judgesmith.errors import InputError
 from judgesmith.experiments.benchmarking.spot_check import (
     ALIKE,
     BETTER_A,
@@ -92,7 +93,7 @@ def read_spot_checks(paths: Sequence[str | Path], rows: Sequence[Row]) -> SpotCh
         If there are no files, or none of them holds an answer.
     """
     if not paths:
-        raise ValueError("need at least one filled sheet; got none.")
+        raise InputError("need at least one filled sheet; got none.")
     checks = {one.id: one for one in all_checks(rows)}
     problems: list[Problem] = []
     filled: dict[str, dict[str, str]] = {}
@@ -114,7 +115,7 @@ def read_spot_checks(paths: Sequence[str | Path], rows: Sequence[Row]) -> SpotCh
     if problems:
         raise DataError(problems)
     if not any(answer for own in filled.values() for answer in own.values()):
-        raise ValueError(
+        raise InputError(
             "no question is answered in these sheets; write into the column 'answer', and give "
             "the file that holds the answers."
         )

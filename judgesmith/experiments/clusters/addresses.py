@@ -14,6 +14,7 @@ from copy import copy
 from itertools import islice
 from typing import Any
 
+from judgesmith.errors import InputError
 from judgesmith.experiments.clusters.connecting import (
     ClusterError,
     connected,
@@ -141,7 +142,7 @@ def _check_bare(address: str) -> None:
     """Refuse an address with a secret in it, which would travel to workers."""
     named = public_address(address)
     if named.lower() != address.rstrip("/").lower():
-        raise ValueError(
+        raise InputError(
             f"{named} came with a user, password or query, which are not sent to workers; set what "
             "opens the store in the environment of every node (AWS_PROFILE, AWS_ENDPOINT_URL)."
         )
@@ -156,14 +157,14 @@ def _files(inputs: Sequence[str]) -> tuple[list[str], str]:
         name = file.rpartition("/")[2].lower()
         kind = next((kind for ending, kind in _READ.items() if name.endswith(ending)), None)
         if kind is None:
-            raise ValueError(
+            raise InputError(
                 f"{public_address(file)}: expected an ending of {', '.join(_READ)}; name files "
                 "that have one, or a pattern of them."
             )
         kinds.setdefault(kind, file)
     if len(kinds) > 1:
         two = " and ".join(public_address(one) for one in list(kinds.values())[:2])
-        raise ValueError(f"rows at addresses are read in one format; got {two}. Name one kind.")
+        raise InputError(f"rows at addresses are read in one format; got {two}. Name one kind.")
     return files, next(iter(kinds))
 
 
@@ -212,7 +213,7 @@ def _system(address: str) -> tuple[Any, str]:
         system, path = fs.FileSystem.from_uri(address)
     except (ArrowException, ValueError, OSError) as fault:
         said = said_by_ray(fault)
-        raise ValueError(f"{public_address(address)} cannot be reached: {said}.") from None
+        raise InputError(f"{public_address(address)} cannot be reached: {said}.") from None
     return system, path
 
 

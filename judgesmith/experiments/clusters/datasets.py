@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
+from judgesmith.errors import InputError
 from judgesmith.experiments.clusters.connecting import (
     ClusterError,
     nodes_elsewhere,
@@ -176,11 +177,11 @@ def with_scores(
 
 def _refuse_clashes(names: Sequence[str], kept: Sequence[str]) -> None:
     if unknown := [name for name in kept if name not in names]:
-        raise ValueError(
+        raise InputError(
             f"keep names columns of the dataset, {', '.join(names)}; got {unknown[0]!r}."
         )
     if clashing := [name for name in kept if name in COLUMNS and name not in _IDS]:
-        raise ValueError(
+        raise InputError(
             f"the dataset has a column {clashing[0]!r}, and so has a row of scores; name the "
             "columns to keep without it (keep=[…]), or rename it."
         )

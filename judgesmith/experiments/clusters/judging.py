@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
 
+from judgesmith.errors import InputError
 from judgesmith.experiments.clusters.connecting import (
     ClusterError,
     connected,
@@ -284,9 +285,9 @@ def refuse_unfit(judge: AnySaved, *, workers: int | None, concurrency: int) -> N
     """
     for name, number in (("workers", workers), ("concurrency", concurrency)):
         if number is not None and number < 1:
-            raise ValueError(f"{name} must be 1 or more; got {number}.")
+            raise InputError(f"{name} must be 1 or more; got {number}.")
     if judges_sources(judge):
-        raise ValueError(
+        raise InputError(
             "the judge compares all responses to a source with each other, and workers are given "
             "rows in pieces; leave --engine ray out, which reads all rows first."
         )

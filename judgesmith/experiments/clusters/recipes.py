@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
+from judgesmith.errors import InputError
 from judgesmith.experiments.clusters.ledgers import is_of_one_machine, ledger_here, told_of
 from judgesmith.programs.models import AnyModel, Budget, Price, StackModel, stack_model, stack_of
 from judgesmith.programs.models.retry import Retry
@@ -67,7 +68,7 @@ class ModelRecipe:
         """
         stack = stack_of(lm)
         if stack is None:
-            raise ValueError(
+            raise InputError(
                 "workers make their models again, which takes one from judgesmith.model(…); got "
                 f"{type(lm).__name__}."
             )
@@ -110,7 +111,7 @@ class ModelRecipe:
             run_id=self.run_id,
         )
         if made.stack.endpoint != self.endpoint:
-            raise ValueError(
+            raise InputError(
                 f"{made.model} is at {made.stack.endpoint} here and at {self.endpoint} where "
                 "scoring was started; give --api-base, or set the same address in the "
                 "environment of every node."
@@ -131,7 +132,7 @@ def _sampling_of(lm: AnyModel) -> dict[str, Any]:
     temperature = given.pop("temperature", None)
     ceilings = [given.pop(name) for name in _CEILINGS if name in given]
     if given:
-        raise ValueError(
+        raise InputError(
             f"workers make models with a temperature and a ceiling on answers; got the setting "
             f"{min(given)}, too. Leave it out."
         )
@@ -141,13 +142,13 @@ def _sampling_of(lm: AnyModel) -> dict[str, Any]:
 def _check_movable(stack: Stack) -> None:
     """Refuse a model that other processes cannot ask as this one does."""
     if stack.tape is not None:
-        raise ValueError("what workers ask is neither recorded nor replayed; leave this out.")
+        raise InputError("what workers ask is neither recorded nor replayed; leave this out.")
     if stack.ledger is None and (stack.budget != Budget() or stack.limits is not None):
-        raise ValueError(
+        raise InputError(
             "workers share a budget and a rate through the ledger, and there is none; name one."
         )
     if getattr(stack.engine, "_has_secrets", False):
-        raise ValueError(
+        raise InputError(
             "an address with a password or key in it is not sent to workers; set it in the "
             "environment of every node (OPENAI_API_BASE), and leave --api-base out."
         )
@@ -209,14 +210,14 @@ class JudgeRecipe:
         """
         own = version("judgesmith")
         if own != self.made_by:
-            raise ValueError(
+            raise InputError(
                 f"judgesmith is {own} here and {self.made_by} where scoring was started; "
                 "install the same version on every node."
             )
         content = json.loads(self.judge)
         judge: Any = kind_of(content).model_validate(content)
         if judge.fingerprint != self.fingerprint:
-            raise ValueError(
+            raise InputError(
                 f"the judge is {judge.fingerprint} here and {self.fingerprint} where scoring was "
                 "started; install the same version of judgesmith on every node."
             )

@@ -6,6 +6,7 @@ import difflib
 from collections.abc import Iterable
 from pathlib import Path
 
+from judgesmith.errors import InputError
 from judgesmith.experiments.converting.conversion import Conversion
 from judgesmith.experiments.converting.dual_eval import NLG_DUALEVAL
 from judgesmith.experiments.converting.hanna import HANNA
@@ -55,14 +56,14 @@ def conversion_named(name: str) -> Conversion:
     'tc_usr_data.json'
     >>> conversion_named("summeva")
     Traceback (most recent call last):
-    ValueError: there is no conversion summeva; did you mean summeval?
+    judgesmith.InputError: there is no conversion summeva; did you mean summeval?
     """
     plain = name.strip().casefold().replace("_", "-")
     if plain in CONVERSIONS:
         return CONVERSIONS[plain]
     like = difflib.get_close_matches(plain, CONVERSIONS, n=1)
     meant = f"did you mean {like[0]}?" if like else "choose one that 'judgesmith data list' names."
-    raise ValueError(f"there is no conversion {name}; {meant}")
+    raise InputError(f"there is no conversion {name}; {meant}")
 
 
 def check_names(conversion: Conversion, paths: Iterable[Path]) -> None:
@@ -79,13 +80,13 @@ def check_names(conversion: Conversion, paths: Iterable[Path]) -> None:
     >>> check_names(CONVERSIONS["persona-chat"], [Path("tc_usr_data.json")])
     ... # doctest: +ELLIPSIS
     Traceback (most recent call last):
-    ValueError: tc_usr_data.json is a file of topical-chat; convert it as that, ...
+    judgesmith.InputError: tc_usr_data.json is a file of topical-chat; convert it as that, ...
     """
     for path in paths:
         name = path.name.removesuffix(".gz")
         owners = [one.name for one in CONVERSIONS.values() if name in one.file_names]
         if owners and conversion.name not in owners:
-            raise ValueError(
+            raise InputError(
                 f"{path.name} is a file of {' and '.join(owners)}; convert it as that, or, if it "
                 f"is of {conversion.name}, give it another name."
             )

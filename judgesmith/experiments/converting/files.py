@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any
 
+from judgesmith.errors import InputError
 from judgesmith.experiments.converting.records import Record
 from judgesmith.experiments.formats import (
     STANDARD_INPUT,
@@ -45,9 +46,9 @@ class PublishedFiles:
 
     def __init__(self, paths: Sequence[Path]) -> None:
         if not paths:
-            raise ValueError("there is nothing to convert; name the files that were published.")
+            raise InputError("there is nothing to convert; name the files that were published.")
         if any(str(path) == STANDARD_INPUT for path in paths):
-            raise ValueError("published files are read more than once; name files, not -.")
+            raise InputError("published files are read more than once; name files, not -.")
         self.paths = tuple(paths)
         self.left_out: Counter[str] = Counter()
         self.changed: Counter[str] = Counter()

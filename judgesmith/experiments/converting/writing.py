@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from judgesmith.drafts import draft_beside, put
+from judgesmith.errors import InputError
 from judgesmith.experiments.converting.catalogue import check_names, conversion_named
 from judgesmith.experiments.converting.conversion import Conversion
 from judgesmith.experiments.converting.files import PublishedFiles
@@ -150,4 +151,4 @@ def _nothing_left(files: PublishedFiles) -> Exception:
     if not files.left_out:
         return nothing_in(", ".join(path.name for path in files.paths))
     reasons = ", ".join(f"{reason}: {n}" for reason, n in files.left_out.items())
-    return ValueError(f"nothing in the files is of this data set ({reasons}); name another one.")
+    return InputError(f"nothing in the files is of this data set ({reasons}); name another one.")

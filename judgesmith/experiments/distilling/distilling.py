@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from judgesmith.errors import InputError
 from judgesmith.experiments.dataset import DataSet
 from judgesmith.experiments.distilling.examples import Example, example_of
 from judgesmith.experiments.distilling.overlap import KnownInputs
@@ -134,7 +135,7 @@ def distillation(
         if drawn.n_shared:
             why = f"{drawn.n_shared} of {drawn.n_shared + drawn.n_sources} sources are excluded"
             why += "; give data about others"
-        raise ValueError(f"no output of {dataset.name} is left to annotate: {why}.")
+        raise InputError(f"no output of {dataset.name} is left to annotate: {why}.")
     return Distillation(judge=judge, rubric=rubric, sample=drawn, settings=own)
 
 

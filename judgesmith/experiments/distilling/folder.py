@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from judgesmith.drafts import draft_beside, put, write_synced
+from judgesmith.errors import InputError
 from judgesmith.experiments.distilling.card import card_of
 from judgesmith.experiments.distilling.distilling import questions_of
 from judgesmith.experiments.distilling.examples import Example
@@ -70,7 +71,7 @@ def read_summary(folder: Path) -> dict[str, Any]:
     """
     summary = _summary_in(folder)
     if summary is None:
-        raise ValueError(
+        raise InputError(
             f"{folder} holds no distillation data; name the folder that judgesmith distil has "
             "written."
         )

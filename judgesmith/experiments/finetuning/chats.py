@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from judgesmith.errors import InputError
 from judgesmith.experiments.distilling.folder import TRAIN, VALIDATION, read_summary
 
 _ROLES = ("system", "user", "assistant")
@@ -61,7 +62,7 @@ def read_chats(folders: Sequence[str | Path]) -> Chats:
             into += found
             digest.update(json.dumps([name, found]).encode())
     if not train:
-        raise ValueError(
+        raise InputError(
             f"{', '.join(map(str, folders))}: no example for training; its examples.jsonl says why."
         )
     return Chats(
@@ -88,7 +89,7 @@ def _chats_in(path: Path) -> list[Turns]:
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as fault:
-        raise ValueError(
+        raise InputError(
             f"{path}: cannot be read; write the data again with judgesmith distil."
         ) from fault
     lines = text.removesuffix("\n").split("\n") if text else []
@@ -108,7 +109,7 @@ def _chat(line: str, where: str) -> Turns:
         and all(isinstance(one.get("content"), str) for one in turns)
     )
     if not is_chat or turns is None:
-        raise ValueError(
+        raise InputError(
             f"{where}: expected messages of {', '.join(_ROLES)}; write the data again with "
             "judgesmith distil."
         )

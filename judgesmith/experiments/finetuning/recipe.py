@@ -8,6 +8,8 @@ from typing import Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from judgesmith.errors import InputError
+
 
 class Recipe(BaseModel):
     """Low-rank adapters on all linear layers, trained on the answers alone.
@@ -71,7 +73,7 @@ class Recipe(BaseModel):
     @model_validator(mode="after")
     def _steps_of_whole_batches(self) -> Self:
         if self.batch % self.at_once:
-            raise ValueError(
+            raise InputError(
                 f"{self.batch} examples per step do not come in batches of {self.at_once} at once; "
                 "choose a number that divides them."
             )

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from judgesmith.errors import InputError
 from judgesmith.experiments.finetuning.chats import Chats, Turns, as_question_and_answer
 from judgesmith.experiments.finetuning.recipe import Recipe
 from judgesmith.programs.extras import library
@@ -93,7 +94,7 @@ def trained(
         tokenizer = _tokenizer(found["transformers"], base)
         train, held = ([*_fitting(tokenizer, base, part, recipe)] for part in _parts(chats))
         if not train:
-            raise ValueError(
+            raise InputError(
                 f"all {len(chats.train)} examples are longer than {recipe.longest} tokens; give a "
                 "larger --longest."
             )
@@ -131,11 +132,12 @@ def check_base(base: str) -> None:
     >>> check_base("./lama")
     Traceback (most recent call last):
     ...
-    ValueError: there is no folder './lama'; name one that is there, or a model as OWNER/NAME.
+    judgesmith.InputError: there is no folder './lama'; name one that is there, or a model as \
+OWNER/NAME.
     """
     is_folder = base != "" and Path(base).is_dir()
     if not is_folder and not _NAME.fullmatch(base):
-        raise ValueError(
+        raise InputError(
             f"there is no folder {base[:80]!r}; name one that is there, or a model as OWNER/NAME."
         )
 
@@ -193,9 +195,9 @@ def _tokenizer(transformers: Any, base: str) -> Any:
         tokenizer = transformers.AutoTokenizer.from_pretrained(base, local_files_only=is_folder)
     except (OSError, ValueError) as fault:
         said = str(fault).strip().splitlines()[0] if str(fault).strip() else type(fault).__name__
-        raise ValueError(f"{base}: no model can be read: {said.rstrip('.')}.") from fault
+        raise InputError(f"{base}: no model can be read: {said.rstrip('.')}.") from fault
     if not tokenizer.chat_template:
-        raise ValueError(
+        raise InputError(
             f"{base}: the model knows no chats, as it has no chat template; take one that was "
             "trained to follow instructions."
         )
@@ -211,7 +213,7 @@ def _fitting(tokenizer: Any, base: str, chats: Sequence[Turns], recipe: Recipe) 
         try:
             text = tokenizer.apply_chat_template(chat, tokenize=False)
         except Exception as fault:  # templates are programs, and raise what they like
-            raise ValueError(
+            raise InputError(
                 f"{base}: its chat template takes no system message: {fault}; take another model."
             ) from fault
         if len(tokenizer(text, add_special_tokens=False)["input_ids"]) <= recipe.longest:

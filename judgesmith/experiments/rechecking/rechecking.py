@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
+from judgesmith.errors import InputError
 from judgesmith.experiments.rechecking.findings import Recheck
 from judgesmith.experiments.rechecking.rule import recheck_of
 from judgesmith.experiments.rechecking.settings import RecheckSettings
@@ -26,7 +27,7 @@ _FEWEST = 3
 """Golden items: on a scale of few steps two move alike by chance alone more often than is said."""
 
 
-class RecheckError(ValueError):
+class RecheckError(InputError):
     """A judge cannot be rechecked, or was not asked about all; the message says what to do."""
 
 

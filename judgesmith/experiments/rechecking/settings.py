@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from judgesmith.errors import InputError
+
 N_CHECKS = 4
 """Things that are looked at, each with its part of the chance of a false alarm."""
 
@@ -49,13 +51,13 @@ class RecheckSettings:
     def __post_init__(self) -> None:
         """Refuse what cannot be."""
         if not 1 <= self.samples <= MOST_SAMPLES:
-            raise ValueError(f"samples are from 1 to {MOST_SAMPLES}; got {self.samples}.")
+            raise InputError(f"samples are from 1 to {MOST_SAMPLES}; got {self.samples}.")
         for name in ("tolerance", "unscored"):
             value = getattr(self, name)
             if not 0 <= value < 1:
-                raise ValueError(f"{name} is a share, 0 or more and below 1; got {value}.")
+                raise InputError(f"{name} is a share, 0 or more and below 1; got {value}.")
         if not 0 < self.confidence < 1:
-            raise ValueError(f"confidence must be between 0 and 1; got {self.confidence}.")
+            raise InputError(f"confidence must be between 0 and 1; got {self.confidence}.")
 
     @property
     def each(self) -> float:

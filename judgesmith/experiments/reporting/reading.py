@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
+from judgesmith.errors import InputError
 from judgesmith.experiments.reporting.values import (
     Board,
     CellNames,
@@ -119,7 +120,7 @@ def read_run(folder: str | Path) -> ReportRun:
         raise FileNotFoundError(f"{folder} has no {BOARD} yet; wait for its run, or {_AGAIN}.")
     board = _read(path / BOARD, Board)
     if board.run != names.run:
-        raise ValueError(
+        raise InputError(
             f"{path / BOARD} is that of another run ({board.run}, this is {names.run}); {_AGAIN}."
         )
     finished = [one for one in names.cells if (path / "cells" / one.id / RESULT).is_file()]
@@ -139,7 +140,7 @@ def _cell(place: Path, names: CellNames) -> ReportCell:
     result = _read(place / RESULT, CellResult)
     rows = tuple(_parsed(line, ReportRow, scores) for line in _text(scores).splitlines())
     if len(rows) != result.rows.heldout:
-        raise ValueError(
+        raise InputError(
             f"{scores}: it has {len(rows)} rows, and the result of its cell {result.rows.heldout}; "
             f"{_AGAIN}."
         )
@@ -182,7 +183,7 @@ def _text(place: Path) -> str:
     try:
         return place.read_text(encoding="utf-8")
     except UnicodeDecodeError:
-        raise ValueError(f"{place}: not as it was written; {_AGAIN}.") from None
+        raise InputError(f"{place}: not as it was written; {_AGAIN}.") from None
 
 
 def _parsed(text: str, kind: type[_Read], place: Path) -> _Read:
@@ -190,6 +191,6 @@ def _parsed(text: str, kind: type[_Read], place: Path) -> _Read:
         return kind.model_validate(json.loads(text))
     except ValidationError as fault:
         first = ".".join(map(str, fault.errors()[0]["loc"])) or "the whole"
-        raise ValueError(f"{place}: not as it was written ({first[:200]}); {_AGAIN}.") from None
+        raise InputError(f"{place}: not as it was written ({first[:200]}); {_AGAIN}.") from None
     except (ValueError, RecursionError):
-        raise ValueError(f"{place}: not as it was written; {_AGAIN}.") from None
+        raise InputError(f"{place}: not as it was written; {_AGAIN}.") from None

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from judgesmith.drafts import draft_beside, put, write_synced
+from judgesmith.errors import InputError
 from judgesmith.experiments.runs.claims import is_anyone_at_work
 from judgesmith.experiments.runs.kept import changed, kept_object, kept_result, kept_scores
 from judgesmith.experiments.specs import Cell, Spec, cells_of
@@ -320,4 +321,4 @@ def _read(place: Path) -> Any:
     try:
         return json.loads(place.read_text(encoding="utf-8"))
     except RecursionError:
-        raise ValueError(f"{place}: nested too deeply to be read.") from None
+        raise InputError(f"{place}: nested too deeply to be read.") from None

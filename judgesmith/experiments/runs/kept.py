@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from judgesmith.errors import InputError
 from judgesmith.experiments.agreeing import LEVELS
 
 _LARGEST = sys.float_info.max
@@ -97,7 +98,7 @@ def kept_scores(place: Path, *, n_heldout: int, n_unscored: int) -> list[dict[st
     return rows
 
 
-def changed(place: Path, what: str) -> ValueError:
+def changed(place: Path, what: str) -> InputError:
     """Return the error that a file of a cell was changed, and the way out.
 
     Examples
@@ -106,7 +107,7 @@ def changed(place: Path, what: str) -> ValueError:
     run/cells/one/result.json: no JSON can be read in it; remove the folder run/cells/one, and the \
 same command makes the cell again from the answers on record.
     """
-    return ValueError(
+    return InputError(
         f"{place}: {what}; remove the folder {place.parent}, and the same command makes the cell "
         "again from the answers on record."
     )

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from judgesmith.errors import InputError
 from judgesmith.experiments.chosen_targets import chosen_targets
 from judgesmith.experiments.compiling import compile_judge
 from judgesmith.experiments.dataset import DataSet
@@ -187,7 +188,7 @@ class Maker:
             hint="name",
         )
         if not isinstance(scores, Scores):
-            raise ValueError(
+            raise InputError(
                 f"{judge.recorded}: {scores.label} compares two responses and scores none; name "
                 "a judge that scores."
             )

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from judgesmith.errors import InputError
 from judgesmith.experiments.settings import CompileSettings
 from judgesmith.experiments.specs import Cell, Spec
 from judgesmith.programs.saved_kinds import AnySaved, load_saved
@@ -160,7 +161,7 @@ def _check_priced(name: str, entry: str | None) -> None:
     try:
         model(name, ledger=None, max_usd=1.0)
     except ValueError:
-        raise ValueError(
+        raise InputError(
             f"budget.usd needs the price of {name}, and none is known; give models.{entry or name}"
             ".price as IN,OUT, in dollars per million tokens."
         ) from None

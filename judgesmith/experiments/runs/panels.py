@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from judgesmith.errors import InputError
 from judgesmith.experiments.runs.heldout import Places
 from judgesmith.experiments.targets import FRACTION
 from judgesmith.signatures import Judgement, Scale
@@ -59,14 +60,14 @@ def combined_scores(
     """
     for name, rows in members.items():
         if [row["item"] for row in rows] != places.tolist():
-            raise ValueError(
+            raise InputError(
                 f"{name} was held against other rows than the panel; leave it out of the panel, or "
                 "give all of them one objective."
             )
     known = [one for one in scales if one is not None]
     if known and len(known) < len(scales):
         names = [name for name, one in zip(members, scales, strict=True) if one is None]
-        raise ValueError(
+        raise InputError(
             f"nobody knows what the scores of {', '.join(names)} are points of, and those of the "
             "others have a scale; make a panel of either kind."
         )

@@ -6,6 +6,7 @@ import time
 from collections.abc import Iterator
 from math import ceil
 
+from judgesmith.errors import InputError
 from judgesmith.experiments.by_criterion import judged_criteria
 from judgesmith.experiments.dataset import DataSet
 from judgesmith.experiments.estimating import RunEstimate
@@ -153,7 +154,7 @@ def _refuse_seen(
     unseen = set(unseen_places(dataset, targets, saved.seen_keys).tolist())
     known = sum(place not in unseen for place in places.tolist())
     if known:
-        raise ValueError(
+        raise InputError(
             f"the judge {saved.fingerprint} was made from the sources of {known} of the "
             f"{len(places)} rows that seed {cell.seed} holds out, which says nothing of other "
             "texts; leave this cell out, or name data that it has not seen."

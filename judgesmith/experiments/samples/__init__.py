@@ -6,6 +6,8 @@ They were written for this project and are no benchmark; the README beside the f
 from importlib import resources
 from pathlib import Path
 
+from judgesmith.errors import InputError
+
 __all__ = ["sample_path"]
 
 
@@ -25,5 +27,5 @@ def sample_path(name: str = "answers") -> Path:
     folder = Path(str(resources.files(__name__)))
     names = sorted(path.stem for path in folder.glob("*.jsonl"))
     if name not in names:
-        raise ValueError(f"no bundled sample is called {name!r}; there is: {', '.join(names)}.")
+        raise InputError(f"no bundled sample is called {name!r}; there is: {', '.join(names)}.")
     return folder / f"{name}.jsonl"

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import NamedTuple
 
+from judgesmith.errors import InputError
 from judgesmith.experiments.reading import ColumnsGiven
 from judgesmith.experiments.scoring.marks import Marks
 from judgesmith.experiments.scoring.output_file import OutputFile
@@ -135,7 +136,7 @@ class Feed(Iterator[RatedItem]):
             if not places:
                 self._by_item.pop(id(item), None)
         if place is None or place.item is not item:
-            raise ValueError(
+            raise InputError(
                 "what judges must yield each item that it is given, once"
                 f"{' and in their order' if self._ordered else ''}; got another one."
             )

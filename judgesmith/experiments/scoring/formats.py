@@ -12,6 +12,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from judgesmith.errors import InputError
 from judgesmith.experiments.written_scores import (
     COLUMNS,
     COUNT,
@@ -132,5 +133,5 @@ def _cells(rows: Iterable[str], columns: dict[str, str]) -> Iterator[dict[str, A
         row = json.loads(text)
         if not row.keys() <= columns.keys():
             unknown = ", ".join(sorted(row.keys() - columns.keys()))
-            raise ValueError(f"tables have no column for {unknown}; name a file in .jsonl.")
+            raise InputError(f"tables have no column for {unknown}; name a file in .jsonl.")
         yield {name: cell_of(kind, row.get(name)) for name, kind in columns.items()}

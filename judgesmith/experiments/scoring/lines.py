@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
+from judgesmith.errors import InputError
 from judgesmith.experiments.stated_scores import sampled_reason, stated_reason
 from judgesmith.programs.running import NOT_ASKED, NOT_REACHED
 from judgesmith.signatures import Judgement
@@ -77,7 +78,7 @@ def read_line(text: str) -> Line:
         note, end = _DECODER.raw_decode(rest)
         row = rest[end + 2 : -1]
     if not (text.startswith("[") and row.startswith("{") and row.endswith("}")):
-        raise ValueError(f"expected [number, key, note, row]; got {text[:80]!r}.")
+        raise InputError(f"expected [number, key, note, row]; got {text[:80]!r}.")
     return Line(int(number[1:]), key[1:-1], note, row)
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from judgesmith.drafts import draft_beside, put, tidy_within, write_synced
+from judgesmith.errors import InputError
 from judgesmith.experiments.samples import sample_path
 from judgesmith.experiments.scoring.parts import clear_parts
 from judgesmith.experiments.scoring.scored import Tally
@@ -125,7 +126,7 @@ class Manifest:
         try:
             found = json.loads(place.read_text(encoding="utf-8"))
             if found["kind"] != _KIND:
-                raise ValueError(found["kind"])
+                raise InputError(found["kind"])
             files = [Finished.from_dict(one) for one in found["files"]]
         except (ValueError, KeyError, TypeError, RecursionError) as fault:
             raise FileExistsError(

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 
+from judgesmith.errors import InputError
 from judgesmith.experiments.problems import nothing_in
 from judgesmith.experiments.reading import ColumnsGiven
 from judgesmith.experiments.scoring.feed import Feed, Given, Job, Opened
@@ -69,7 +70,7 @@ class Run:
                 if place.output.whole:
                     self._finish(feed)
             if feed.n_missing:
-                raise ValueError(f"what judges left out {feed.n_missing} items.")
+                raise InputError(f"what judges left out {feed.n_missing} items.")
             self._finish(feed)
         finally:
             for _, output in feed.outputs:

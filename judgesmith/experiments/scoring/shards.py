@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from judgesmith.errors import InputError
 from judgesmith.experiments.formats import ENDINGS, SAMPLE, STANDARD_INPUT, open_rows
 from judgesmith.experiments.problems import DataError, Problem
 from judgesmith.experiments.reading import ColumnsGiven, ItemStream, stream_items
@@ -87,7 +88,7 @@ def shards_of(inputs: Inputs) -> tuple[Shard, ...]:
     """
     given = [inputs] if isinstance(inputs, str | Path) else list(inputs)
     if not given:
-        raise ValueError("need at least one file to score; got none.")
+        raise InputError("need at least one file to score; got none.")
     found = [one for each in given for one in _found(str(each))]
     _refuse_twice([one.name for one in found])
     return tuple(found)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from judgesmith.errors import InputError
 from judgesmith.experiments.scoring.formats import ENDINGS, check_ending, ending_of
 from judgesmith.experiments.scoring.shards import Shard
 
@@ -66,7 +67,7 @@ def targets_of(
     if is_folder(output):
         return _in_folder(Path(output), shards, ending or ENDINGS[0])
     if ending is not None:
-        raise ValueError(
+        raise InputError(
             f"{ending} is for the files of a folder, and {output} is a file; name a folder, as in "
             f"{Path(output).stem}/, or let the name end in {ending}."
         )
@@ -76,7 +77,7 @@ def targets_of(
 def _one_file(place: Path, shards: Sequence[Shard]) -> Target:
     ending = ending_of(place.name)
     if ending is None:
-        raise ValueError(
+        raise InputError(
             f"rows are written as JSON Lines or as a table; name a file in {', '.join(ENDINGS)}, "
             f"or a folder with / at its end, not {place}."
         )
@@ -88,17 +89,17 @@ def _one_file(place: Path, shards: Sequence[Shard]) -> Target:
 
 def _in_folder(folder: Path, shards: Sequence[Shard], ending: str) -> tuple[Target, ...]:
     if ending not in ENDINGS:
-        raise ValueError(f"rows are written as {', '.join(ENDINGS)}; got {ending!r}.")
+        raise InputError(f"rows are written as {', '.join(ENDINGS)}; got {ending!r}.")
     check_ending(ending)
     inside = [one for one in shards if one.path and _same(folder, one.path.parent)]
     if inside:
-        raise ValueError(f"{folder} holds {inside[0].name}, which is read; name another folder.")
+        raise InputError(f"{folder} holds {inside[0].name}, which is read; name another folder.")
     _refuse_within(folder, shards, "one")
     taken: dict[str, Shard] = {}
     for shard in shards:
         name = f"{shard.stem}{ending}"
         if name in taken:
-            raise ValueError(
+            raise InputError(
                 f"{taken[name].name} and {shard.name} would both be {folder / name}; give one of "
                 "them another name, or write all rows into one file."
             )
@@ -110,14 +111,14 @@ def _in_folder(folder: Path, shards: Sequence[Shard], ending: str) -> tuple[Targ
 
 def _refuse_inputs(place: Path, shards: Sequence[Shard]) -> None:
     if place.exists() and any(one.path and _same(place, one.path) for one in shards):
-        raise ValueError(f"{place} is read by this command; name another file.")
+        raise InputError(f"{place} is read by this command; name another file.")
 
 
 def _refuse_within(place: Path, shards: Sequence[Shard], what: str) -> None:
     """Refuse to write in a folder that is read: the same command again would read it, too."""
     inside = [one for one in shards if one.folder and _same(place.parent, Path(one.folder))]
     if inside:
-        raise ValueError(
+        raise InputError(
             f"{place} would lie in {inside[0].folder}, all of which is read; name {what} in "
             "another folder."
         )

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
+from judgesmith.errors import InputError
 from judgesmith.experiments.sizing.on_record import OnRecord, on_record
 from judgesmith.experiments.sizing.row_effort import ENOUGH_ROWS, RowEffort, row_effort
 from judgesmith.experiments.sizing.run_size import CACHED_SHARE, Means, RunSize, run_size
@@ -120,7 +121,7 @@ def scoring_size(
     sampled = SampledSources.of(items)
     rows = sampled.items
     if not rows:
-        raise ValueError("there are no rows to score.")
+        raise InputError("there are no rows to score.")
     lm = next(iter(lms.values()))
     stacks = {name: stack_of(one) for name, one in lms.items()}
     prices = {name: None if one is None else one.price for name, one in stacks.items()}

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from judgesmith.errors import InputError
 from judgesmith.experiments.ablating import ABLATIONS
 from judgesmith.experiments.scales import given_scales
 from judgesmith.experiments.specs.faults import meant, unknown_name
@@ -92,7 +93,7 @@ def _check_model(name: str) -> None:
     except ValueError as fault:
         provider, slash, _ = name.partition("/")
         near = meant(provider, _PROVIDERS if slash else ["offline"])
-        raise ValueError(str(fault).rstrip(".") + (near or ".")) from fault
+        raise InputError(str(fault).rstrip(".") + (near or ".")) from fault
 
 
 def _check_objective(text: str) -> None:
@@ -101,7 +102,7 @@ def _check_objective(text: str) -> None:
     except ValueError as fault:
         got = re.search(r"got '(\w+)'\.$", str(fault))
         near = meant(got[1], NAMES) if got else ""
-        raise ValueError(str(fault).rstrip(".") + (near or ".")) from fault
+        raise InputError(str(fault).rstrip(".") + (near or ".")) from fault
 
 
 def _check_optimizers(spec: Spec, blame: Blame) -> None:

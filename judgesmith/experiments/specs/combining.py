@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 
+from judgesmith.errors import InputError
 from judgesmith.experiments.fronts import check_searched
 from judgesmith.experiments.settings import CompileSettings
 from judgesmith.experiments.specs.grid import Cell
@@ -76,7 +77,7 @@ def _check_search(settings: CompileSettings, judge: JudgeSpec) -> None:
     """Refuse a search that cannot be made for a judge, or an objective that it does not mind."""
     family = family_of(judge.judge)
     if not family.asks and settings.optimizer not in ("none", "protocol", "random"):
-        raise ValueError(
+        raise InputError(
             f"{settings.optimizer} rewrites what a model is asked, and a {family.name} judge asks "
             "none; use protocol, random or none."
         )

@@ -6,6 +6,7 @@ import difflib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from judgesmith.errors import InputError
 from judgesmith.experiments.problems import listed
 from judgesmith.signatures.plain_yaml import Place
 
@@ -36,7 +37,7 @@ class Mistake:
         return ": ".join(part for part in (self.where, self.field, self.message) if part)
 
 
-class SpecError(ValueError):
+class SpecError(InputError):
     """A specification that cannot be run, with every reason why.
 
     Parameters

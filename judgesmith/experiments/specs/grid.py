@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass
 from itertools import product
 from typing import Any
 
+from judgesmith.errors import InputError
 from judgesmith.experiments.specs.parts import TOGETHER
 from judgesmith.experiments.specs.spec import Spec
 
@@ -107,7 +108,7 @@ def cells_of(spec: Spec) -> tuple[Cell, ...]:
                     made[judge, way] = cell.id
                     found.append(cell)
     if not found:
-        raise ValueError("no cell is left to run; leave fewer of them out.")
+        raise InputError("no cell is left to run; leave fewer of them out.")
     return tuple(found)
 
 
@@ -118,7 +119,7 @@ def _panels_last(spec: Spec) -> Iterator[str]:
     while waiting:
         ready = [name for name in waiting if done >= set(spec.judges[name].panel)]
         if not ready:
-            raise ValueError(
+            raise InputError(
                 f"the panels {', '.join(waiting)} are made of each other; take one out."
             )
         yield ready[0]
@@ -158,7 +159,7 @@ def _check_size(spec: Spec) -> None:
     ways = len(spec.optimizers) * len(spec.models) * len(spec.seeds)
     n = len(spec.judges) * ways * sum(len(one.targets) for one in spec.data.values())
     if n > MOST_CELLS:
-        raise ValueError(
+        raise InputError(
             f"these are up to {n:,} cells, and an experiment has at most {MOST_CELLS:,}; make "
             "several of it."
         )

@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
+from judgesmith.errors import InputError
 from judgesmith.experiments.ratings import Aggregate
 
 
@@ -193,14 +194,14 @@ class JudgeSpec(Part):
         if not foreign:
             return self
         if own:
-            raise ValueError(
+            raise InputError(
                 f"{_WHAT[self.kind]} said by {', '.join(own)}, and nothing is compiled; leave "
                 f"{', '.join(foreign)} out."
             )
         if foreign == ["panel"]:
-            raise ValueError("a panel has two judges or more; got none.")
+            raise InputError("a panel has two judges or more; got none.")
         belongs = "recorded" if foreign[0] in _OF_KINDS["recorded"] else "panel"
-        raise ValueError(f"{foreign[0]} belongs to {belongs}; give {belongs}, or leave it out.")
+        raise InputError(f"{foreign[0]} belongs to {belongs}; give {belongs}, or leave it out.")
 
 
 class OptimizerSpec(Part):
@@ -296,7 +297,7 @@ class Combination(Part):
     @model_validator(mode="after")
     def _names_something(self) -> Self:
         if not self.said:
-            raise ValueError("a combination that names nothing is every cell; name a judge, say.")
+            raise InputError("a combination that names nothing is every cell; name a judge, say.")
         return self
 
     def covers(self, coordinates: Mapping[str, Any]) -> bool:

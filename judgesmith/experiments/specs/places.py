@@ -6,6 +6,7 @@ import os
 import re
 from pathlib import Path
 
+from judgesmith.errors import InputError
 from judgesmith.experiments.specs.faults import unknown_name
 
 DATA_FOLDER = "JUDGESMITH_DATA"
@@ -41,7 +42,7 @@ def place_of(path: str, folder: str | Path = ".") -> Path:
     'study/sets/one.jsonl'
     >>> place_of("$NO_SUCH_FOLDER/one.jsonl")
     Traceback (most recent call last):
-    ValueError: the environment has no NO_SUCH_FOLDER; set it, or write the folder out.
+    judgesmith.InputError: the environment has no NO_SUCH_FOLDER; set it, or write the folder out.
     """
     found = Path(_VARIABLE.sub(_value, path)).expanduser()
     if found.is_absolute():
@@ -66,26 +67,26 @@ def file_at(path: str, folder: str | Path = ".") -> Path:
     >>> import tempfile
     >>> file_at(".", tempfile.mkdtemp())
     Traceback (most recent call last):
-    ValueError: . is a folder; name a file in it.
+    judgesmith.InputError: . is a folder; name a file in it.
     """
     place = place_of(path, folder)
     if place.is_file():
         return place
     if place.is_dir():
-        raise ValueError(f"{path} is a folder; name a file in it.")
+        raise InputError(f"{path} is a folder; name a file in it.")
     beside = (
         sorted(one.name for one in place.parent.iterdir() if one.is_file())
         if place.parent.is_dir()
         else ()
     )
     if beside:
-        raise ValueError(unknown_name("file", place.name, beside))
-    raise ValueError(f"there is no file {path}; make it, or name another.")
+        raise InputError(unknown_name("file", place.name, beside))
+    raise InputError(f"there is no file {path}; make it, or name another.")
 
 
 def _value(found: re.Match[str]) -> str:
     name = found[1] or found[2]
     value = os.environ.get(name)
     if not value:
-        raise ValueError(f"the environment has no {name}; set it, or write the folder out.")
+        raise InputError(f"the environment has no {name}; set it, or write the folder out.")
     return value

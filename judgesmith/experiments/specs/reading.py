@@ -9,6 +9,7 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
+from judgesmith.errors import InputError
 from judgesmith.experiments.specs.checking import check_parts
 from judgesmith.experiments.specs.combining import check_combinations
 from judgesmith.experiments.specs.faults import Mistake, Origin, SpecError
@@ -63,13 +64,13 @@ def read_spec(path: str | Path) -> Spec:
     """
     place = Path(path)
     if place.stat().st_size > _MOST_BYTES:
-        raise ValueError(
+        raise InputError(
             f"{path}: a specification has at most {_MOST_BYTES:,} bytes; name another file."
         )
     try:
         text = place.read_bytes().decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise ValueError(f"{path}: no text in UTF-8; save it as such.") from None
+        raise InputError(f"{path}: no text in UTF-8; save it as such.") from None
     return spec_of(text, file=str(path), folder=str(place.parent))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from judgesmith.errors import InputError
 from judgesmith.experiments.chosen_targets import chosen_targets
 from judgesmith.experiments.chosen_versions import chosen_versions
 from judgesmith.experiments.dataset import DataSet
@@ -117,7 +118,7 @@ class _Reader:
         try:
             if settings is None:
                 what = _KINDS[judge.kind]
-                raise ValueError(f"{what} can be held against one target at a time.")
+                raise InputError(f"{what} can be held against one target at a time.")
             chosen_targets(dataset, settings)
         except ValueError as fault:
             out = f"leave out its cells with the target '{cell.target}' (see leave_out)."

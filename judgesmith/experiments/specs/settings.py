@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from judgesmith.errors import InputError
 from judgesmith.experiments.ablating import without
 from judgesmith.experiments.said_choices import choices_said
 from judgesmith.experiments.settings import CompileSettings
@@ -26,7 +27,7 @@ _OF_EXAMPLES = ("partial_demos",)
 _OF_ASKING = ("role", "rubric", "criteria", "inference", "model")
 
 
-class MisfitError(ValueError):
+class MisfitError(InputError):
     """Something said of a judge or an optimizer that cannot be, and which field says it.
 
     Parameters
@@ -67,7 +68,7 @@ def settings_of(spec: Spec, cell: Cell) -> CompileSettings:
     """
     judge = spec.judges[cell.judge]
     if judge.kind != "compiled" or cell.optimizer is None:
-        raise ValueError(f"nothing is compiled in {cell.id}: its judge is {judge.kind}.")
+        raise InputError(f"nothing is compiled in {cell.id}: its judge is {judge.kind}.")
     return combined(
         spec,
         judge,

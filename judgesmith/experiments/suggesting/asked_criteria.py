@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from judgesmith.errors import InputError
 from judgesmith.experiments.columns import OVERALL
 from judgesmith.experiments.dataset import DataSet
 from judgesmith.experiments.targets import FRACTION, MEAN, PLUS
@@ -41,7 +42,7 @@ def asked_criteria(
         if scale is None and (len(names) == 1 or judge.human_scale != FRACTION):
             scale = judge.human_scale
         if scale is None:
-            raise ValueError(
+            raise InputError(
                 f"the scale of {name} is not known: the judge's target is {judge.target}, on "
                 f"{judge.human_scale}; say it, as in --rate {name}=LOW..HIGH."
             )
@@ -68,11 +69,11 @@ def read_rates(texts: Sequence[str]) -> dict[str, Scale | None]:
         name, separator, scale = text.rpartition("=") if "=" in text else (text, "", "")
         name = name.strip()
         if not name:
-            raise ValueError(
+            raise InputError(
                 f"what is to be rated is written NAME or NAME=LOW..HIGH; got {text!r}."
             )
         if name in found:
-            raise ValueError(f"{name} is to be rated twice; name it once.")
+            raise InputError(f"{name} is to be rated twice; name it once.")
         found[name] = Scale.parse(scale) if separator else None
     return found
 
@@ -85,7 +86,7 @@ def _names(judge: SavedRecord, dataset: DataSet) -> list[str]:
         return [judge.target] if judge.target in known else judge.target.split(PLUS)
     rated = [name for name in dataset.criteria if name != OVERALL]
     if not rated:
-        raise ValueError(
+        raise InputError(
             "the judge's target is the mean of several criteria, which these rows do not tell; "
             "say each, as in --rate clear=1..5 --rate kind=1..5, or give the rated rows, too."
         )

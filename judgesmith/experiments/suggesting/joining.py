@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from judgesmith.errors import InputError
 from judgesmith.experiments.dataset import DataSet
 from judgesmith.experiments.problems import DataError, Problem, shown
 from judgesmith.experiments.reading import ColumnsGiven, read_items, read_part
@@ -53,7 +54,7 @@ def read_together(
         place = Path(source).resolve()
         if place in files:
             also = "" if str(files[place]) == str(source) else f" (as {files[place]}, too)"
-            raise ValueError(f"{source} is given twice{also}; name each file once.")
+            raise InputError(f"{source} is given twice{also}; name each file once.")
         files[place] = source
     joined = _Joined()
     sheets = []

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from judgesmith.errors import InputError
 from judgesmith.experiments.sheet_files import sheet_place, write_cells
 from judgesmith.experiments.spreadsheet_cells import cell_of, is_cut
 from judgesmith.experiments.suggesting.rating_form import COMMENT, IDS, MARKS, TEXTS, heading
@@ -44,7 +45,7 @@ def write_rating_sheet(
     place = sheet_place(output)
     asked = [heading(name, scale) for name, scale in criteria.items()]
     if len(set(asked)) < len(asked):
-        raise ValueError("two criteria are written alike in a sheet; rename one of them.")
+        raise InputError("two criteria are written alike in a sheet; rename one of them.")
     with_context = any(item.context is not None for item, _ in rows)
     texts = [name for name in TEXTS if name != "context" or with_context]
     lines = []

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from judgesmith.errors import InputError
 from judgesmith.experiments.dataset import DataSet, check_dataset
 from judgesmith.experiments.suggesting.candidates import Candidates, doubts_of, score_before
 from judgesmith.experiments.suggesting.marks import RANDOM
@@ -186,16 +187,16 @@ def suggest(
     """
     check_dataset(dataset)
     if strategy not in STRATEGIES:
-        raise ValueError(f"strategies are {', '.join(STRATEGIES)}; got {strategy!r}.")
+        raise InputError(f"strategies are {', '.join(STRATEGIES)}; got {strategy!r}.")
     if n < 0 or n_random < 0 or not n + n_random:
-        raise ValueError(f"choose one row or more; got {n} chosen and {n_random} random ones.")
+        raise InputError(f"choose one row or more; got {n} chosen and {n_random} random ones.")
     refuse_ranking(judge)
     drawing, random, ordering, shuffling = np.random.default_rng([seed, 20]).spawn(4)
     unrated = Unrated.among(
         dataset, judge.seen_keys, criteria=criteria, at_most=at_most, rng=drawing
     )
     if not unrated.places:
-        raise ValueError(nothing_left(dataset.name, unrated))
+        raise InputError(nothing_left(dataset.name, unrated))
     items = [dataset[place] for place in unrated.places]
     needed = bool(n) and strategy != RANDOM
     # Rows drawn at random are drawn of all, whatever the judge makes of them.
@@ -238,7 +239,7 @@ def refuse_ranking(judge: AnySaved) -> None:
         If it is one.
     """
     if judges_sources(judge):
-        raise ValueError(
+        raise InputError(
             "the judge ranks the responses to each source, and ranks say of no text how sure it "
             "is; name a judge that scores single texts."
         )

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
+from judgesmith.errors import InputError
 from judgesmith.programs.card import printable
 from judgesmith.programs.extras import library
 from judgesmith.programs.models.redaction import public_address, redacted
@@ -57,8 +58,8 @@ def mlflow_client(address: str) -> Any:
     >>> mlflow_client("localhost:5000")
     Traceback (most recent call last):
     ...
-    ValueError: 'localhost:5000' is no address of MLflow; give one as in http://localhost:5000, \
-sqlite:///mlflow.db or databricks.
+    judgesmith.InputError: 'localhost:5000' is no address of MLflow; give one as in \
+http://localhost:5000, sqlite:///mlflow.db or databricks.
     """
     check_address(address)
     os.environ.update(_QUIET)  # read when MLflow is imported, so before that
@@ -104,7 +105,7 @@ def check_address(address: str) -> None:
     shown = printable(redacted(address))[:100]
     is_host = not separator and ":" in shown and "@" not in shown
     meant = shown if is_host else "localhost:5000"
-    raise ValueError(
+    raise InputError(
         f"{shown!r} is no address of MLflow; give one as in http://{meant}, sqlite:///mlflow.db "
         "or databricks."
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from judgesmith.errors import InputError
 from judgesmith.programs.features.words import Text
 
 Grams = frozenset[tuple[str, ...]]
@@ -49,7 +50,7 @@ def diverse(texts: Sequence[str], k: int) -> tuple[int, ...]:
     (0, 2, 1)
     """
     if k < 0:
-        raise ValueError(f"keep zero texts or more; got {k}.")
+        raise InputError(f"keep zero texts or more; got {k}.")
     grams = [grams_of(text) for text in texts]
     kept: list[int] = []
     distance = [float("inf")] * len(grams)

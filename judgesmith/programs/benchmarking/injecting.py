@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from judgesmith.errors import InputError
 from judgesmith.programs.benchmarking.injection_counts import Counts
 from judgesmith.programs.benchmarking.injection_job import Job, drawn_sub_aspects
 from judgesmith.programs.benchmarking.rule_injecting import NO_ROOM, sequence_by_rule
@@ -139,7 +140,7 @@ def sequences(
     [0, 1, 2, 3]
     """
     if steps < 1:
-        raise ValueError(f"a sequence has 1 step or more; got {steps}.")
+        raise InputError(f"a sequence has 1 step or more; got {steps}.")
     counted = Counts() if counts is None else counts
     if lm is not None and not changes_by_rule(lm):
         yield from _by_model(lm, counted, concurrency, told).sequences(jobs, steps, seed=seed)

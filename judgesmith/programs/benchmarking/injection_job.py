@@ -8,6 +8,7 @@ from random import Random
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from judgesmith.errors import InputError
 from judgesmith.signatures.injection import SubAspect, Target
 
 
@@ -72,7 +73,7 @@ def drawn_sub_aspects(
     (['a', 'b', 'c'], ['a', 'b', 'c'], 7)
     """
     if n < 0 or not sub_aspects:
-        raise ValueError(
+        raise InputError(
             f"0 or more errors of at least one sub-aspect are drawn; got {n} of {len(sub_aspects)}."
         )
     found: list[SubAspect] = []

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from judgesmith.errors import InputError
 from judgesmith.programs.benchmarking.diverse import diverse
 from judgesmith.programs.direct import Direct
 from judgesmith.programs.features.words import Text
@@ -125,12 +126,12 @@ def references_for(
     (['given-1', 'given-4'], {'the same as another': 1, 'no word in it': 1})
     """
     if n < 1:
-        raise ValueError(f"each source needs 1 reference or more; got {n}.")
+        raise InputError(f"each source needs 1 reference or more; got {n}.")
     if not 0 < share <= 1:
-        raise ValueError(f"share is above 0 and at most 1; got {share}.")
+        raise InputError(f"share is above 0 and at most 1; got {share}.")
     for name, given in (("responses", responses), ("written", written)):
         if given and len(given) != len(items):
-            raise ValueError(
+            raise InputError(
                 f"{name} holds texts for each of {len(items)} items; it has {len(given)} entries."
             )
     sieve = _Sieve()

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import dspy
 
+from judgesmith.errors import InputError
 from judgesmith.programs.asking import Asker, current_lm
 from judgesmith.programs.asking_module import AskingModule
 from judgesmith.programs.constructing import without_untold
@@ -88,9 +89,9 @@ def writing_steps(source: str, context: str | None, number: int) -> AnySteps[Wri
     def read(fields: Mapping[str, object]) -> Written:
         text = unwrapped(str(fields["reference"] or ""), source).strip()
         if not any(map(str.isalnum, text)):
-            raise ValueError("an empty text")
+            raise InputError("an empty text")
         if problem := spoken_around(text, source):
-            raise ValueError(problem)
+            raise InputError(problem)
         return Written(text=text)
 
     inputs = {"number": str(number), "source": source, "context": context}
@@ -147,7 +148,7 @@ def write_references(
     ['Ann left Rome. It rained.', 'It rained. Bob saw her go.']
     """
     if n < 0:
-        raise ValueError(f"write zero texts or more for each source; got {n}.")
+        raise InputError(f"write zero texts or more for each source; got {n}.")
     lm = lm or current_lm()
     work = _Writing(Asker.of(ReferenceWriter(rubric), lm))
     units = ((item, number) for item in items for number in range(1, n + 1))

@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
+from judgesmith.errors import InputError
 from judgesmith.programs.answer_json import read_json, spelled
 
 _FIELDS = ("number", "was", "now", "explanation")
@@ -60,13 +61,13 @@ def read_errors(text: str, n: int) -> tuple[ReportedError, ...]:
     records = value if isinstance(value, list) else []
     found = [_read(one, place) for place, one in enumerate(records, start=1)]
     if sorted(one.number for one in found) != list(range(1, n + 1)):
-        raise ValueError(f"{len(found)} errors are reported, with their numbers, in place of {n}.")
+        raise InputError(f"{len(found)} errors are reported, with their numbers, in place of {n}.")
     return tuple(sorted(found, key=lambda one: one.number))
 
 
 def _read(record: Any, place: int) -> ReportedError:
     if not isinstance(record, dict):
-        raise ValueError("an error is reported as a record with number, was, now, explanation.")
+        raise InputError("an error is reported as a record with number, was, now, explanation.")
     given = spelled(record, _FIELDS)
     number = _DIGITS.search(str(given.get("number", place)))
     return ReportedError(

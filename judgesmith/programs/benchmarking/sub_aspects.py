@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
+from judgesmith.errors import InputError
 from judgesmith.programs.answer_json import read_json
 from judgesmith.programs.asking import current_lm
 from judgesmith.programs.benchmarking.sub_aspect_table import known_sub_aspects
@@ -72,7 +73,7 @@ def infer_sub_aspects(
     ['grammar', 'spelling', 'whole sentences', 'punctuation and capitals']
     """
     if not rubric.criteria:
-        raise ValueError("no criterion to take apart; give a rubric that has some.")
+        raise InputError("no criterion to take apart; give a rubric that has some.")
     orders = [_order(rubric.task, criterion) for criterion in rubric.criteria]
     answers = answered_side_by_side(
         orders, lm or current_lm(), GEvalProtocol(), concurrency=concurrency
@@ -125,10 +126,10 @@ def sides_in(text: str, *, of: str) -> tuple[str, ...]:
     >>> sides_in('[{"name": "Order", "definition": "Each follows."}]', of="flow")
     Traceback (most recent call last):
     ...
-    ValueError: expected 2 to 4 sides of flow, each with a name and a definition; got 1.
+    judgesmith.InputError: expected 2 to 4 sides of flow, each with a name and a definition; got 1.
     """
     if len(text) > _LONGEST_ANSWER:
-        raise ValueError(f"the sides of {of} take {len(text):,} characters; expected a few lines.")
+        raise InputError(f"the sides of {of} take {len(text):,} characters; expected a few lines.")
     found: dict[str, str] = {}
     for name, definition in _pairs(text):
         try:
@@ -140,7 +141,7 @@ def sides_in(text: str, *, of: str) -> tuple[str, ...]:
         if printable and not long and folded(side.name) != folded(of):
             found.setdefault(folded(side.name), f"{side.name}: {side.definition}")
     if len(found) < FEWEST:
-        raise ValueError(
+        raise InputError(
             f"expected {FEWEST} to {MOST} sides of {of}, each with a name and a definition; "
             f"got {len(found)}."
         )

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from judgesmith.drafts import write_synced
+from judgesmith.errors import InputError
 from judgesmith.programs.exporting.about import about_lines
 from judgesmith.programs.exporting.form import Form, Row
 from judgesmith.programs.families import family_of
@@ -110,11 +111,11 @@ def load_program(state: str | Path) -> AnyJudge:
     except (ValueError, RecursionError):
         plain = None
     if not isinstance(plain, dict):
-        raise ValueError(f"{state}: expected the state of a judge, as DSPy saves it in JSON.")
+        raise InputError(f"{state}: expected the state of a judge, as DSPy saves it in JSON.")
     try:
         program = _program_of(plain)
     except (KeyError, TypeError, AttributeError):
-        raise ValueError(
+        raise InputError(
             f"{state}: expected the state of a judge, which has a protocol or members."
         ) from None
     program.load(str(state))

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from judgesmith.drafts import draft_beside, put, tidy, write_synced
+from judgesmith.errors import InputError
 from judgesmith.programs.exporting.about import about, kind_of
 from judgesmith.programs.exporting.form import Form
 from judgesmith.programs.exporting.forms import FORMS, form_of
@@ -117,7 +118,7 @@ def check_carried(form: Form, name: str, saved: AnySaved) -> None:
         return
     can = _others(name, saved)
     advice = f"choose from {', '.join(can)}" if can else "use the folder that compile made"
-    raise ValueError(f"the form {name} cannot carry this {kind_of(saved)} judge: {why}; {advice}.")
+    raise InputError(f"the form {name} cannot carry this {kind_of(saved)} judge: {why}; {advice}.")
 
 
 def _others(name: str, saved: AnySaved) -> list[str]:
@@ -146,7 +147,7 @@ def check_free(place: Path, form: Form, *, overwrite: bool) -> None:
     """
     tidy(place)
     if form.suffix and place.suffix != form.suffix:
-        raise ValueError(f"this form is a file in {form.suffix}, not {place}; name another file.")
+        raise InputError(f"this form is a file in {form.suffix}, not {place}; name another file.")
     if not place.exists():
         return
     if place.is_dir() != form.folder:

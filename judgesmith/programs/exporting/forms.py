@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from importlib import import_module
 
+from judgesmith.errors import InputError
 from judgesmith.programs.exporting.form import Form
 
 FORMS: dict[str, str] = {
@@ -33,11 +34,11 @@ def form_of(name: str) -> Form:
     >>> form_of("pickle")
     Traceback (most recent call last):
     ...
-    ValueError: a judge cannot be exported as 'pickle'; choose from prompt, python, dspy, mlflow, \
-inspect.
+    judgesmith.InputError: a judge cannot be exported as 'pickle'; choose from prompt, python, \
+dspy, mlflow, inspect.
     """
     if name not in FORMS:
-        raise ValueError(
+        raise InputError(
             f"a judge cannot be exported as {name[:80]!r}; choose from {', '.join(FORMS)}."
         )
     module, _, kind = FORMS[name].partition(":")

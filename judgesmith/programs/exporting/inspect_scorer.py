@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from judgesmith.errors import InputError
 from judgesmith.programs.exporting.mlflow_loading import JudgeModel, check_settings, models_of
 from judgesmith.programs.extras import library
 from judgesmith.programs.running import judges_sources
@@ -101,13 +102,13 @@ def inspect_scoring(
     >>> inspect_scoring("judge", max_call=10)
     Traceback (most recent call last):
     ...
-    ValueError: there is no setting 'max_call'; choose from model, api_base, ledger, max_calls, \
-max_tokens, max_usd, max_minutes.
+    judgesmith.InputError: there is no setting 'max_call'; choose from model, api_base, ledger, \
+max_calls, max_tokens, max_usd, max_minutes.
     """
     check_settings(settings, SETTINGS)
     saved = load_saved(judge) if isinstance(judge, str | Path) else judge
     if judges_sources(saved):
-        raise ValueError(f"this judge cannot be a scorer: {ONE_BY_ONE}; choose another judge.")
+        raise InputError(f"this judge cannot be a scorer: {ONE_BY_ONE}; choose another judge.")
     model = JudgeModel(saved, lms or models_of(saved, **settings), concurrency=1)
 
     async def score(state: Any, target: Any) -> Any:
@@ -130,7 +131,7 @@ max_tokens, max_usd, max_minutes.
         about = state.metadata or {}
         if source is not None and source not in about:
             known = ", ".join(map(str, about))[:200] or "nothing"
-            raise ValueError(f"expected {source!r} in the sample's metadata; it has {known}.")
+            raise InputError(f"expected {source!r} in the sample's metadata; it has {known}.")
         return {
             "source": state.input_text if source is None else str(about[source]),
             "context": None if about.get(context) is None else str(about[context]),

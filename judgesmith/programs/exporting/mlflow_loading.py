@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from judgesmith.errors import InputError
 from judgesmith.programs.running import CONCURRENCY, judge_items
 from judgesmith.programs.saved_kinds import load_saved
 from judgesmith.programs.scored_row import score_row
@@ -98,7 +99,7 @@ class JudgeModel:
             given = [dict(model_input)] if isinstance(model_input, Mapping) else list(model_input)
             columns, index = list(dict.fromkeys(name for one in given for name in one)), None
         if given and "response" not in columns:
-            raise ValueError(
+            raise InputError(
                 "expected rows with response, and perhaps source, context and references; got "
                 f"{', '.join(map(str, columns))[:200] or 'nothing'}."
             )
@@ -161,11 +162,11 @@ def check_settings(given: Iterable[str], known: Iterable[str]) -> None:
     --------
     >>> check_settings(["max_call"], ["model", "max_calls"])
     Traceback (most recent call last):
-    ValueError: there is no setting 'max_call'; choose from model, max_calls.
+    judgesmith.InputError: there is no setting 'max_call'; choose from model, max_calls.
     """
     there = list(known)
     if unknown := set(given) - set(there):
-        raise ValueError(f"there is no setting {min(unknown)!r}; choose from {', '.join(there)}.")
+        raise InputError(f"there is no setting {min(unknown)!r}; choose from {', '.join(there)}.")
 
 
 def models_of(saved: AnySaved, *, model: str | None = None, **options: Any) -> dict[str, dspy.LM]:

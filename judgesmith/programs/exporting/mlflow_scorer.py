@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from judgesmith.errors import InputError
 from judgesmith.programs.exporting.mlflow_loading import (
     DEFAULTS,
     JudgeModel,
@@ -78,13 +79,13 @@ def mlflow_scorer(
     >>> mlflow_scorer("judge", max_call=10)
     Traceback (most recent call last):
     ...
-    ValueError: there is no setting 'max_call'; choose from model, api_base, ledger, max_calls, \
-max_tokens, max_usd, max_minutes, price, concurrency.
+    judgesmith.InputError: there is no setting 'max_call'; choose from model, api_base, ledger, \
+max_calls, max_tokens, max_usd, max_minutes, price, concurrency.
     """
     check_settings(settings, DEFAULTS)
     saved = _saved(judge)
     if judges_sources(saved):
-        raise ValueError(
+        raise InputError(
             "this judge compares the responses to a source, and a scorer is told of one at a "
             "time; use mlflow.pyfunc, which is given all of them."
         )
@@ -143,7 +144,7 @@ def _text(value: Any, named: str | None, usual: str, *, aside: str = "") -> str 
         return value
     if isinstance(value, Mapping):
         if named is not None and named not in value:
-            raise ValueError(
+            raise InputError(
                 f"expected {named!r}; got {', '.join(map(str, value))[:200] or 'nothing'}."
             )
         others = [one for one in value if one != aside]

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from judgesmith.errors import InputError
 from judgesmith.programs.annotator_answers import stated_in
 from judgesmith.programs.annotator_stated import errors_text
 from judgesmith.programs.forms.model_form import VERBATIM, ModelForm, register_form
@@ -68,7 +69,7 @@ def answer_in_form(errors: Sequence[ErrorSpan], score: int) -> str:
     lines = []
     for number, one in enumerate(errors, start=1):
         if one.severity is None:
-            raise ValueError(f"error {number} has no severity; leave the example out.")
+            raise InputError(f"error {number} has no severity; leave the example out.")
         place = "none" if one.start is None else f'"{_line(one.text)}"'
         lines.append(f"{number}. Location: {place}")
         lines.append(f"   Severity: {int(one.severity + 0.5)}")

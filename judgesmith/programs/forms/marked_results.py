@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from judgesmith.errors import InputError
 from judgesmith.signatures.points import read_points
 from judgesmith.signatures.scale import Scale
 
@@ -57,7 +58,7 @@ def read_scored(answer: str, scale: Scale, mark: ResultMark = RESULT) -> tuple[s
     >>> read_scored("Feedback: Good. [RESULT] 4.5", Scale(low=1, high=5))
     Traceback (most recent call last):
     ...
-    ValueError: expected a whole number from 1 to 5 after [RESULT]; got '4.5'.
+    judgesmith.InputError: expected a whole number from 1 to 5 after [RESULT]; got '4.5'.
     """
     words, said = _parted(answer, mark)
     try:
@@ -65,12 +66,12 @@ def read_scored(answer: str, scale: Scale, mark: ResultMark = RESULT) -> tuple[s
     except ValueError:
         points = None
     if points is None or not points.is_integer():
-        raise ValueError(
+        raise InputError(
             f"expected a whole number from {scale.low:g} to {scale.high:g} after {mark.name}; got "
             f"{said[:80]!r}."
         )
     if not scale.low <= points <= scale.high:
-        raise ValueError(f"the model answered {points:g}, outside {scale}.")
+        raise InputError(f"the model answered {points:g}, outside {scale}.")
     return words, int(points)
 
 
@@ -92,7 +93,7 @@ def read_chosen(answer: str, names: tuple[str, ...]) -> tuple[str, str]:
     for name in names:
         if plain in (name.casefold(), f"response {name.casefold()}"):
             return words, name
-    raise ValueError(f"expected {' or '.join(names)} after [RESULT]; got {said[:80]!r}.")
+    raise InputError(f"expected {' or '.join(names)} after [RESULT]; got {said[:80]!r}.")
 
 
 def _parted(answer: str, mark: ResultMark) -> tuple[str, str]:
@@ -101,14 +102,14 @@ def _parted(answer: str, mark: ResultMark) -> tuple[str, str]:
     text = _ENDING.sub("", text)
     marks = list(mark.pattern.finditer(text))
     if not marks:
-        raise ValueError(f"there is no {mark.name} in it: {text[:80]!r}.")
+        raise InputError(f"there is no {mark.name} in it: {text[:80]!r}.")
     if len(marks) > 1 and _HEADING.search(text, marks[0].end()):
-        raise ValueError("it goes on with another question after its result.")
+        raise InputError("it goes on with another question after its result.")
     said = text[marks[-1].end() :].strip()
     if mark.closing:
         said, closing, rest = said.partition(mark.closing)
         if not closing or rest.strip(_AROUND):
-            raise ValueError(
+            raise InputError(
                 f"expected {mark.closing} after the number, and nothing more; got "
                 f"{(said + closing + rest)[:80]!r}."
             )

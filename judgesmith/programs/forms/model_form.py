@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from judgesmith.errors import InputError
 from judgesmith.signatures.rubric import Criterion
 from judgesmith.signatures.scale import Scale
 
@@ -83,12 +84,12 @@ class ModelForm:
         """Refuse a form that could not be asked or answered."""
         inputs = self.inputs
         if len(set(inputs)) < len(inputs) or not self.outside <= set(inputs):
-            raise ValueError(
+            raise InputError(
                 f"the form {self.name} shows each input once, and all from outside; its layout "
                 f"has {', '.join(inputs) or 'none'}."
             )
         if sorted(_HOLE.findall(self.answer)) != sorted(self.outputs):
-            raise ValueError(f"the answer of the form {self.name} has other fields than it reads.")
+            raise InputError(f"the answer of the form {self.name} has other fields than it reads.")
 
     @property
     def inputs(self) -> tuple[str, ...]:
@@ -124,7 +125,7 @@ def register_form(form: ModelForm) -> ModelForm:
         If another one has that name.
     """
     if _FORMS.setdefault(form.name, form) is not form:
-        raise ValueError(f"there is a form called {form.name}; choose another name.")
+        raise InputError(f"there is a form called {form.name}; choose another name.")
     return form
 
 
@@ -142,7 +143,7 @@ def form_named(name: str) -> ModelForm:
         If there is none.
     """
     if name not in _FORMS:
-        raise ValueError(
+        raise InputError(
             f"no form of a model is called {name[:80]!r}; there are {', '.join(_FORMS)}."
         )
     return _FORMS[name]

@@ -4,6 +4,7 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from judgesmith.errors import InputError
 from judgesmith.programs.models.errors import BudgetSpent
 from judgesmith.programs.models.request import ModelAnswer
 
@@ -38,7 +39,7 @@ class Budget:
     >>> Budget(max_calls=-1)
     Traceback (most recent call last):
     ...
-    ValueError: max_calls must be zero or more; got -1.
+    judgesmith.InputError: max_calls must be zero or more; got -1.
     """
 
     max_calls: int | None = None
@@ -51,7 +52,7 @@ class Budget:
         for name in ("max_calls", "max_tokens", "max_usd", "max_minutes"):
             ceiling = getattr(self, name)
             if ceiling is not None and not ceiling >= 0:
-                raise ValueError(f"{name} must be zero or more; got {ceiling}.")
+                raise InputError(f"{name} must be zero or more; got {ceiling}.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from judgesmith.drafts import draft_beside, put
+from judgesmith.errors import InputError
 from judgesmith.programs.models.errors import LedgerError
 from judgesmith.programs.models.ledger import Ledger
 from judgesmith.programs.models.ledger_book import Book
@@ -188,18 +189,18 @@ def read_cassette(cassette: Path) -> Cassette:
         with _read(cassette) as file:
             head = json.loads(file.readline())
             if head["format"] != FORMAT:
-                raise ValueError(head["format"])
+                raise InputError(head["format"])
             told = [json.loads(line) for line in file]
             rows = [_row(one) for one in told[: head["answers"]]]
             failures = dict(_failure(one) for one in told[head["answers"] :])
             if (len(rows), len(failures)) != (head["answers"], head.get("failures", 0)):
-                raise ValueError(f"{len(rows)} answers")
+                raise InputError(f"{len(rows)} answers")
     except (ValueError, TypeError, KeyError, EOFError, RecursionError, zlib.error) as fault:
-        raise ValueError(
+        raise InputError(
             f"{cassette}: no cassette, or not as it was recorded; record it again."
         ) from fault
     except gzip.BadGzipFile as fault:
-        raise ValueError(
+        raise InputError(
             f"{cassette}: not packed, but its name says so; name it .jsonl."
         ) from fault
     return Cassette(rows=rows, failures=failures)
@@ -209,7 +210,7 @@ def _failure(told: dict[str, Any]) -> tuple[bytes, Failure]:
     identity, status = bytes.fromhex(told["identity"]), _count(told["status"])
     spent = tuple(float(one) for one in told["spent"])
     if not all(map(math.isfinite, spent)):
-        raise ValueError(spent)
+        raise InputError(spent)
     words = {name: str(told[name]) for name in told if name not in ("identity", "status", "spent")}
     return identity, Failure(spent=spent, status=status, **words)
 
@@ -236,7 +237,7 @@ def _row(told: dict[str, Any]) -> _Row:
 def _count(told: object) -> int | None:
     if told is None or (type(told) is int and 0 <= told < _MOST):
         return told
-    raise ValueError(told)
+    raise InputError(told)
 
 
 def _line(content: dict[str, Any]) -> str:

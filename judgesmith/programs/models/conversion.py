@@ -14,6 +14,7 @@ from typing import Any
 import lm15
 from lm15.serde import config_from_dict, request_from_dict
 
+from judgesmith.errors import InputError
 from judgesmith.programs.models.errors import (
     ContextWindowExceeded,
     ModelError,
@@ -137,7 +138,7 @@ def answer_from_lm15(response: Any, changed: tuple[str, ...] = ()) -> ModelAnswe
         If the reply holds no answer at all, not even an empty one.
     """
     if _is_no_answer(response.provider_data):
-        raise ValueError("the reply has no message")
+        raise InputError("the reply has no message")
     parts = response.message.parts
     plain = response.logprobs_complete and all(part.type == "text" for part in parts)
     return ModelAnswer(

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from judgesmith.errors import JudgesmithError
 
-class ModelError(RuntimeError):
+
+class ModelError(JudgesmithError):
     """The model could not be asked, or refused: wrong key, unknown model, bad request.
 
     Attributes
@@ -72,11 +74,11 @@ def unscoring(model: str, why: str) -> ModelError:
     )
 
 
-class LedgerError(RuntimeError):
+class LedgerError(JudgesmithError):
     """The ledger file cannot be used; the message names the file and the way out."""
 
 
-class BudgetSpent(RuntimeError):  # noqa: N818 - an expected end of a run, not a fault
+class BudgetSpent(JudgesmithError):  # noqa: N818 - an expected end of a run, not a fault
     """A ceiling of the budget is reached; nothing further is sent.
 
     Attributes

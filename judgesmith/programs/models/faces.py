@@ -4,6 +4,7 @@ import os
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
+from judgesmith.errors import InputError
 from judgesmith.programs.models.budget import Budget
 from judgesmith.programs.models.engines import Engine, PureEngine
 from judgesmith.programs.models.handle import StackModel
@@ -221,7 +222,7 @@ def engine_for(
         return offline
     head, separator, rest = name.partition("/")
     if not (head and separator and rest):
-        raise ValueError(
+        raise InputError(
             f"a model is 'offline' or 'provider/model', such as openai/gpt-4o-mini; got {name!r}."
         )
     from judgesmith.programs.models.native import NativeEngine, native_route

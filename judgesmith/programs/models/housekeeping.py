@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import IO, Any
 
+from judgesmith.errors import InputError
 from judgesmith.programs.models.errors import LedgerError
 from judgesmith.programs.models.ledger import Ledger
 from judgesmith.programs.models.ledger_schema import DamagedAnswer
@@ -121,7 +122,7 @@ def prune(
         If there is no such file, or it is not a ledger.
     """
     if older_than_days is None and model is None:
-        raise ValueError(
+        raise InputError(
             "say what to prune: older_than_days=, model= or both; to start anew, delete the file."
         )
     _existing(ledger)

@@ -7,6 +7,7 @@ from contextvars import ContextVar
 from dataclasses import fields
 from functools import lru_cache
 
+from judgesmith.errors import InputError
 from judgesmith.programs.models.request import ModelRequest, Settings, framed
 
 # DSPy has no place for the sample number in a request, so it travels beside the call.
@@ -37,7 +38,7 @@ def sampling(sample: int) -> Iterator[None]:
     0
     """
     if sample < 0:
-        raise ValueError(f"sample must be zero or more; got {sample}.")
+        raise InputError(f"sample must be zero or more; got {sample}.")
     token = sample_number.set(sample)
     try:
         yield

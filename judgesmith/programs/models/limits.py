@@ -6,6 +6,8 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+from judgesmith.errors import InputError
+
 AHEAD = 2.0
 """Seconds: so long before it is up a place in a queue that processes share is taken, at most.
 
@@ -115,7 +117,7 @@ class Limits:
     ) -> None:
         for name, limit in (("rpm", rpm), ("tpm", tpm)):
             if limit is not None and not limit > 0:
-                raise ValueError(f"{name} must be above zero; got {limit}.")
+                raise InputError(f"{name} must be above zero; got {limit}.")
         self.rpm = rpm
         self.tpm = tpm
         self._clock = clock

@@ -17,6 +17,7 @@ from lm15.registry import ProviderDefinition, lookup
 from lm15.router import LITELLM_PROVIDER_PREFIXES
 from lm15.transports import StdlibAsyncTransport, StdlibTransport
 
+from judgesmith.errors import InputError
 from judgesmith.programs.models.conversion import (
     GARBLED,
     answer_from_lm15,
@@ -86,7 +87,7 @@ class NativeEngine:
         head, _, name = model.partition("/")
         if not native_route(model):
             known = ", ".join(sorted(_PROVIDERS))
-            raise ValueError(
+            raise InputError(
                 f"the native client knows provider/model with one of {known}; got {model!r}."
             )
         self.model = model
@@ -232,13 +233,13 @@ class NativeEngine:
         """
         if self._has_secrets:
             # It would take them for a part of the host or of the path.
-            raise ValueError(
+            raise InputError(
                 "this address comes with a user, a password or a query, which the client cannot "
                 f"send; leave them out, and set {self._key_variable} in the environment."
             )
         key = os.environ.get(self._key_variable)
         if key and not (key.isascii() and key.isprintable()):
-            raise ValueError(
+            raise InputError(
                 f"the key in {self._key_variable} holds characters that no key has, such as line "
                 "ends; set it again."
             )

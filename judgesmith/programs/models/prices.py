@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 
+from judgesmith.errors import InputError
+
 # These run on the user's own machine, whatever the model is called.
 LOCAL_PROVIDERS = frozenset({"hosted_vllm", "ollama", "ollama_chat", "vllm", "offline"})
 # What OpenAI asks for a request in a batch, as a share of the same request at once: its list says
@@ -36,7 +38,7 @@ class Price:
     def __post_init__(self) -> None:
         """Reject prices below zero."""
         if not (0 <= self.input < math.inf and 0 <= self.output < math.inf):
-            raise ValueError(
+            raise InputError(
                 f"a price is zero or more dollars per million tokens; got {self.input:g} for "
                 f"input and {self.output:g} for output."
             )
@@ -62,7 +64,7 @@ class Price:
         try:
             paid_in, paid_out = (float(part) for part in text.split(","))
         except ValueError:
-            raise ValueError(
+            raise InputError(
                 "a price is two numbers with a comma between, dollars per million tokens in and "
                 f"out, such as 0.15,0.60; got {text!r}."
             ) from None

@@ -4,6 +4,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from judgesmith.errors import InputError
 from judgesmith.programs.models.redaction import redacted
 
 # Where LiteLLM lists the providers that it knows; importing it takes seconds.
@@ -24,7 +25,8 @@ def check_provider(model: str) -> None:
     (None, None)
     >>> check_provider("opnai/gpt-4o-mini")
     Traceback (most recent call last):
-    ValueError: no provider is called opnai; name one that LiteLLM knows, or openai and an address.
+    judgesmith.InputError: no provider is called opnai; name one that LiteLLM knows, or openai \
+and an address.
     """
     head, separator, rest = model.partition("/")
     if not (head and separator and rest):
@@ -40,7 +42,7 @@ def check_provider(model: str) -> None:
     if not listing.is_file():
         return
     if f'"{head}"' not in listing.read_text(encoding="utf-8"):
-        raise ValueError(
+        raise InputError(
             f"no provider is called {head}; name one that LiteLLM knows, or openai and an address."
         )
 
@@ -58,7 +60,8 @@ def check_address(address: str | None, model: str) -> None:
     >>> check_address("http://localhost:8000/v1", "openai/m")
     >>> check_address("localhost:8000", "openai/m")
     Traceback (most recent call last):
-    ValueError: an address is a URL such as http://localhost:8000/v1; got 'localhost:8000'.
+    judgesmith.InputError: an address is a URL such as http://localhost:8000/v1; got \
+'localhost:8000'.
     """
     if address is None:
         return
@@ -70,9 +73,9 @@ def check_address(address: str | None, model: str) -> None:
         right = False
     if not right:
         got = redacted(address)
-        raise ValueError(f"an address is a URL such as http://localhost:8000/v1; got {got!r}.")
+        raise InputError(f"an address is a URL such as http://localhost:8000/v1; got {got!r}.")
     if model == "offline":
-        raise ValueError(
+        raise InputError(
             "the offline model answers without any server; drop the address, or name the model "
             "that is served there (--model openai/NAME)."
         )

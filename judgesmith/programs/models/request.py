@@ -4,6 +4,8 @@ import hashlib
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from judgesmith.errors import InputError
+
 Role = Literal["system", "user", "assistant"]
 
 
@@ -61,7 +63,7 @@ class Prefix:
         self.messages = tuple(messages)
         for place, message in enumerate(self.messages):
             if message.role == "system" and place > 0:
-                raise ValueError(
+                raise InputError(
                     f"a system message must come first; message {place} of "
                     f"{len(self.messages)} is one."
                 )

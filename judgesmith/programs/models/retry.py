@@ -3,6 +3,8 @@
 import random
 from dataclasses import dataclass
 
+from judgesmith.errors import InputError
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Retry:
@@ -32,9 +34,9 @@ class Retry:
     def __post_init__(self) -> None:
         """Reject settings that no request could follow."""
         if self.attempts < 1:
-            raise ValueError(f"attempts must be one or more; got {self.attempts}.")
+            raise InputError(f"attempts must be one or more; got {self.attempts}.")
         if min(self.first, self.longest, self.patience) < 0:
-            raise ValueError("waiting times must be zero or more seconds.")
+            raise InputError("waiting times must be zero or more seconds.")
 
     def wait(self, attempt: int, retry_after: float | None, *, rng: random.Random) -> float | None:
         """Return the seconds to wait after failed attempt number ``attempt``, or None to give up.

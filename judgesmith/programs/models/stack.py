@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 
+from judgesmith.errors import InputError
 from judgesmith.programs.models.accounts import Accounts
 from judgesmith.programs.models.budget import Budget, Spent, Usage
 from judgesmith.programs.models.engines import Engine, PureEngine
@@ -102,7 +103,7 @@ class Stack:
         self.price = price
         self.run_id = uuid.uuid4().hex if run_id is None else run_id
         if self.budget.max_usd is not None and price is None:
-            raise ValueError(
+            raise InputError(
                 "max_usd needs a price, and none is known for this model; give one as "
                 "--price IN,OUT (price=Price(...)), in dollars per million tokens."
             )

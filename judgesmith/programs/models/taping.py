@@ -6,6 +6,7 @@ import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from judgesmith.errors import InputError
 from judgesmith.programs.models.errors import (
     BudgetSpent,
     ContextWindowExceeded,
@@ -60,7 +61,7 @@ class Failure:
     def __post_init__(self) -> None:
         """Refuse what nothing can be made of."""
         if self.kind not in (*_KINDS, _BUDGET) or len(self.spent) != 4 * (self.kind == _BUDGET):
-            raise ValueError(f"no failure of a request is {self.kind!r} with {self.spent}.")
+            raise InputError(f"no failure of a request is {self.kind!r} with {self.spent}.")
 
     @classmethod
     def of(cls, fault: ModelError | BudgetSpent, *, model: str, endpoint: str) -> Failure:

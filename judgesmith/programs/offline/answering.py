@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import fsum
 
+from judgesmith.errors import InputError
 from judgesmith.programs.features import FeatureVector, lexical_features
 from judgesmith.programs.models.request import Prefix
 from judgesmith.programs.offline.reader import Fields, Question
@@ -34,7 +35,7 @@ class Words:
     def __post_init__(self) -> None:
         total = fsum(self.chances.values())
         if abs(total - 1) > 1e-9:
-            raise ValueError(f"the likelihoods of words sum to 1; got {total:g}.")
+            raise InputError(f"the likelihoods of words sum to 1; got {total:g}.")
 
 
 Piece = str | Score | Words
@@ -43,7 +44,7 @@ Piece = str | Score | Words
 Answerer = Callable[[Prefix, Question, Fields], Mapping[str, Sequence[Piece]]]
 
 
-class UnknownSignature(ValueError):  # noqa: N818 - says what happened
+class UnknownSignature(InputError):  # noqa: N818 - says what happened
     """The offline model has no function for the signature that was asked."""
 
 

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from judgesmith.errors import InputError
 from judgesmith.programs.models.request import Message, Prefix
 from judgesmith.signatures.scale import PERCENT, Scale
 
@@ -29,7 +30,7 @@ _CLOSING = "\n\nRespond with the corresponding output fields"
 Fields = Mapping[str, str | None]
 
 
-class UnreadableRequest(ValueError):  # noqa: N818 - says what happened
+class UnreadableRequest(InputError):  # noqa: N818 - says what happened
     """The request is not laid out as ``FencedAdapter`` lays requests out."""
 
 

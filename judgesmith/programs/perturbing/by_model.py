@@ -9,6 +9,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from judgesmith.errors import InputError
 from judgesmith.programs.models import stack_of
 from judgesmith.programs.perturbing.catalogue import Amount, amount_of
 from judgesmith.programs.perturbing.change_steps import Wanted
@@ -114,7 +115,7 @@ def perturb_all(
     ['It rained. It rained.', Skipped(reason='fewer than 2 sentences')]
     """
     if concurrency < 1:
-        raise ValueError(f"concurrency must be 1 or more; got {concurrency}.")
+        raise InputError(f"concurrency must be 1 or more; got {concurrency}.")
     much = {one.name: amount_of(one, task) for one in perturbations} | dict(amounts or {})
     say = told or (lambda sentence: None)
     by_model = [one for one in perturbations if method_of(one, lm) == "model"]

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
+from judgesmith.errors import InputError
 from judgesmith.programs.perturbing.passage import Passage
 from judgesmith.signatures.perturbation import Edit
 
@@ -25,7 +26,7 @@ _SHAPES = str.maketrans(
 _MOST_PAIRS = 1_000_000  # of equal words of both texts, which comparing takes time for
 
 
-class Incomparable(ValueError):  # noqa: N818 - says what happened
+class Incomparable(InputError):  # noqa: N818 - says what happened
     """Two texts are too long, or repeat themselves too much, to be compared word by word."""
 
 

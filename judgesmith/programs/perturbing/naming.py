@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Mapping, Sequence
 
+from judgesmith.errors import InputError
 from judgesmith.programs.perturbing.catalogue import (
     ADDITIONS,
     CONTROLS,
@@ -52,10 +53,10 @@ def perturbations_named(names: Sequence[str], task: str | None = None) -> tuple[
     ['reordering/minor', 'reordering/major', 'padding']
     >>> perturbations_named(["tipos"])
     Traceback (most recent call last):
-    ValueError: no change is called 'tipos'; did you mean character_typos?
+    judgesmith.InputError: no change is called 'tipos'; did you mean character_typos?
     """
     if not names:
-        raise ValueError("no change is named; name one at least.")
+        raise InputError("no change is named; name one at least.")
     found = [way for name in names for way in _meant(name, task)]
     return tuple(dict.fromkeys(found))
 
@@ -73,7 +74,7 @@ def _meant(name: str, task: str | None) -> Sequence[Perturbation]:
     own = [PERTURBATIONS[name]] if "/" in name and name in PERTURBATIONS else of_task
     own = own or [way for way in groups["all"] if way.kind == name]
     if not own:
-        raise ValueError(f"no change is called {name!r}; {_known(name, groups)}")
+        raise InputError(f"no change is called {name!r}; {_known(name, groups)}")
     return own
 
 
@@ -114,15 +115,15 @@ def named_amounts(given: Sequence[str], task: str | None = None) -> dict[str, Am
     for one in given:
         name, separator, number = one.partition("=")
         if not (separator and number.strip().isdecimal() and int(number) >= 1):
-            raise ValueError(
+            raise InputError(
                 f"an amount is written KIND=NUMBER, such as character_typos/minor=20; got {one!r}."
             )
         for way in perturbations_named([name.strip()], task):
             if way.name in found:
-                raise ValueError(f"the amount of {way.name} is given twice; keep one of the two.")
+                raise InputError(f"the amount of {way.name} is given twice; keep one of the two.")
             if way.kind in _WITHOUT_AMOUNT:
-                raise ValueError(f"{way.kind} is made in one way only; leave its amount out.")
+                raise InputError(f"{way.kind} is made in one way only; leave its amount out.")
             if int(number) < (least := _LEAST.get(way.kind, 1)):
-                raise ValueError(f"the amount of {way.name} is {least} or more; got {number}.")
+                raise InputError(f"the amount of {way.name} is {least} or more; got {number}.")
             found[way.name] = int(number)
     return found

@@ -7,6 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from types import MappingProxyType
 from typing import Final
 
+from judgesmith.errors import InputError
 from judgesmith.programs.perturbing.case import fewer_than
 from judgesmith.programs.perturbing.catalogue import Amount, Every
 from judgesmith.programs.perturbing.differences import Token, tokens_of
@@ -90,7 +91,7 @@ def order_of(perturbation: Perturbation, amount: Amount) -> str:
     'e in it: all of them, and at least 2.'
     """
     if not can_be_ordered(perturbation):
-        raise ValueError(
+        raise InputError(
             f"no language model is told to do {perturbation}; kinds with an order are "
             f"{', '.join(_ORDERS)}. Ask for it by rule."
         )

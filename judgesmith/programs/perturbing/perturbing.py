@@ -9,6 +9,7 @@ from random import Random
 from types import MappingProxyType
 from typing import Final
 
+from judgesmith.errors import InputError
 from judgesmith.programs.perturbing import (
     characters,
     controls,
@@ -110,12 +111,12 @@ def perturb(
     """
     rule = RULES.get(perturbation.kind)
     if rule is None:
-        raise ValueError(
+        raise InputError(
             f"no rule changes a text by {perturbation.kind!r}; give one of {', '.join(RULES)}."
         )
     wanted = amount_of(perturbation) if amount is None else amount
     if not isinstance(wanted, Every) and wanted < 1:
-        raise ValueError(f"amount is at least 1 place; got {wanted}.")
+        raise InputError(f"amount is at least 1 place; got {wanted}.")
     text = item.response
     case = Case(
         item=item,

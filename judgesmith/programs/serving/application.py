@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
+from judgesmith.errors import InputError
 from judgesmith.programs.extras import library
 from judgesmith.programs.saved import SavedJudge
 from judgesmith.programs.saved_kinds import AnySaved, SavedHolder
@@ -74,10 +75,10 @@ def app(
     if isinstance(judges, Mapping):
         judges = _bound(judges, lm)
     if not judges:
-        raise ValueError("at least one judge is served; got none.")
+        raise InputError("at least one judge is served; got none.")
     by_name = {one.name: one for one in judges}
     if len(by_name) < len(judges):
-        raise ValueError(
+        raise InputError(
             f"two judges have one name among {', '.join(one.name for one in judges)}; give each "
             "its own: NAME=FOLDER."
         )

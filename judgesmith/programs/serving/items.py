@@ -19,6 +19,7 @@ from pydantic import (
     model_validator,
 )
 
+from judgesmith.errors import InputError
 from judgesmith.programs.serving.limits import ServingLimits
 from judgesmith.programs.serving.refusals import Refusal
 from judgesmith.signatures.plain_faults import plain_fault
@@ -45,7 +46,7 @@ def _id(value: Any) -> Any:
 def _references(value: Any) -> Any:
     given = [] if value is None else [value] if isinstance(value, str) else value
     if isinstance(given, list) and len(given) > _MOST_REFERENCES:
-        raise ValueError(f"expected at most {_MOST_REFERENCES} texts; got {len(given)}")
+        raise InputError(f"expected at most {_MOST_REFERENCES} texts; got {len(given)}")
     return [one for one in given if one not in (None, "")] if isinstance(given, list) else given
 
 
@@ -92,7 +93,7 @@ class Item(BaseModel):
             for name in others[:_MOST_FIELDS]:
                 close = difflib.get_close_matches(str(name)[:40], known, n=1, cutoff=0.8)
                 if close:
-                    raise ValueError(f"there is no field {name!r}; did you mean {close[0]!r}?")
+                    raise InputError(f"there is no field {name!r}; did you mean {close[0]!r}?")
         return value
 
     def rated(self) -> RatedItem:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from judgesmith.errors import InputError
 from judgesmith.programs.running import CONCURRENCY
 
 
@@ -35,8 +36,8 @@ class ServingLimits:
     >>> ServingLimits(queue=4, concurrency=2, max_items=10)
     Traceback (most recent call last):
     ...
-    ValueError: a batch of 10 items would never fit: 4 may wait and 2 are judged at a time; \
-raise the queue, or lower the items of a batch to 6.
+    judgesmith.InputError: a batch of 10 items would never fit: 4 may wait and 2 are judged at \
+a time; raise the queue, or lower the items of a batch to 6.
     """
 
     queue: int = 256
@@ -50,9 +51,9 @@ raise the queue, or lower the items of a batch to 6.
         least = {"queue": 0, "concurrency": 1, "max_body": 1, "max_items": 1, "max_chars": 1}
         for name, low in least.items():
             if getattr(self, name) < low:
-                raise ValueError(f"{name} must be {low} or more; got {getattr(self, name)}.")
+                raise InputError(f"{name} must be {low} or more; got {getattr(self, name)}.")
         if self.max_items > self.places:
-            raise ValueError(
+            raise InputError(
                 f"a batch of {self.max_items} items would never fit: {self.queue} may wait and "
                 f"{self.concurrency} are judged at a time; raise the queue, or lower the items of "
                 f"a batch to {self.places}."

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from judgesmith.errors import InputError
 from judgesmith.programs.asking import Asker, Bindable, calls_per_item, current_lm
 from judgesmith.programs.by_source import Sources, sources_of
 from judgesmith.programs.families import family_of
@@ -64,7 +65,7 @@ class ServedJudge:
 
     def __init__(self, name: str, judge: AnySaved | AnyJudge, *lms: AnyModel) -> None:
         if not _NAME.fullmatch(name):
-            raise ValueError(
+            raise InputError(
                 "a judge is served under a name of letters, digits, _, . and -, at most 64; got "
                 f"{name[:80]!r}. Give it one: NAME=FOLDER."
             )

@@ -3,6 +3,7 @@
 from importlib import resources
 from pathlib import Path
 
+from judgesmith.errors import InputError
 from judgesmith.experiments.specs.faults import unknown_name
 
 __all__ = ["START", "template_names", "template_text"]
@@ -37,7 +38,7 @@ def template_text(name: str = START) -> str:
     '# An experiment'
     """
     if name not in template_names():
-        raise ValueError(unknown_name("template", name, template_names()))
+        raise InputError(unknown_name("template", name, template_names()))
     return (_folder() / f"{name}.yaml").read_text(encoding="utf-8")
 
 

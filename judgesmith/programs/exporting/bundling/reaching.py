@@ -9,6 +9,7 @@ import sys
 from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
+from judgesmith.errors import InputError
 from judgesmith.programs.exporting.bundling.parts import (
     Imported,
     Module,
@@ -205,7 +206,7 @@ def _resolved(
         return None
     if source.is_ours:
         if source.name != name:
-            raise ValueError(f"{module.name} imports {source.name} under another name.")
+            raise InputError(f"{module.name} imports {source.name} under another name.")
         return at((source.module, name), stand_ins)
     if name == "BaseModel":
         return at((source.module, name), stand_ins)
@@ -215,7 +216,7 @@ def _resolved(
         return None  # imported where it is used
     library = source.module.partition(".")[0]
     if library not in sys.stdlib_module_names | _OTHERS:
-        raise ValueError(f"{module.name} needs {source.module}.{source.name}.")
+        raise InputError(f"{module.name} needs {source.module}.{source.name}.")
     found.outside[name] = source
     return None
 
@@ -228,7 +229,7 @@ def at(place: Place, stand_ins: Mapping[str, str]) -> Place:
         return module.name, name
     source = module.imports.get(name)
     if source is None or not source.is_ours:
-        raise ValueError(f"{module.name} defines no {name}.")
+        raise InputError(f"{module.name} defines no {name}.")
     return at((source.module, source.name), stand_ins)
 
 

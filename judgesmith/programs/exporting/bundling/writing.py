@@ -8,6 +8,7 @@ import re
 import tokenize
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
+from judgesmith.errors import InputError
 from judgesmith.programs.exporting.bundling.parts import (
     Imported,
     Module,
@@ -130,7 +131,7 @@ def _renamed(places: Sequence[Place]) -> dict[str, dict[str, str]]:
     for name, modules in by_name.items():
         kept = [one for one in modules if _keeps(one, name)]
         if len(kept) > 1:
-            raise ValueError(f"{name} is defined in {' and in '.join(kept)}.")
+            raise InputError(f"{name} is defined in {' and in '.join(kept)}.")
         for module in modules if len(modules) > 1 else ():
             if module not in kept:
                 own = f"{name}_in_{module.rpartition('.')[2]}"
@@ -149,7 +150,7 @@ def _text(
 ) -> str:
     """Return one definition as it is written in the bundle."""
     if name in module.changed:
-        raise ValueError(f"{name} of {module.name} is changed after its definition.")
+        raise InputError(f"{name} of {module.name} is changed after its definition.")
     part = module.parts[name]
     if isinstance(part.node, ast.ClassDef):
         lines = list(_class_lines(module, part.node, found, part.first))
@@ -256,5 +257,5 @@ def _with_names(text: str, renamed: Mapping[str, str]) -> str:
     written = "\n".join(lines)
     left = {one.id for one in ast.walk(ast.parse(written)) if isinstance(one, ast.Name)}
     if left & set(renamed):
-        raise ValueError(f"{min(left & set(renamed))} stands where it cannot be renamed.")
+        raise InputError(f"{min(left & set(renamed))} stands where it cannot be renamed.")
     return written

@@ -6,6 +6,8 @@ import json
 import re
 from typing import Any
 
+from judgesmith.errors import InputError
+
 _BLANK = re.compile(r"(?:\s+|//[^\n]*|#[^\n]*|/\*.*?\*/)*", re.DOTALL)
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?=\s*(?:[,\]}]|//|#|$))")
 _WORDS = {"true": True, "false": False, "null": None}
@@ -45,7 +47,7 @@ def mended(core: str) -> Any:
 def _value(text: str, at: int, depth: int) -> tuple[Any, int]:
     """Return the value that begins at a place, and where it ends."""
     if depth > _DEEPEST:
-        raise ValueError("the JSON is nested too deeply to be read.")
+        raise InputError("the JSON is nested too deeply to be read.")
     mark = text[at : at + 1]
     if mark == "{":
         return _object(text, at + 1, depth + 1)
@@ -87,7 +89,7 @@ def _object(text: str, at: int, depth: int) -> tuple[dict[str, Any], int]:
         at = _skipped(text, at + 1)
         value, at = _score(text, at, depth) if key.lower() == "score" else _value(text, at, depth)
         if key in found:
-            raise ValueError(f"the JSON gives a key twice among {', '.join(found)[:200]}.")
+            raise InputError(f"the JSON gives a key twice among {', '.join(found)[:200]}.")
         found[key] = value
         at = _after_comma(text, at, "}")
     return found, at + 1

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from judgesmith.errors import InputError
 from judgesmith.programs.exporting.runtime.records import Record
 from judgesmith.signatures.points import read_level
 from judgesmith.signatures.scale import Scale
@@ -62,7 +63,7 @@ def typed(plain: Any, annotation: Assessments) -> list[Assessment | UnreadRecord
         If it is no list, one is about nothing, or none can be read.
     """
     if not isinstance(plain, list):
-        raise ValueError("the value: Input should be a valid list")
+        raise InputError("the value: Input should be a valid list")
     found: list[Assessment | UnreadRecord] = []
     first: ValueError | None = None
     for place, one in enumerate(plain):
@@ -70,7 +71,7 @@ def typed(plain: Any, annotation: Assessments) -> list[Assessment | UnreadRecord
             found.append(_assessment(one, annotation.form))
         except ValueError as fault:
             if not isinstance(one, dict) or not isinstance(one.get("criterion"), str):
-                raise ValueError(f"{place}.{fault}") from None
+                raise InputError(f"{place}.{fault}") from None
             first = first or ValueError(f"{place}.{fault}")
             found.append(UnreadRecord(criterion=one["criterion"], problem=str(fault)))
     if first is not None and all(isinstance(one, UnreadRecord) for one in found):
@@ -80,18 +81,18 @@ def typed(plain: Any, annotation: Assessments) -> list[Assessment | UnreadRecord
 
 def _assessment(plain: Any, form: AssessmentForm) -> Assessment:
     if not isinstance(plain, dict):
-        raise ValueError("the value: Input should be a valid dictionary or instance of Assessment")
+        raise InputError("the value: Input should be a valid dictionary or instance of Assessment")
     given: dict[str, Any] = {}
     for name in form.model_fields:
         if name not in plain:
-            raise ValueError(f"{name}: Field required")
+            raise InputError(f"{name}: Field required")
         value = plain[name]
         if name == "score":
             try:
                 value = read_level(value, form.scale)
             except ValueError as fault:
-                raise ValueError(f"score: {fault}") from None
+                raise InputError(f"score: {fault}") from None
         elif not isinstance(value, str):
-            raise ValueError(f"{name}: Input should be a valid string")
+            raise InputError(f"{name}: Input should be a valid string")
         given[name] = value
     return Assessment(**given)

@@ -14,6 +14,7 @@ from typing import Any
 
 import openai
 
+from judgesmith.errors import InputError
 from judgesmith.programs.exporting.runtime.asking import TRIES, Asked
 from judgesmith.programs.exporting.runtime.judged import ABOUT, JUDGE
 from judgesmith.programs.exporting.runtime.rows import row_of
@@ -95,7 +96,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 def _client(address: str | None = None) -> Any:
     if not os.environ.get("OPENAI_API_KEY"):
-        raise ValueError(
+        raise InputError(
             "set OPENAI_API_KEY in the environment; any text will do for a server "
             "that needs no key."
         )
@@ -113,24 +114,24 @@ def _items(place: str) -> Iterator[dict[str, Any]]:
                 # Some programs begin a file with a mark that it is UTF-8.
                 item = json.loads(line.decode("utf-8-sig" if number == 1 else "utf-8"))
             except UnicodeDecodeError:
-                raise ValueError(f"line {number}: expected UTF-8; convert the file.") from None
+                raise InputError(f"line {number}: expected UTF-8; convert the file.") from None
             except (ValueError, RecursionError):
                 item = None
             if not isinstance(item, dict):
-                raise ValueError(f"line {number}: expected a JSON object with {_wanted()}.")
+                raise InputError(f"line {number}: expected a JSON object with {_wanted()}.")
             for name in _TEXTS:
                 value = item.get(name)
                 missing = value is None and name != "context"
                 if missing or not isinstance(value, str | None):
                     got = "nothing" if value is None else type(value).__name__
-                    raise ValueError(f"line {number}: {name}: expected a text; got {got}.")
+                    raise InputError(f"line {number}: {name}: expected a text; got {got}.")
             for name in _IDS:
                 value = item.get(name)
                 if isinstance(value, float) and value.is_integer():
                     value = int(value)  # table libraries make 3.0 of 3
                 if type(value) not in (str, int, NoneType):
                     got = type(value).__name__
-                    raise ValueError(f"line {number}: {name}: expected an id; got {got}.")
+                    raise InputError(f"line {number}: {name}: expected an id; got {got}.")
                 item[name] = "" if value is None else str(value)
             yield item
 

@@ -77,7 +77,7 @@ class Template:
         return [*said, {"role": "user", "content": self.render(inputs)}]
 
     def read(self, answer: str) -> dict[str, Any]:
-        """Return the fields of an answer, or raise ValueError with what is wrong with it."""
+        """Return the fields of an answer, or raise InputError with what is wrong with it."""
         if self.reading is not None:
             return self.reading(answer)
         kinds = {name: _read_as(kind, self.answers) for name, kind in self.outputs.items()}

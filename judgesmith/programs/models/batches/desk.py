@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
+from judgesmith.errors import InputError
 from judgesmith.programs.models.batches.claims import Together
 from judgesmith.programs.models.batches.collecting import Collection
 from judgesmith.programs.models.batches.files import private
@@ -173,7 +174,7 @@ class BatchDesk:
         wrong = "written" if self.folder is None else "submitted"
         if self.state.parts(wrong):
             other = "--batch-files FOLDER" if self.folder is None else "--batch"
-            raise ValueError(
+            raise InputError(
                 f"requests of this run are {wrong} already; use {other}, as before, until they "
                 "are answered."
             )

@@ -11,6 +11,7 @@ import lm15
 from lm15.providers.base import batch_entry_http, batch_entry_request
 from lm15.transports import StdlibTransport, TransportError, TransportRequest
 
+from judgesmith.errors import InputError
 from judgesmith.programs.models.batches.files import is_whole, private
 from judgesmith.programs.models.conversion import GARBLED, answer_from_lm15, error_from_lm15
 from judgesmith.programs.models.errors import ModelError, TransientModelError
@@ -47,12 +48,13 @@ class BatchEngine(NativeEngine):
     'http://localhost:8000/v1'
     >>> BatchEngine("gemini/gemini-2.5-flash")
     Traceback (most recent call last):
-    ValueError: batches are OpenAI's protocol, for models called openai/NAME; got 'gemini/gemini...
+    judgesmith.InputError: batches are OpenAI's protocol, for models called openai/NAME; got \
+'gemini/gemini...
     """
 
     def __init__(self, model: str, *, api_base: str | None = None, timeout: float = 600.0) -> None:
         if not model.startswith("openai/"):
-            raise ValueError(
+            raise InputError(
                 "batches are OpenAI's protocol, for models called openai/NAME; got "
                 f"{model[:80]!r}; leave out --batch and --batch-files."
             )

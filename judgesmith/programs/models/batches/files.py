@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
 
+from judgesmith.errors import InputError
+
 LONGEST = 2**26
 """Bytes of a line at most: more than the longest answer with 20 alternatives for each token."""
 
@@ -73,7 +75,7 @@ def lines_of(place: Path) -> Iterator[list[bytes]]:
         while line := file.readline(LONGEST + 1):
             number += 1
             if len(line) > LONGEST:
-                raise ValueError(
+                raise InputError(
                     f"{place.name}, line {number}: expected one answer of at most "
                     f"{LONGEST // 2**20} MiB; got a longer line. Is it a file of answers?"
                 )

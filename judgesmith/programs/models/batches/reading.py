@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from judgesmith.errors import InputError
 from judgesmith.programs.models.batches.claims import SettleOnce, Together, WithdrawOnce
 from judgesmith.programs.models.batches.files import is_whole, lines_of
 from judgesmith.programs.models.batches.stack import BatchStack
@@ -81,7 +82,7 @@ class Reader:
             digest = hashlib.file_digest(file, "blake2b").hexdigest()
         if not self._state.was_read(digest):
             if not is_whole(place):
-                raise ValueError(
+                raise InputError(
                     f"{place} ends amid a line, so that it may not be all there is; wait until "
                     "it is copied, or copy it again, and give the same command again."
                 )

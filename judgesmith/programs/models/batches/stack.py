@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import urlsplit
 
+from judgesmith.errors import InputError
 from judgesmith.programs.models.batches.claims import SettleOnce, WithdrawOnce
 from judgesmith.programs.models.batches.engine import BatchEngine
 from judgesmith.programs.models.batches.state import Asked
@@ -53,7 +54,7 @@ class BatchStack(Stack):
         self, engine: BatchEngine, *, like: Stack, price: Price | None, desk: BatchDesk
     ) -> None:
         if like.ledger is None:
-            raise ValueError("batches need a ledger, which keeps their answers.")
+            raise InputError("batches need a ledger, which keeps their answers.")
         self.kept: Ledger = like.ledger
         super().__init__(
             engine,
