@@ -14,7 +14,7 @@ words = st.text(st.characters(exclude_categories=["Cs"]), max_size=40).filter(
 )
 names = st.text(
     st.characters(exclude_categories=["C", "Zl", "Zp"], exclude_characters=":"), max_size=20
-).filter(folded)
+).filter(lambda text: folded(text) and not imitates_layout(text))
 criteria = st.builds(
     Criterion, name=names, definition=words.filter(str.strip), worst=words, best=words
 )
