@@ -67,8 +67,11 @@ class StackLM(dspy.LM):
         try:
             return cls(name, **engines, **shared)
         except dspy.LMConfigurationError:
-            # OpenAI's reasoning models take neither a temperature nor a small ceiling.
-            return cls(name, **engines, **{**shared, "temperature": None, "max_tokens": None})
+            # DSPy lets OpenAI's reasoning models have neither a temperature, which they do not
+            # take, nor a small ceiling, which they do.
+            made = cls(name, **engines, **{**shared, "temperature": None, "max_tokens": None})
+            made.kwargs["max_completion_tokens"] = settings.get("max_tokens")
+            return made
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Call the model; see ``dspy.LM``."""

@@ -57,12 +57,11 @@ class StackModel:
         """Settings of every call, as a ``dspy.LM`` names and keeps them."""
         if _REASONS.fullmatch(self.model.rpartition("/")[2].lower()) is None:
             return {"temperature": self.temperature, "max_tokens": self.max_tokens}
-        # They take neither a temperature nor a small ceiling.
+        # They take no temperature; one that is not DSPy's, or a ceiling below its least, ends it.
         tempered = bool(self.temperature) and self.temperature != 1.0
         small = bool(self.max_tokens) and (self.max_tokens or 0) < _LEAST_CEILING
-        if tempered or small:
-            return {"temperature": None, "max_completion_tokens": None}
-        return {"temperature": self.temperature, "max_completion_tokens": self.max_tokens}
+        temperature = None if tempered or small else self.temperature
+        return {"temperature": temperature, "max_completion_tokens": self.max_tokens}
 
     def dspy_lm(self, **options: Any) -> dspy.LM:
         """Return the same model for any DSPy program.

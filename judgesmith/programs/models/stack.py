@@ -2,8 +2,9 @@
 
 import random
 import uuid
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import replace
 
 from judgesmith.errors import InputError
@@ -25,6 +26,7 @@ from judgesmith.programs.models.unrecorded import Unrecorded
 from judgesmith.programs.models.waiting import BLOCKING, SUSPENDING, Waiting, driven
 
 _ROUND = 10**9  # sample numbers of one round end before those of the next begin
+_rounds: "ContextVar[Mapping[Stack, int]]" = ContextVar("judgesmith_rounds")
 
 
 class Stack:
@@ -126,7 +128,6 @@ class Stack:
             )
         self._adaptations: dict[str, None] = {}
         self.refused_logprobs = ""
-        self._first_sample = 0
 
     def __deepcopy__(self, memo: object) -> "Stack":
         # Copies of a program share the accounts, or a budget could be had twice.
@@ -208,22 +209,24 @@ class Stack:
     def in_round(self, number: int) -> Iterator[None]:
         """Ask everything anew in a ``with`` block, as other samples than in any other round.
 
+        Only the block asks so: other threads and tasks that share the stack do not.
+
         Parameters
         ----------
         number : int
             1 or more; 0 is the round of whoever asks for none. The same number again finds its
             answers on record.
         """
-        before, self._first_sample = self._first_sample, number * _ROUND
+        token = _rounds.set({**_rounds.get({}), self: number})
         try:
             yield
         finally:
-            self._first_sample = before
+            _rounds.reset(token)
 
     def _of_round(self, request: ModelRequest) -> ModelRequest:
-        if not self._first_sample:
-            return request
-        return replace(request, sample=request.sample + self._first_sample)
+        rounds = _rounds.get(None)
+        number = 0 if rounds is None else rounds.get(self, 0)
+        return replace(request, sample=request.sample + number * _ROUND) if number else request
 
     # -- accounts --------------------------------------------------------------------------
 

@@ -28,6 +28,20 @@ def test_it_keeps_the_settings_that_dspy_keeps(name, temperature, ceiling):
     assert request_settings(light) == request_settings(whole)
 
 
+@pytest.mark.parametrize("temperature", [0.0, 0.5, None])
+@pytest.mark.parametrize("ceiling", [500, 20000])
+def test_the_ceiling_on_answers_reaches_reasoning_models(server, temperature, ceiling):
+    settings = {"temperature": temperature, "max_output_tokens": ceiling}
+    asked = {"name": "openai/gpt-5-mini", "ledger": None, "api_base": server.url}
+    model(**asked, **settings)("2 + 2?")
+    judge_items(ActiveCritic(variant="vanilla"), ITEMS, lm=stack_model(**asked, **settings))
+    sent = [one["body"] for one in server.counts()["recent"]]
+    assert len(sent) >= 2
+    for body in sent:
+        assert body["max_completion_tokens"] == ceiling
+        assert "temperature" not in body
+
+
 def test_the_model_for_dspy_is_over_the_same_stack(path):
     light = stack_model("openai/m", ledger=path, max_calls=3, rpm=60)
     assert stack_of(light) is stack_of(light.dspy_lm()) is light.stack

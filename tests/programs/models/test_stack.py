@@ -70,6 +70,17 @@ def test_another_round_asks_anew_and_the_same_one_finds_its_answers(stack, ask, 
     assert server.counts()["requests"] == 3
 
 
+def test_a_round_is_that_of_who_asks_for_it_alone(stack, ask, server):
+    one, request = stack(), ask("item")
+    one.complete_sync(request)
+    with one.in_round(1), ThreadPoolExecutor(1) as pool:
+        assert pool.submit(one.complete_sync, request).result().from_ledger
+        with one.in_round(2):
+            assert not one.complete_sync(request).from_ledger
+        assert not together(one, [request])[0].from_ledger
+        assert stack().complete_sync(request).from_ledger
+
+
 @WAYS
 def test_no_committed_answer_is_asked_for_again(stack, ask, server, way):
     requests = [ask(f"item {n}") for n in range(20)]
