@@ -145,9 +145,13 @@ def tidy(place: Path) -> None:
     _tidy(place.parent, f"{re.escape(_start(place))}[0-9a-f]{{8}}({_DRAFT}|{_OLD})", place)
 
 
-def tidy_within(folder: Path) -> None:
-    """Remove all drafts that killed processes left in a folder, whatever they were of."""
-    _tidy(folder, rf"\..{{1,{_MOST}}}-[0-9a-f]{{8}}{_DRAFT}")
+def tidy_within(folder: Path, *, replaced: bool = False) -> None:
+    """Remove all drafts that killed processes left in a folder, whatever they were of.
+
+    ``replaced`` also removes folders that were about to be replaced when that was interrupted.
+    """
+    endings = f"({_DRAFT}|{_OLD})" if replaced else _DRAFT
+    _tidy(folder, rf"\..{{1,{_MOST}}}-[0-9a-f]{{8}}{endings}")
 
 
 def _tidy(folder: Path, pattern: str, place: Path | None = None) -> None:

@@ -6,13 +6,14 @@ import json
 import os
 import shutil
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Self
 
-from judgesmith.drafts import draft_beside, put, write_synced
+from judgesmith.drafts import draft_beside, put, tidy_within, write_synced
 from judgesmith.errors import InputError
 from judgesmith.experiments.runs.claims import is_anyone_at_work
 from judgesmith.experiments.runs.kept import changed, kept_object, kept_result, kept_scores
@@ -90,6 +91,7 @@ class RunFolder:
     def __init__(self, path: Path, *, run: str | None = None) -> None:
         self.path = path
         self.run = run
+        self._checked: tuple[int, int, int] | None = None
 
     @classmethod
     def opened(
@@ -134,6 +136,8 @@ class RunFolder:
         folder.write(RUN_FILE, json_text(content))
         folder.write(SPEC_FILE, text)
         (place / "cells").mkdir(exist_ok=True)
+        # All that can have been replaced here is the record of a failure.
+        tidy_within(place / "cells", replaced=True)
         (place / "claims").mkdir(exist_ok=True)
         return folder
 
@@ -199,23 +203,21 @@ class RunFolder:
     def keep(self, cell: Cell, made: Made) -> None:
         """Put what a cell came to in its place, all of it at once."""
         self.check_own()
-        place = self.place_of(cell)
-        with draft_beside(place, folder=True) as draft:
+        with self._draft_of(cell) as draft:
             if made.saved is not None:
                 made.saved.save(draft / JUDGE)
             write_synced(draft / SCORES, "".join(map(json_line, made.scores)))
             write_synced(draft / USAGE, json_text(made.usage))
             write_synced(draft / RESULT, json_text({"schema": SCHEMA, **made.result}))
-            put(draft, place)
+            put(draft, self.place_of(cell))
 
     def fail(self, cell: Cell, reason: str, *, kind: str) -> None:
         """Keep why a cell came to nothing."""
         self.check_own()
-        place = self.place_of(cell)
-        with draft_beside(place, folder=True) as draft:
+        with self._draft_of(cell) as draft:
             content = {"schema": SCHEMA, "cell": cell.to_dict(), "kind": kind, "reason": reason}
             write_synced(draft / FAILED, json_text(content))
-            put(draft, place)
+            put(draft, self.place_of(cell))
 
     def check_own(self) -> None:
         """Refuse to go on where the folder was given to another run meanwhile.
@@ -225,8 +227,17 @@ class RunFolder:
         FileExistsError
             If it was.
         """
-        if self.run is not None:
+        if self.run is None:
+            return
+        # The file lists every cell: it is read again only where it was put there anew.
+        mark = _mark(self.path / RUN_FILE)
+        if mark is None or mark != self._checked:
             check_run(self.path, self.run)
+            self._checked = mark
+
+    def _draft_of(self, cell: Cell) -> AbstractContextManager[Path]:
+        """Make a folder to be put in a cell's place; not beside it, where all the others are."""
+        return draft_beside(self.path / cell.id, folder=True)
 
     def log(self, event: Mapping[str, Any]) -> None:
         """Add what happened, and when, to ``log.jsonl``: a line that no other worker's tears."""
@@ -301,6 +312,15 @@ def other_versions(found: Mapping[str, Any]) -> list[str]:
 def json_text(content: object) -> str:
     """Return anything as JSON that people can read."""
     return json.dumps(content, indent=1, allow_nan=False) + "\n"
+
+
+def _mark(place: Path) -> tuple[int, int, int] | None:
+    """Return what differs once a file was replaced; None where there is no such file."""
+    try:
+        found = place.stat()
+    except OSError:
+        return None
+    return found.st_ino, found.st_mtime_ns, found.st_size
 
 
 def _is_blank(folder: Path) -> bool:

@@ -77,6 +77,7 @@ class Maker:
         self.folder = folder
         self.progress = progress
         self._recorded: dict[str, tuple[str, list[Placed]]] = {}
+        self._by_id = {one.id: one for one in cells_of(spec)}
         self._originals = _where_versions_count(spec)
 
     def made(self, cell: Cell) -> Made | None:
@@ -255,8 +256,7 @@ class Maker:
         )
 
     def _members(self, cell: Cell) -> list[Cell]:
-        by_id = {one.id: one for one in cells_of(self.spec)}
-        return [by_id[name] for name in cell.members]
+        return [self._by_id[name] for name in cell.members]
 
     def _rows(self, cell: Cell) -> tuple[DataSet, Targets, Places]:
         """Return the set, the target and the rows held out, where nothing is compiled."""

@@ -150,9 +150,11 @@ class _Run:
         self.progress = progress
         self.told = told
         self.cells = cells_of(spec)
+        self.by_id = {one.id: one for one in self.cells}
         asking = ("compiled", "saved")
         self.asks = {one.id for one in self.cells if spec.judges[one.judge].kind in asking}
         self.unfinished: dict[str, str] = {}
+        self.spent = False
         # Failures of before are tried again; those of others meanwhile are theirs.
         self.before = {one.id: _stamp(folder, one) for one in self.cells}
 
@@ -179,16 +181,15 @@ class _Run:
             return turn is not None
         if turn:
             return self._claimed(cell, lambda: self._fail(cell, turn, kind="PanelError"))
-        if cell.id in self.asks and _OUT_OF_BUDGET in self.unfinished.values():
+        if cell.id in self.asks and self.spent:
             self.unfinished[cell.id] = "the budget had ended before its turn came"
             return True
         return self._claimed(cell, lambda: self._made(cell))
 
     def _turn_of(self, cell: Cell) -> str | None:
         """Return why a cell cannot be run, nothing if it can; None while its members are run."""
-        by_id = {one.id: one for one in self.cells}
         for name in cell.members:
-            member = by_id[name]
+            member = self.by_id[name]
             if self.folder.is_finished(member):
                 continue
             if name in self.unfinished:
@@ -240,6 +241,7 @@ class _Run:
         self._tell(cell, "failed", reason)
 
     def _leave(self, cell: Cell) -> None:
+        self.spent = True
         self.unfinished[cell.id] = _OUT_OF_BUDGET
         self._tell(cell, "unfinished", _OUT_OF_BUDGET)
 

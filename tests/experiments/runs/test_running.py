@@ -1,11 +1,13 @@
 import json
+import sys
 
 import pytest
 
 from judgesmith.experiments.runs import RunFolder, RunModels, run_cells
 from judgesmith.experiments.runs.claims import claimed
+from judgesmith.experiments.runs.folder import Made
 from judgesmith.experiments.runs.making import Maker
-from judgesmith.experiments.specs import cells_of, spec_of
+from judgesmith.experiments.specs import cells_of, read_sets, spec_of
 from judgesmith.programs.models import stack_of
 
 TWO = """
@@ -132,3 +134,44 @@ def test_a_cell_that_somebody_else_is_at_is_waited_for(two, tmp_path, monkeypatc
     monkeypatch.setattr("judgesmith.experiments.runs.running.time.sleep", sleep)
     assert run_cells(two, folder).complete
     assert len(naps) == 1
+
+
+def test_each_cell_costs_the_same_however_many_there_are(study, tmp_path, monkeypatch):
+    """Steps of Python and characters of JSON, counted: a run is linear in its cells."""
+    monkeypatch.setattr(
+        Maker,
+        "made",
+        lambda self, cell: Made(
+            result={"rows": {"heldout": 0, "unscored": 0}}, scores=[], saved=None, usage={}
+        ),
+    )
+    loads = json.loads
+
+    def steps(n_seeds):
+        spec = spec_of(f"{TWO}seeds: {list(range(n_seeds))}\n", folder=str(study))
+        folder = RunFolder.opened(tmp_path / str(n_seeds), spec)
+        models, sets = RunModels(spec, folder.ledger), read_sets(spec)
+        found = 0
+
+        def count(*_):
+            nonlocal found
+            found += 1
+
+        def reading(text, **options):
+            nonlocal found
+            found += len(text)
+            return loads(text, **options)
+
+        with monkeypatch.context() as patch:
+            patch.setattr(json, "loads", reading)
+            sys.setprofile(count)
+            try:
+                done = run_cells(spec, folder, models=models, sets=sets)
+            finally:
+                sys.setprofile(None)
+        assert len(done.finished) == 3 * n_seeds
+        return found
+
+    steps(1)  # what is loaded or cached once
+    few, many = steps(30), steps(240)
+    assert many < 10 * few
