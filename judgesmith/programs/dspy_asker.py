@@ -71,7 +71,7 @@ class DspyAsker(Asker):
         return await loop.run_in_executor(self._threads, context.run, asked)
 
     def _judged(self, item: RatedItem) -> Judgement:
-        with dspy.context(lm=self._lm), _our_errors():
+        with dspy.context(lm=self._lm), our_errors():
             texts = self._family.more_texts(item.references)
             found = self._judge(
                 source=item.source, response=item.response, context=item.context, **texts
@@ -79,13 +79,13 @@ class DspyAsker(Asker):
         return Judgement(**{name: found[name] for name in Judgement.model_fields})
 
     def _taken(self, steps: AnySteps[Found]) -> Found:
-        with dspy.context(lm=self._lm), _our_errors():
+        with dspy.context(lm=self._lm), our_errors():
             found: Found = self._judge.taken(steps)
         return found
 
 
 @contextmanager
-def _our_errors() -> Iterator[None]:
+def our_errors() -> Iterator[None]:
     """Raise the errors of a model that is not ours as what they mean here."""
     try:
         yield

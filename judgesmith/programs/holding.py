@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
 import json
 from abc import abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, TypeVar
 
 import dspy
 
 from judgesmith.errors import InputError
 from judgesmith.programs.asking import Asker, calls_per_item, current_lm
+from judgesmith.programs.dspy_asker import our_errors
 from judgesmith.programs.judge import Judge
-from judgesmith.programs.members import MembersAsker, refuse_ranks
+from judgesmith.programs.judging import AnySteps
+from judgesmith.programs.members import Gathered, MembersAsker, at_once, in_turn, refuse_ranks
+from judgesmith.programs.own_loop import finished
 from judgesmith.signatures.judgement import Judgement
+from judgesmith.signatures.rated import RatedItem
 from judgesmith.signatures.scale import Scale
+
+Found = TypeVar("Found")
 
 
 class JudgeOfJudges(dspy.Module):
@@ -66,14 +71,6 @@ class JudgeOfJudges(dspy.Module):
     def combined(self, judgements: Mapping[str, Judgement]) -> Judgement:
         """Return the judgement that the asked members' judgements make."""
 
-    def concluded(self, judgements: Mapping[str, Judgement], response: str) -> Judgement:
-        """Return what the members' judgements of a response make, asking a model if need be."""
-        return self.combined(judgements)
-
-    async def aconcluded(self, judgements: Mapping[str, Judgement], response: str) -> Judgement:
-        """Return the same as ``concluded`` without blocking."""
-        return self.combined(judgements)
-
     @abstractmethod
     def settings(self) -> dict[str, Any]:
         """Return what was learned, as plain data."""
@@ -97,8 +94,20 @@ class JudgeOfJudges(dspy.Module):
     def bound_to(self, lm: dspy.LM) -> Asker:
         """Return an asker of all members, each bound to its own model or else to ``lm``."""
         lm = lm or current_lm()
-        askers = {name: Asker.of(self.members[name], lm) for name in self.asked}
-        return MembersAsker(askers, self.combined)
+        return self.asker(lambda one: Asker.of(one, lm))
+
+    def asker(self, of: Callable[[Any], Asker], gathered: Gathered = at_once) -> Asker:
+        """Return what asks all members: every way to ask this judge comes through here.
+
+        Parameters
+        ----------
+        of : callable
+            Returns the asker of a member.
+        gathered : callable
+            How members are asked: ``at_once`` or ``in_turn``.
+        """
+        askers = {name: of(self.members[name]) for name in self.asked}
+        return MembersAsker(askers, self.combined, gathered)
 
     def forward(
         self,
@@ -108,11 +117,12 @@ class JudgeOfJudges(dspy.Module):
         context: str | None = None,
         references: Sequence[str] = (),
     ) -> dspy.Prediction:
-        """Judge one response; see ``Judge.forward``."""
-        texts: dict[str, Any] = {"source": source, "response": response, "context": context}
-        texts |= {"references": references} if references else {}
-        found = {name: judgement_of(self.members[name](**texts)) for name in self.asked}
-        return self._prediction(self.concluded(found, response))
+        """Judge one response; see ``Judge.forward``. Members are asked one after the other."""
+        item = RatedItem(
+            source=source, response=response, context=context, references=tuple(references)
+        )
+        asker = self.asker(lambda one: _Called(one, blocking=True), in_turn)
+        return self._prediction(finished(asker.judge(item)))
 
     async def aforward(
         self,
@@ -123,11 +133,11 @@ class JudgeOfJudges(dspy.Module):
         references: Sequence[str] = (),
     ) -> dspy.Prediction:
         """Judge one response without blocking, asking all members at once."""
-        texts: dict[str, Any] = {"source": source, "response": response, "context": context}
-        texts |= {"references": references} if references else {}
-        said = await asyncio.gather(*(self.members[name].acall(**texts) for name in self.asked))
-        found = dict(zip(self.asked, map(judgement_of, said), strict=True))
-        return self._prediction(await self.aconcluded(found, response))
+        item = RatedItem(
+            source=source, response=response, context=context, references=tuple(references)
+        )
+        asker = self.asker(lambda one: _Called(one, blocking=False))
+        return self._prediction(await asker.judge(item))
 
     def dump_state(self, json_mode: bool = True) -> dict[str, Any]:
         """Return the members' states, and what was learned beside them."""
@@ -160,6 +170,33 @@ class JudgeOfJudges(dspy.Module):
 
 AnyJudge = Judge | JudgeOfJudges
 """A judge, or one that holds judges."""
+
+
+class _Called(Asker):
+    """Calls a judge or a supervisor as a DSPy module, where its caller's context is seen."""
+
+    def __init__(self, module: Any, *, blocking: bool) -> None:
+        self._module = module
+        self._blocking = blocking
+
+    async def judge(self, item: RatedItem) -> Judgement:
+        """Return the judgement of one item."""
+        texts: dict[str, Any] = {"source": item.source, "response": item.response}
+        texts |= {"context": item.context}
+        texts |= {"references": item.references} if item.references else {}
+        with our_errors():
+            said = self._module(**texts) if self._blocking else await self._module.acall(**texts)
+        return judgement_of(said)
+
+    async def taken(self, steps: AnySteps[Found]) -> Found:
+        """Return what steps come to whose questions the module asks."""
+        found: Found
+        with our_errors():
+            if self._blocking:
+                found = self._module.taken(steps)
+            else:
+                found = await self._module.ataken(steps)
+        return found
 
 
 def leaves_of(judge: AnyJudge) -> Iterable[Judge]:

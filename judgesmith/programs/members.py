@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Coroutine, Iterable, Mapping
+from typing import Any
 
 from judgesmith.errors import InputError
 from judgesmith.programs.asking import Asker
@@ -13,9 +14,39 @@ from judgesmith.signatures.judge_protocol import JudgeProtocol
 from judgesmith.signatures.judgement import Judgement
 from judgesmith.signatures.rated import RatedItem
 
+Asked = Iterable[Coroutine[Any, Any, Judgement]]
+"""What every member is asked, under way when it is awaited."""
+
+
+async def at_once(asked: Asked) -> list[Judgement | BaseException]:
+    """Return what all members say, or their faults, asked at the same time."""
+    return await asyncio.gather(*asked, return_exceptions=True)
+
+
+async def in_turn(asked: Asked) -> list[Judgement | BaseException]:
+    """Return what all members say, or their faults, asked one after the other.
+
+    A fault that ends the run is raised before the next one is asked.
+    """
+    said: list[Judgement | BaseException] = []
+    for one in asked:
+        try:
+            said.append(await one)
+        except Exception as fault:
+            if not speaks_of_one_item(fault):
+                raise
+            said.append(fault)
+    return said
+
+
+Gathered = Callable[[Asked], Coroutine[Any, Any, list[Judgement | BaseException]]]
+"""How members are asked."""
+
 
 class MembersAsker(Asker):
-    """Asks all members at once and makes one judgement of what comes back.
+    """Asks all members and makes one judgement of what comes back.
+
+    A call of such a judge and many items go through it alike, so that they come to the same.
 
     Parameters
     ----------
@@ -23,15 +54,19 @@ class MembersAsker(Asker):
         The members, by name.
     combined : callable
         Makes one judgement of theirs.
+    gathered : callable
+        ``at_once`` or ``in_turn``.
     """
 
     def __init__(
         self,
         askers: Mapping[str, Asker],
         combined: Callable[[Mapping[str, Judgement]], Judgement],
+        gathered: Gathered = at_once,
     ) -> None:
         self._askers = dict(askers)
         self._combined = combined
+        self._gathered = gathered
 
     async def judge(self, item: RatedItem) -> Judgement:
         """Return the judgement of one item; none where no member can be asked."""
@@ -45,9 +80,7 @@ class MembersAsker(Asker):
         ModelError
             If no member can be asked, or one says that the set-up is wrong.
         """
-        said = await asyncio.gather(
-            *(asker.judge(item) for asker in self._askers.values()), return_exceptions=True
-        )
+        said = await self._gathered(asker.judge(item) for asker in self._askers.values())
         found: dict[str, Judgement] = {}
         faults = []
         for name, one in zip(self._askers, said, strict=True):

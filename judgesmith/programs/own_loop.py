@@ -11,6 +11,30 @@ from typing import Self, TypeVar
 Result = TypeVar("Result")
 
 
+def finished(coroutine: Coroutine[None, None, Result]) -> Result:
+    """Return what a coroutine comes to that never waits, without an event loop.
+
+    Raises
+    ------
+    RuntimeError
+        If it waits for something after all.
+
+    Examples
+    --------
+    >>> async def course():
+    ...     return 3
+    >>> finished(course())
+    3
+    """
+    try:
+        coroutine.send(None)
+    except StopIteration as end:
+        found: Result = end.value
+        return found
+    coroutine.close()
+    raise RuntimeError("this coroutine waits; run it in an event loop.")
+
+
 class OwnLoop:
     """Runs coroutines to their end, whether or not the caller is inside an event loop."""
 

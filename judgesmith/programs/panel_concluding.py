@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from judgesmith.programs.asking import Asker
 from judgesmith.programs.judging import AnySteps
-from judgesmith.programs.members import MembersAsker
+from judgesmith.programs.members import Gathered, MembersAsker, at_once
 from judgesmith.programs.models.errors import speaks_of_one_item
 from judgesmith.programs.panel_aspects import Aspect, aspects_of
 from judgesmith.programs.panel_merging import merged_by_rule
@@ -77,7 +77,7 @@ class Concluding:
 
 
 class AnnotatorsAsker(MembersAsker):
-    """Asks all members at once, then the supervisor if there is one and there are errors.
+    """Asks all members, then the supervisor if there is one and there are errors.
 
     Parameters
     ----------
@@ -87,12 +87,18 @@ class AnnotatorsAsker(MembersAsker):
         Makes one judgement of theirs.
     supervisor : Asker or None
         Who merges the errors; None has them merged by rule.
+    gathered : callable
+        ``at_once`` or ``in_turn``.
     """
 
     def __init__(
-        self, askers: Mapping[str, Asker], concluding: Concluding, supervisor: Asker | None
+        self,
+        askers: Mapping[str, Asker],
+        concluding: Concluding,
+        supervisor: Asker | None,
+        gathered: Gathered = at_once,
     ) -> None:
-        super().__init__(askers, lambda judgements: concluding.verdict(judgements, []))
+        super().__init__(askers, lambda judgements: concluding.verdict(judgements, []), gathered)
         self._concluding = concluding
         self._supervisor = supervisor
 

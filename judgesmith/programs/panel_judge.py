@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Self
+from collections.abc import Callable, Mapping
+from typing import Any, Self
 
 from judgesmith.errors import InputError
-from judgesmith.programs.asking import Asker, current_lm
+from judgesmith.programs.asking import Asker
 from judgesmith.programs.holding import AnyJudge, leaves_of, scale_of
+from judgesmith.programs.members import Gathered, at_once
 from judgesmith.programs.panel import Panel
 from judgesmith.programs.panel_aspects import n_aspects
 from judgesmith.programs.panel_concluding import AnnotatorsAsker, Concluding
@@ -18,9 +19,6 @@ from judgesmith.programs.supervisor import Supervisor
 from judgesmith.signatures.judgement import Judgement
 from judgesmith.signatures.panel_rules import PanelRules
 from judgesmith.signatures.panel_weights import Middle, PanelWeights
-
-if TYPE_CHECKING:
-    import dspy
 
 
 class PanelJudge(Panel):
@@ -112,28 +110,15 @@ class PanelJudge(Panel):
             other.supervisor = self.supervisor.deepcopy()
         return other
 
-    def bound_to(self, lm: dspy.LM) -> Asker:
-        """Return an asker of all members and the supervisor, each bound to its model or ``lm``."""
-        lm = lm or current_lm()
-        askers = {name: Asker.of(self.members[name], lm) for name in self.asked}
-        own = None if self.supervisor is None else Asker.of(self.supervisor, lm)
-        return AnnotatorsAsker(askers, self._concluding(), own)
+    def asker(self, of: Callable[[Any], Asker], gathered: Gathered = at_once) -> Asker:
+        """Return what asks all members and the supervisor; see ``Panel.asker``."""
+        askers = {name: of(self.members[name]) for name in self.asked}
+        own = None if self.supervisor is None else of(self.supervisor)
+        return AnnotatorsAsker(askers, self._concluding(), own, gathered)
 
     def combined(self, judgements: Mapping[str, Judgement]) -> PanelVerdict:
-        """Return what the members' scores make, before errors are merged: see ``concluded``."""
+        """Return what the members' scores make, before errors are merged."""
         return self._concluding().verdict(judgements, [])
-
-    def concluded(self, judgements: Mapping[str, Judgement], response: str) -> PanelVerdict:
-        """Return the judgement that members' judgements of a response make, errors merged."""
-        if self.supervisor is None:
-            return self._concluding().by_rule(judgements, response)
-        return self.supervisor.taken(self._concluding().steps(judgements, response))
-
-    async def aconcluded(self, judgements: Mapping[str, Judgement], response: str) -> PanelVerdict:
-        """Return the same as ``concluded`` without blocking."""
-        if self.supervisor is None:
-            return self._concluding().by_rule(judgements, response)
-        return await self.supervisor.ataken(self._concluding().steps(judgements, response))
 
     def settings(self) -> dict[str, Any]:
         """Return weights and rules as plain data."""

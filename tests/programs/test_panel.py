@@ -2,6 +2,8 @@ import asyncio
 
 import dspy
 import pytest
+from asgi import Caller
+from dspy.utils.exceptions import LMTransportError
 from optimizing import Engine, lm_of, number
 
 from judgesmith.programs import ActiveCritic, judge_items
@@ -10,6 +12,7 @@ from judgesmith.programs.models import Budget, ModelError, Stack, TransientModel
 from judgesmith.programs.models.dspy_lm import StackLM
 from judgesmith.programs.panel import Panel
 from judgesmith.programs.panel_judgement import PanelJudgement, panel_judgement
+from judgesmith.programs.serving import app
 from judgesmith.signatures import CriterionScore, Judgement, Scale
 from judgesmith.signatures.panel_weights import PanelWeights
 from judgesmith.signatures.rated import RatedItem
@@ -121,10 +124,63 @@ def test_a_model_that_cannot_be_reached_leaves_the_mean():
     assert [one.score for one in found] == [80, 80]
 
 
+class Away:
+    """The engine of a model of others that is away."""
+
+    def complete(self, request):
+        raise LMTransportError("no connection")
+
+
+class AsyncAway(Away):
+    """The same without blocking."""
+
+    async def complete(self, request):
+        raise LMTransportError("no connection")
+
+
+@pytest.mark.parametrize("away", ["ours", "theirs"])
+def test_a_member_that_cannot_be_reached_leaves_every_way_to_ask_the_same_judgement(away):
+    if away == "ours":
+        dead = failing(TransientModelError("busy", status=503))
+    else:
+        dead = vanilla()
+        dead.set_lm(
+            dspy.LM("theirs/m", engine=Away(), async_engine=AsyncAway(), cache=False, num_retries=0)
+        )
+    panel = Panel({"a": vanilla(always(80)), "b": dead})
+    item = ITEMS[0]
+    texts = {"source": item.source, "response": item.response}
+    (many,) = judge_items(panel, [item])
+    assert (many.score, many.members, many.problem) == (80, {"a": 80, "b": None}, None)
+    assert judgement_of(panel(**texts)) == many
+    assert judgement_of(asyncio.run(panel.acall(**texts))) == many
+    with Caller(app({"panel": panel})) as served:
+        row = served.post("/v1/judges/panel/judge", texts).json
+    assert (row["score"], row["members"]) == (80, {"a": 80, "b": None})
+
+
+@pytest.mark.parametrize(
+    "fault", [TransientModelError("busy"), ModelError("wrong key", status=401)]
+)
+def test_a_call_of_which_no_member_can_be_asked_raises_as_that_of_one_judge_does(fault):
+    texts = {"source": "s", "response": "r"}
+    panel = Panel({"a": failing(fault), "b": failing(fault)})
+    for judge in (panel, failing(fault)):
+        with pytest.raises(ModelError, match=str(fault)):
+            judge(**texts)
+        with pytest.raises(ModelError, match=str(fault)):
+            asyncio.run(judge.acall(**texts))
+
+
 def test_a_wrong_key_ends_the_run_as_it_does_for_one_judge():
     panel = Panel({"a": vanilla(always(80)), "b": failing(ModelError("wrong key", status=401))})
     with pytest.raises(ModelError, match="wrong key"):
         judge_items(panel, ITEMS[:2])
+    texts = {"source": ITEMS[0].source, "response": ITEMS[0].response}
+    with pytest.raises(ModelError, match="wrong key"):
+        panel(**texts)
+    with pytest.raises(ModelError, match="wrong key"):
+        asyncio.run(panel.acall(**texts))
 
 
 def test_a_spent_budget_leaves_the_whole_item_unasked():

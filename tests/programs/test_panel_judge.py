@@ -138,6 +138,9 @@ def test_where_the_supervisor_says_nothing_errors_are_merged_by_rule_and_a_note_
     assert (found.merged_by, found.problem) == ("rule", None)
     assert found.notes[-1].kind == "unread"
     assert engine.asked
+    texts_of_it = {"source": ITEM.source, "response": ITEM.response}
+    assert judgement_of(panel(**texts_of_it)) == found
+    assert judgement_of(asyncio.run(panel.acall(**texts_of_it))) == found
 
 
 def test_a_supervisor_with_a_wrong_key_ends_the_run():
