@@ -37,7 +37,7 @@ class WeightedSum(CountedObjective):
     ------
     ValueError
         If there are no terms, a weight is 0 or not finite, or one would reward what is better
-        when lower.
+        when lower, or punish what is better when higher.
 
     Examples
     --------
@@ -60,8 +60,13 @@ class WeightedSum(CountedObjective):
         for weight, atom in self.terms:
             if not math.isfinite(weight) or weight == 0:
                 raise InputError(f"a weight is a finite number other than 0; got {weight:g}.")
-            if weight > 0 and getattr(atom, "lower_is_better", False):
-                raise InputError(f"{atom} is better when lower; subtract it, as in q - .1*{atom}.")
+            if has_wrong_sign(weight, atom):
+                remedy = (
+                    f"lower; subtract it, as in q - .1*{atom}."
+                    if weight > 0
+                    else f"higher; add it, as in 2*{atom}."
+                )
+                raise InputError(f"{atom} is better when {remedy}")
 
     def __str__(self) -> str:
         """Return the sum as it is read."""
@@ -117,6 +122,11 @@ class WeightedSum(CountedObjective):
             )
             pairs.append([(weight, _counted(atom, table, sources, n_sources)) for table in tables])
         return Counted.sum([pair[0] for pair in pairs]), Counted.sum([pair[1] for pair in pairs])
+
+
+def has_wrong_sign(weight: float, atom: object) -> bool:
+    """Return whether a weight rewards what is better when lower, or punishes the opposite."""
+    return (weight > 0) == bool(getattr(atom, "lower_is_better", False))
 
 
 def written(terms: tuple[tuple[float, Atom], ...]) -> str:

@@ -6,20 +6,21 @@
     objective  = sum { ";" constraint }
     constraint = sum ( ">=" | "<=" ) [ "+" | "-" ] number
     sum        = [ "+" | "-" ] term { ( "+" | "-" ) term }
-    term       = [ number "*" ] name [ "@" level ]
+    term       = [ number [ "*" ] ] name [ "@" level ]
 """
 
 from __future__ import annotations
 
+import difflib
 import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import get_args
 
 from judgesmith.errors import InputError
 from judgesmith.metrics import Level, PairLevel, Statistic
-from judgesmith.optimizers.combined import Atom, WeightedSum
+from judgesmith.optimizers.combined import Atom, WeightedSum, has_wrong_sign
 from judgesmith.optimizers.constrained import Constrained, Constraint
 from judgesmith.optimizers.counted_objectives import TargetMean
 from judgesmith.optimizers.discernment_objectives import (
@@ -186,20 +187,21 @@ class _Reader:
         self, terms: tuple[tuple[float, Atom], ...], start: _Token, *, in_constraint: bool = False
     ) -> WeightedSum:
         for weight, atom in terms:
-            if weight > 0 and getattr(atom, "lower_is_better", False):
+            if not has_wrong_sign(weight, atom):
+                continue
+            if weight > 0:
                 how = (
                     f"bounded from above, as in {atom} <= 2"
                     if in_constraint
                     else f"subtracted, as in q - .1*{atom} or -{atom}"
                 )
                 raise self._fault(f"{atom} {how}, for it is better when lower", start)
-            if weight < 0 and isinstance(atom, DiscernmentObjective) and not atom.lower_is_better:
-                how = (
-                    f"bounded from below, as in {atom} >= 1"
-                    if in_constraint
-                    else f"added, as in q + .5*{atom} or {atom}"
-                )
-                raise self._fault(f"{atom} {how}, for it is better when higher", start)
+            how = (
+                f"bounded from below, as in {atom} >= .4"
+                if in_constraint
+                else f"added, as in 2*{atom}"
+            )
+            raise self._fault(f"{atom} {how}, for it is better when higher", start)
         return WeightedSum(terms)
 
     def _terms(self) -> tuple[tuple[float, Atom], ...]:
@@ -215,9 +217,8 @@ class _Reader:
             weight = self._number("a weight")
             if weight == 0:
                 raise self._fault("a weight other than 0, or no such term", start)
-            if not self._at("*"):
-                raise self._fault("* and a name after the weight")
-            self._step()
+            if self._at("*"):
+                self._step()
         return sign * weight, self._atom()
 
     def _atom(self) -> Atom:
@@ -227,7 +228,7 @@ class _Reader:
                     "usd, which is dollars per item, or calls, which is calls per item"
                 )
             what = "a known name" if self.token.kind == "name" else "a name or a weight"
-            raise self._fault(f"{what}; names are {', '.join(NAMES)}")
+            raise self._fault(f"{what}; names are {', '.join(NAMES)}", known=NAMES)
         name = self._step().text
         level: str | None = None
         if self._at("@"):
@@ -236,7 +237,7 @@ class _Reader:
             if not known:
                 raise self._fault(f"no level, which {name} does not have", at)
             if self.token.text not in known:
-                raise self._fault(f"a level; those of {name} are {', '.join(known)}")
+                raise self._fault(f"a level; those of {name} are {', '.join(known)}", known=known)
             level = self._step().text
         if name in PLAIN:
             return PLAIN[name]()
@@ -271,13 +272,16 @@ class _Reader:
         kind = found.lastgroup or "other"
         return _Token(kind, found[kind], found.start(kind))
 
-    def _fault(self, expected: str, at: _Token | None = None) -> InputError:
+    def _fault(
+        self, expected: str, at: _Token | None = None, *, known: Sequence[str] = ()
+    ) -> InputError:
+        """Return the refusal of a token, with the nearest of the names that are ``known`` there."""
         token = at or self.token
         came = "the end" if token.kind == "end" else repr(token.text[:_SHOWN])
         shown = self.text[max(0, token.start - _SHOWN) : token.start + _SHOWN]
         return InputError(
             f"the objective {shown!r} cannot be read at character {token.start + 1}: expected "
-            f"{expected}; got {came}."
+            f"{expected}; got {came}{_meant(token.text, known) or '.'}"
         )
 
 
@@ -285,6 +289,12 @@ def _alone(aim: WeightedSum) -> Agreement | TargetMean | DiscernmentObjective | 
     """Return a sum of one unweighted term as that term."""
     weight, atom = aim.terms[0]
     return atom if len(aim.terms) == 1 and weight == 1 else aim
+
+
+def _meant(text: str, known: Sequence[str]) -> str:
+    """Return the question whether a name that is near was meant; empty where none is."""
+    near = difflib.get_close_matches(text[:_SHOWN].casefold(), known, n=1)
+    return f"; did you mean {near[0]}?" if near else ""
 
 
 def _levels(name: str) -> tuple[str, ...]:

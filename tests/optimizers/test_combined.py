@@ -29,6 +29,7 @@ def test_one_undefined_term_makes_the_sum_undefined():
         (((0.0, Kappa()),), "other than 0; got 0"),
         (((math.nan, Kappa()),), "finite number"),
         (((1.0, AbsoluteError()),), "mae is better when lower; subtract it"),
+        (((-1.0, Agreement("q")),), "q is better when higher; add it"),
     ],
 )
 def test_a_sum_refuses_what_has_no_say_or_the_wrong_one(terms, message):

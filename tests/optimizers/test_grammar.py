@@ -28,7 +28,7 @@ higher = st.one_of(
 positive = st.floats(1e-300, 1e300)
 terms = st.one_of(
     st.tuples(positive, higher),
-    st.tuples(positive.map(lambda x: -x), st.one_of(higher, st.just(CallsPerItem()))),
+    st.tuples(positive.map(lambda x: -x), st.just(CallsPerItem())),
     st.tuples(st.sampled_from([-1.0, -0.5]), st.just(AbsoluteError())),
 )
 sums = st.lists(terms, min_size=1, max_size=5).map(lambda found: WeightedSum(tuple(found)))
@@ -104,12 +104,13 @@ def test_several_objectives_that_cannot_be_meant_are_refused(text, message):
     [
         ("", 1, "expected a name or a weight; .*; got the end"),
         ("q + + kappa", 5, r"expected a name or a weight; .*; got '\+'"),
-        ("q + wit", 5, "expected a known name; names are q, pearson, .*calls, usd; got 'wit'"),
+        ("q + wit", 5, "expected a known name; names are q, pearson, .*calls, usd; got 'wit'\\.$"),
         ("q@item", 3, "those of q are system, sample, dataset; got 'item'"),
         ("ties@system", 6, "those of ties are sample, dataset; got 'system'"),
         ("kappa@sample", 6, "expected no level, which kappa does not have; got '@'"),
         ("q@", 3, "expected a level; .*; got the end"),
-        ("3 q", 3, r"expected \* and a name after the weight; got 'q'"),
+        ("3", 2, "expected a name or a weight; .*; got the end"),
+        ("3 * 2q", 5, "expected a name or a weight; .*; got '2'"),
         ("q*3", 2, r"expected \+, -, ; or the end; got '\*'"),
         ("q kappa", 3, r"expected \+, -, ; or the end; got 'kappa'"),
         ("0*q", 1, "expected a weight other than 0"),
@@ -171,14 +172,39 @@ def test_any_text_is_read_or_refused():
 @pytest.mark.parametrize(
     ("written", "said"),
     [
-        (
-            "-d_min",
-            "expected d_min added, as in q + .5*d_min or d_min, for it is better when higher",
-        ),
-        ("q - .1*d_avg", "d_avg added, as in q + .5*d_avg or d_avg, for it is better when higher"),
-        ("q; d_min <= 2", "d_min bounded from below, as in d_min >= 1, for it is better when"),
+        ("-d_min", "expected d_min added, as in 2*d_min, for it is better when higher"),
+        ("q - .1*d_avg", "d_avg added, as in 2*d_avg, for it is better when higher"),
+        ("q; d_min <= 2", "d_min bounded from below, as in d_min >= .4, for it is better when"),
+        ("-q", "q added, as in 2*q, for it is better when higher; got '-'"),
+        ("-kappa", "kappa added, as in 2*kappa, for it is better when higher"),
+        ("q - .1*scored", "scored added, as in 2*scored"),
+        ("-q@sample", "q@sample added, as in 2*q@sample"),
+        ("q; kappa <= .4", "kappa bounded from below, as in kappa >= .4, for it is better when"),
+        ("q; calls + q <= 4", "q bounded from below, as in q >= .4"),
     ],
 )
-def test_noticing_damage_is_no_fault(written, said):
+def test_what_is_better_when_higher_cannot_be_made_smaller(written, said):
     with pytest.raises(ValueError, match=re.escape(said)):
+        parse_objective(written)
+
+
+@pytest.mark.parametrize("written", ["2*q", "2q", "2 q", "2.0 * q"])
+def test_a_weight_stands_before_a_name_with_or_without_a_star(written):
+    assert parse_objective(written) == WeightedSum(((2.0, Agreement("q")),))
+    assert str(parse_objective(f"pearson + {written}; {written} >= 1")) == "pearson + 2*q; 2*q >= 1"
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        ("spearmen", "spearman"),
+        ("q + .5kapa", "kappa"),
+        ("Q", "q"),
+        ("Kendal_C", "kendall_c"),
+        ("q@sytem", "system"),
+        ("q; scorred >= .9", "scored"),
+    ],
+)
+def test_a_misspelt_name_is_answered_with_the_nearest(written, meant):
+    with pytest.raises(ValueError, match=rf"; did you mean {meant}\?$"):
         parse_objective(written)

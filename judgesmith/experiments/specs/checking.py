@@ -18,7 +18,7 @@ from judgesmith.experiments.specs.settings import (
     said_plainly,
 )
 from judgesmith.experiments.specs.spec import Spec
-from judgesmith.optimizers.grammar import NAMES, parse_objectives
+from judgesmith.optimizers.grammar import parse_objectives
 from judgesmith.programs.families import family_of, known_families
 from judgesmith.programs.models import Price, engine_for
 from judgesmith.programs.models.providers import check_address, check_provider
@@ -96,18 +96,9 @@ def _check_model(name: str) -> None:
         raise InputError(str(fault).rstrip(".") + (near or ".")) from fault
 
 
-def _check_objective(text: str) -> None:
-    try:
-        parse_objectives(text)
-    except ValueError as fault:
-        got = re.search(r"got '(\w+)'\.$", str(fault))
-        near = meant(got[1], NAMES) if got else ""
-        raise InputError(str(fault).rstrip(".") + (near or ".")) from fault
-
-
 def _check_optimizers(spec: Spec, blame: Blame) -> None:
     if spec.objective is not None:
-        _tell(blame, ("objective",), _check_objective, spec.objective)
+        _tell(blame, ("objective",), parse_objectives, spec.objective)
     for name, one in spec.optimizers.items():
         place: Place = ("optimizers", name)
         kind = one.optimizer or name
@@ -123,7 +114,7 @@ def _check_optimizers(spec: Spec, blame: Blame) -> None:
                     f"{kind}; leave it out.",
                 )
         if one.objective is not None:
-            _tell(blame, (*place, "objective"), _check_objective, one.objective)
+            _tell(blame, (*place, "objective"), parse_objectives, one.objective)
         for number, model in enumerate(one.models):
             _tell(blame, (*place, "models", number), _check_model, model)
 
