@@ -28,6 +28,7 @@ from judgesmith.experiments.chosen_targets import chosen_targets
 from judgesmith.experiments.parts import parts_of
 from judgesmith.optimizers import JudgedTable, parse_objective
 from judgesmith.programs import judge_items
+from judgesmith.programs.holding import scale_of
 
 SEEN = (
     *("character_deletions", "character_typos", "word_deletions", "reordering"),
@@ -59,7 +60,7 @@ def compared(data: DataSet, *, seed: int, n_trials: int, versions: int) -> dict[
             **(minds if objective != "q" else {}),
         )
         judge = compile_judge(data, settings).saved.program()
-        table = held.judged(judge_items(judge, held.texts))
+        table = held.judged(judge_items(judge, held.texts), judge_scale=scale_of(judge))
         seconds = round(time.perf_counter() - started, 1)
         found[objective] = numbers(table, parts.versions.unseen) | {"seconds": seconds}
     return found

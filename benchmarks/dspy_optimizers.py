@@ -56,6 +56,7 @@ from judgesmith.optimizers.demonstration_choices import CHOSEN, DRAW, ORDER, N
 from judgesmith.optimizers.rated_examples import rows_of
 from judgesmith.optimizers.source_counts import numbered_sources
 from judgesmith.programs import ActiveCritic, Judge, judge_items
+from judgesmith.programs.holding import scale_of
 from judgesmith.programs.models import ModelAnswer, Stack, model, stack_of
 from judgesmith.programs.models.dspy_lm import StackLM
 from judgesmith.signatures.space import Space
@@ -277,7 +278,7 @@ def result(name: str, seed: int, way: str) -> dict[str, Any]:
     seconds = round(time.perf_counter() - started, 1)
     held = rows_of(task.held)
     judgements = judge_items(judge, held.items, lm=model(ledger=None))
-    table = held.judged(judgements)
+    table = held.judged(judgements, judge_scale=scale_of(judge))
     shown = max((len(several) for several in judge.protocol.demonstrations.values()), default=0)
     return {
         "set": name,

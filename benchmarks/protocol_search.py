@@ -58,7 +58,7 @@ def compared(name: str, seed: int, n_trials: int) -> dict[str, Any]:
             calls = usage.calls
             held = parts_of(data, chosen_targets(data, settings), settings).heldout
             judgements = judge_items(compiled.saved.program(), held.items, lm=lm)
-        tables[way] = held.judged(judgements)
+        tables[way] = held.judged(judgements, judge_scale=compiled.saved.scale)
         confirmation = compiled.saved.agreement.get("confirmation")
         of_search = [one for one in compiled.saved.history if one["stage"] == "protocol"]
         found |= {

@@ -41,6 +41,7 @@ from judgesmith.optimizers.drawing import Pool, kept_runs
 from judgesmith.optimizers.rows import Rows
 from judgesmith.programs import ActiveCritic, Judge, judge_items
 from judgesmith.programs.asking import current_lm
+from judgesmith.programs.holding import scale_of
 from judgesmith.programs.running import CONCURRENCY
 
 TARGETS = {
@@ -166,7 +167,7 @@ def with_random_demonstrations(
 
 def scores(judge: Judge, rows: Rows) -> np.ndarray:
     """Return the judge's scores, nan where it gave none."""
-    return rows.judged(judge_items(judge, rows.items)).predicted
+    return rows.judged(judge_items(judge, rows.items), judge_scale=scale_of(judge)).predicted
 
 
 def q_of(predicted: np.ndarray, run: Run) -> float:

@@ -9,6 +9,7 @@ import pytest
 
 from judgesmith.optimizers.objectives import as_objective
 from judgesmith.programs import ActiveCritic, judge_items
+from judgesmith.programs.holding import scale_of
 from judgesmith.programs.models import Budget, ModelAnswer, Stack, model
 from judgesmith.programs.models.dspy_lm import StackLM
 from judgesmith.signatures import Scale
@@ -127,7 +128,9 @@ class OptimizerContract:
         judge = made.compile(student, trainset=trainset)
         rows = self.chosen_by(made, trainset)
         before, after = (
-            as_objective("q").value(rows.judged(judge_items(one, rows.items)))
+            as_objective("q").value(
+                rows.judged(judge_items(one, rows.items), judge_scale=scale_of(one))
+            )
             for one in (student, judge)
         )
         assert after >= before

@@ -8,13 +8,18 @@ from judgesmith.optimizers import JudgedTable
 from judgesmith.optimizers.racing_search import OutOfBudget
 from judgesmith.optimizers.source_counts import numbered_sources
 from judgesmith.signatures import Scale
+from judgesmith.signatures.scale import PERCENT
 
 LIKERT = Scale(low=1, high=5)
 
 
 def judged(predicted, human, sources=None, systems=None, **more):
-    """Return a table; every row is a source of its own unless told otherwise."""
+    """Return a table of scores on 0 to 100; every row is a source of its own.
+
+    Unless told otherwise.
+    """
     n = len(human)
+    more = {"judge_scale": PERCENT, **more}
     return JudgedTable(
         predicted=np.asarray(predicted, dtype=float),
         human=np.asarray(human, dtype=float),

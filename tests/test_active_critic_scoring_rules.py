@@ -18,6 +18,7 @@ from judgesmith.programs.inference_batches import RatedExample
 from judgesmith.programs.judging import Reply
 from judgesmith.signatures import Criterion, CriterionScore, Protocol, RatedItem, Rubric, Scale
 from judgesmith.signatures.judgement import Assessment
+from judgesmith.signatures.scale import PERCENT
 
 RUBRIC = Rubric(
     task="The task is summarization.",
@@ -97,7 +98,7 @@ def test_ours_scores_are_shown_as_integers_while_q_uses_the_unrounded_ones(perce
     example = RatedExample(item=RatedItem(response="r"), score=float(rated.percent()[0]))
     assert json.loads(example.to_json())["score"] == shown
     nothing, _ = judged(protocol(), "", "")
-    assert rated.judged([nothing]).human == pytest.approx([SUMMEVAL])
+    assert rated.judged([nothing], judge_scale=PERCENT).human == pytest.approx([SUMMEVAL])
 
 
 # -- the questions ---------------------------------------------------------------------------

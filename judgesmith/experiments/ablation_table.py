@@ -234,5 +234,6 @@ def _judged(heldout: Rows, row: FinishedRow) -> JudgedTable:
         [
             Judgement.unscored(problem) if score is None else Judgement(score=score)
             for _, score in row.heldout
-        ]
+        ],
+        judge_scale=row.saved.scale,
     )

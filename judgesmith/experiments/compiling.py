@@ -67,6 +67,7 @@ from judgesmith.optimizers.drawing import shown_keys
 from judgesmith.optimizers.rows import Rows
 from judgesmith.optimizers.table import SCORE
 from judgesmith.programs.families import family_of
+from judgesmith.programs.holding import scale_of
 from judgesmith.programs.roles import with_roles
 from judgesmith.programs.saved import GoldenItem, SavedJudge
 from judgesmith.programs.taught import rows_that_taught
@@ -215,7 +216,7 @@ def compile_judge(
     chosen_by = parts.selection.without(shown_keys(judge.protocol.demonstrations))
     rows = parts.counts(targets)
     judged = work.judged(judge, chosen_by, "selection rows")
-    selection = chosen_by.judged(judged)
+    selection = chosen_by.judged(judged, judge_scale=scale_of(judge))
     tables = [selection]
     if selection.n_unscored == selection.n:
         rows["unscored"] = selection.n + rows["heldout"]
@@ -237,13 +238,21 @@ def compile_judge(
     if parts.heldout is not None:
         before = work.judged(bare, parts.heldout, "held-out rows, uncompiled", lm=lm)
         after = work.judged(judge, parts.heldout, "held-out rows")
-        first, second = (parts.heldout.judged(one) for one in (before, after))
+        scales = scale_of(bare), scale_of(judge)
+        first, second = (
+            parts.heldout.judged(said, judge_scale=own)
+            for said, own in zip((before, after), scales, strict=True)
+        )
         tables.append(second)
         uncompiled, heldout = agreeing(first), agreeing(second)
         gain = gain_report(second, first, rng=rng()) if targets.is_rated else None
         compared = (
-            parts.heldout.judged(before, targets.compared, usd=work.usd(before, lm=lm)),
-            parts.heldout.judged(after, targets.compared, usd=work.usd(after)),
+            parts.heldout.judged(
+                before, targets.compared, judge_scale=scales[0], usd=work.usd(before, lm=lm)
+            ),
+            parts.heldout.judged(
+                after, targets.compared, judge_scale=scales[1], usd=work.usd(after)
+            ),
         )
         before, after = before[: len(parts.heldout)], after[: len(parts.heldout)]
         held_judgements, shown = after, good_and_bad(parts.heldout, after)
@@ -256,7 +265,9 @@ def compile_judge(
                 aggregate=settings.aggregate,
                 rng=rng(),
             )
-    told_by = chosen_by.judged(judged, targets.compared, usd=work.usd(judged))
+    told_by = chosen_by.judged(
+        judged, targets.compared, judge_scale=scale_of(judge), usd=work.usd(judged)
+    )
     discernment = None
     if parts.versions is not None:
         discernment = discernment_report(

@@ -26,6 +26,7 @@ from judgesmith.optimizers.several_objectives import SeveralObjectives, needs_ve
 from judgesmith.optimizers.studies import importances
 from judgesmith.programs.asking import endpoint_of
 from judgesmith.programs.front import FrontMember
+from judgesmith.programs.holding import scale_of
 from judgesmith.programs.judge import Judge
 
 if TYPE_CHECKING:
@@ -150,7 +151,7 @@ def _finished(
     own = replace(work, lm=one.lm, history=[], notes=[])
     judge = own.aggregated(one.judge, parts).for_own_rubric()
     rows = parts.selection.without(shown_keys(judge.protocol.demonstrations))
-    table = rows.judged(own.judged(judge, rows, "front"))
+    table = rows.judged(own.judged(judge, rows, "front"), judge_scale=scale_of(judge))
     work.complete = work.complete and own.complete
     if table.n_unscored == table.n or not table.is_rated:
         return judge, None

@@ -149,7 +149,9 @@ def learn_panel(
         )
     # With few scores, on the easy rows perhaps, anybody may look best.
     values = {
-        name: objective.value(learned_from.judged(_judgements(one)))
+        name: objective.value(
+            learned_from.judged(_judgements(one), judge_scale=members[name].scale)
+        )
         for name, one in scores.items()
         if settings.score != "learned" or name not in learner.unweighed_
     }
@@ -158,7 +160,7 @@ def learn_panel(
     def rng() -> np.random.Generator:
         return np.random.default_rng([settings.seed, 12])
 
-    chosen_by = learned_from.judged(_combined(weights, scores))
+    chosen_by = learned_from.judged(_combined(weights, scores), judge_scale=weights.scale)
     selection = agreement_report(chosen_by, rng=rng())
     n_unscored = chosen_by.n_unscored + len(parts.selection) - len(learned_from)
     best_member = heldout = gain = None
@@ -167,8 +169,8 @@ def learn_panel(
     compared = learned_from, scores
     if parts.heldout is not None:
         told_of, held = compared = asking.judged(parts.heldout, "held-out rows")
-        after = told_of.judged(_combined(weights, held))
-        before = told_of.judged(_judgements(held[best]))
+        after = told_of.judged(_combined(weights, held), judge_scale=weights.scale)
+        before = told_of.judged(_judgements(held[best]), judge_scale=members[best].scale)
         n_unscored += after.n_unscored + len(parts.heldout) - len(told_of)
         best_member = agreement_report(before, rng=rng())
         heldout = agreement_report(after, rng=rng())

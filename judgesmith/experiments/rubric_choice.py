@@ -13,6 +13,7 @@ from judgesmith.optimizers import parse_objective
 from judgesmith.optimizers.demonstrations import ENOUGH_SCORED
 from judgesmith.optimizers.judge_optimizer import OFFLINE
 from judgesmith.programs import Judge
+from judgesmith.programs.holding import scale_of
 
 
 def better_start(work: Tuning, parts: Parts, general: Judge, inferred: Judge) -> Judge:
@@ -35,7 +36,9 @@ def better_start(work: Tuning, parts: Parts, general: Judge, inferred: Judge) ->
     settings = work.settings
     objective = parse_objective(settings.objective)
     tables = [
-        parts.selection.judged(work.judged(judge, parts.selection, stage), work.targets)
+        parts.selection.judged(
+            work.judged(judge, parts.selection, stage), work.targets, judge_scale=scale_of(judge)
+        )
         for judge, stage in ((general, "general rubric"), (inferred, "inferred rubric"))
     ]
     gain = objective.gain(tables[1], tables[0], rng=np.random.default_rng([settings.seed, 13]))

@@ -165,7 +165,7 @@ def subset_analysis(
         together = [
             weights.apply({name: scores[name][place] for name in chosen}) for place in common
         ]
-        predicted = table.predicting(np.asarray(together, dtype=float))
+        predicted = table.predicting(np.asarray(together, dtype=float), judge_scale=weights.scale)
         values = {name: one.value(predicted) for name, one in objectives.items()}
         subsets.append(Subset(members=chosen, values=values))
 

@@ -35,6 +35,7 @@ from judgesmith.optimizers.racing_search import RacedTrial
 from judgesmith.optimizers.rows import Rows
 from judgesmith.programs import Judge, judge_items
 from judgesmith.programs.costs import usd_of
+from judgesmith.programs.holding import scale_of
 from judgesmith.programs.running import was_not_asked
 from judgesmith.signatures import Judgement
 
@@ -247,7 +248,9 @@ class Tuning:
         if self._limited and parts.pool is not None:
             # Whether the budget let the fit see the pool: its answers are on record if it did.
             unshown = parts.pool.without(shown_keys(judge.protocol.demonstrations))
-            self.pool = unshown.judged(self.judged(judge, unshown, "aggregation"))
+            self.pool = unshown.judged(
+                self.judged(judge, unshown, "aggregation"), judge_scale=scale_of(judge)
+            )
         return fitted
 
     def _fit(self, n_items: int | None, *, lm: Any = None) -> FitAggregation:

@@ -24,7 +24,7 @@ from judgesmith.programs.judge import Judge, check_judge
 from judgesmith.programs.running import CONCURRENCY
 from judgesmith.signatures.judgement import Judgement
 from judgesmith.signatures.protocol import Aggregation
-from judgesmith.signatures.scale import Scale
+from judgesmith.signatures.scale import PERCENT, Scale
 
 FEWEST_ROWS = 20
 FEWEST_SOURCES = 5
@@ -181,7 +181,7 @@ class FitAggregation(JudgeOptimizer):
         self, rows: Rows, judgements: Sequence[Judgement], ways: Sequence[Way]
     ) -> tuple[AggregationTrial, ...]:
         halves = Halves.of(
-            rows.judged(judgements),
+            rows.judged(judgements, judge_scale=PERCENT),
             n_folds=self.n_folds,
             n_repeats=self.n_repeats,
             rng=np.random.default_rng([self.seed, 2]),
@@ -190,6 +190,7 @@ class FitAggregation(JudgeOptimizer):
             way.name: halves.agreement(
                 way.predictions,
                 self.objective,
+                judge_scale=way.scale,
                 of_versions=None if way.changed is None else way.predictions_of_versions,
             )
             for way in ways

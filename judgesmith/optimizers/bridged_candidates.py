@@ -15,6 +15,7 @@ from judgesmith.optimizers.judge_texts import problem_with
 from judgesmith.optimizers.objectives import Objective
 from judgesmith.optimizers.protocol_candidates import Asking
 from judgesmith.optimizers.rows import Rows
+from judgesmith.programs.holding import scale_of
 from judgesmith.programs.judge import Judge
 from judgesmith.signatures.fences import imitates_layout
 from judgesmith.signatures.judgement import Judgement
@@ -124,7 +125,7 @@ class Compared:
                 asked = self.asking.judged(made, self.selection.take(missing))
                 known |= dict(zip(missing, asked, strict=True))
             found = [known[row] for row in range(len(self.selection))]
-            table = self.selection.judged(found, self.targets)
+            table = self.selection.judged(found, self.targets, judge_scale=scale_of(made))
             values = {
                 "value": self.objective.value(table),
                 "n_rows": len(self.selection),

@@ -17,6 +17,7 @@ from judgesmith.optimizers.table import JudgedTable
 from judgesmith.programs.judge import Judge
 from judgesmith.signatures.answer_scale import Level, is_percent, level_of
 from judgesmith.signatures.judgement import Judgement
+from judgesmith.signatures.scale import Scale
 
 TRAIN, SELECT = "train", "select"
 """Names of the rows to learn from, and of those to choose by."""
@@ -38,6 +39,8 @@ class BridgedRows:
         What is compared with people.
     start : sequence of Judgement
         By the judge that the search started from, one per row.
+    judge_scale : Scale
+        What these, and all others, are points of.
     """
 
     name: str
@@ -45,13 +48,14 @@ class BridgedRows:
     objective: Objective
     targets: tuple[str, ...]
     start: Sequence[Judgement]
+    judge_scale: Scale
     _least: float = field(init=False)
     _table: JudgedTable = field(init=False)
     _places: list[list[int]] = field(init=False)
 
     def __post_init__(self) -> None:
         """Find what nobody falls below who answers."""
-        self._table = self.rows.judged(self.start, self.targets)
+        self._table = self.rows.judged(self.start, self.targets, judge_scale=self.judge_scale)
         rated = [np.flatnonzero(~np.isnan(self.rows.said(one))) for one in self.targets]
         of_table = np.concatenate(rated).tolist()
         self._places = [[] for _ in range(len(self.rows))]
@@ -96,7 +100,9 @@ class BridgedRows:
         if judgement.score is None:
             return self.unscored
         at = np.asarray([row])
-        answered = self.rows.take(at).judged([judgement], self.targets)
+        answered = self.rows.take(at).judged(
+            [judgement], self.targets, judge_scale=self.judge_scale
+        )
         predicted = self._table.predicted.copy()
         predicted[self._places[row]] = answered.predicted
         table = replace(self._table, predicted=predicted, problems=())

@@ -32,6 +32,7 @@ from judgesmith.optimizers.racing_search import OutOfBudget
 from judgesmith.optimizers.rows import Rows
 from judgesmith.optimizers.text_search import TextSearch
 from judgesmith.programs.asking import current_lm
+from judgesmith.programs.holding import scale_of
 from judgesmith.programs.judge import Judge
 from judgesmith.programs.models.stopping import STOPPING, Stopped
 from judgesmith.signatures.judgement import Judgement
@@ -143,7 +144,12 @@ class BridgedSearch(TextSearch):
         """
         sets = {
             name: BridgedRows(
-                name=name, rows=rows, objective=self.objective, targets=self.targets, start=said
+                name=name,
+                rows=rows,
+                objective=self.objective,
+                targets=self.targets,
+                start=said,
+                judge_scale=scale_of(student),
             )
             for name, (rows, said) in judged.items()
         }
@@ -199,7 +205,11 @@ class BridgedSearch(TextSearch):
         said = [
             judgement_of(answer) or Judgement.unscored("no answer came") for _, answer in answers
         ]
-        table = sets[SELECT].rows.take(rows).judged(said, self.targets)
+        table = (
+            sets[SELECT]
+            .rows.take(rows)
+            .judged(said, self.targets, judge_scale=sets[SELECT].judge_scale)
+        )
         if table.least_scored < ENOUGH_SCORED:
             return math.nan
         return self.objective.value(table) - _LEAST

@@ -16,6 +16,7 @@ import numpy as np
 from judgesmith.optimizers.objectives import Objective
 from judgesmith.optimizers.splitting import IntArray, folds_by_source
 from judgesmith.optimizers.table import FloatArray, JudgedTable
+from judgesmith.signatures.scale import Scale
 
 MOST_BLOCKS = 20
 """Sources are left out of the comparison in this many blocks at most, to see how much it moves."""
@@ -98,9 +99,14 @@ class Halves:
         return cls(table=table, parts=np.asarray(parts), blocks=blocks)
 
     def agreement(
-        self, fitted: Fitted, objective: Objective, *, of_versions: Fitted | None = None
+        self,
+        fitted: Fitted,
+        objective: Objective,
+        *,
+        judge_scale: Scale | None = None,
+        of_versions: Fitted | None = None,
     ) -> CrossedAgreement:
-        """Return the cross-validated agreement of ``fitted``.
+        """Return the cross-validated agreement of ``fitted``, in points of ``judge_scale``.
 
         ``of_versions`` likewise predicts the changed versions of rows, shape (n_rows, n_kinds),
         where the objective looks at them.
@@ -115,10 +121,12 @@ class Halves:
         said = list(zip(predicted, damaged, strict=True))
         everything = np.ones(self.table.n, dtype=bool)
         blocks = range(int(self.blocks.max()) + 1)
-        without = [self._value(said, self.blocks != block, objective) for block in blocks]
-        return CrossedAgreement(
-            value=self._value(said, everything, objective), without=np.asarray(without)
-        )
+
+        def value(used: np.ndarray) -> float:
+            return self._value(said, used, objective, judge_scale)
+
+        without = [value(self.blocks != block) for block in blocks]
+        return CrossedAgreement(value=value(everything), without=np.asarray(without))
 
     def _left_out(self, fitted: Fitted, parts: IntArray, predicted: FloatArray) -> FloatArray:
         for part in np.unique(parts):
@@ -131,6 +139,7 @@ class Halves:
         said: Sequence[tuple[FloatArray, FloatArray | None]],
         used: np.ndarray,
         objective: Objective,
+        judge_scale: Scale | None,
     ) -> float:
         values = []
         for (row, damaged), parts in zip(said, self.parts, strict=True):
@@ -140,5 +149,6 @@ class Halves:
                 if len(inside) >= FEWEST_COMPARED and np.ptp(self.table.human[inside]) > 0:
                     table = self.table.part(inside)
                     own = None if damaged is None else damaged[inside]
-                    values.append(objective.value(table.predicting(row[inside], own)))
+                    told = table.predicting(row[inside], own, judge_scale=judge_scale)
+                    values.append(objective.value(told))
         return float(np.mean(values)) if values else math.nan

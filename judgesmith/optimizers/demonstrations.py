@@ -23,6 +23,7 @@ from judgesmith.optimizers.judge_search import JudgeSearch, SearchSettings
 from judgesmith.optimizers.objectives import Objective, as_objective
 from judgesmith.optimizers.rows import Rows
 from judgesmith.optimizers.table import JudgedTable
+from judgesmith.programs.holding import scale_of
 from judgesmith.programs.judge import Judge, check_judge
 from judgesmith.programs.running import was_not_asked
 from judgesmith.signatures.judgement import Judgement
@@ -199,7 +200,9 @@ class RandomDemonstrationSearch(JudgeSearch):
                 judgements = self.judged(candidate, selection)
                 if any(map(was_not_asked, judgements)):
                     break
-                tables[known] = selection.judged(judgements, self.targets)
+                tables[known] = selection.judged(
+                    judgements, self.targets, judge_scale=scale_of(candidate)
+                )
             elif self.progress is not None:
                 # Drawn before, such as "labelled only" where no question can show such rows.
                 self.progress(len(selection.texts))

@@ -49,7 +49,8 @@ class Kappa(TargetMean):
     >>> from judgesmith.signatures.scale import Scale
     >>> table = JudgedTable(
     ...     predicted=np.array([0.0, 30.0, 75.0, 100.0]), human=np.array([1.0, 2.0, 3.0, 5.0]),
-    ...     sources=np.arange(4), systems=np.array(["a"] * 4), scale=Scale(low=1, high=5),
+    ...     sources=np.arange(4), systems=np.array(["a"] * 4),
+    ...     scale=Scale(low=1, high=5), judge_scale=Scale(low=0, high=100),
     ... )
     >>> round(Kappa().value(table), 3)
     0.947
@@ -142,7 +143,8 @@ class AbsoluteError(TargetMean):
     >>> from judgesmith.signatures.scale import Scale
     >>> table = JudgedTable(
     ...     predicted=np.array([0.0, 50.0]), human=np.array([1.0, 5.0]),
-    ...     sources=np.arange(2), systems=np.array(["a"] * 2), scale=Scale(low=1, high=5),
+    ...     sources=np.arange(2), systems=np.array(["a"] * 2),
+    ...     scale=Scale(low=1, high=5), judge_scale=Scale(low=0, high=100),
     ... )
     >>> AbsoluteError().value(table)
     1.0

@@ -237,7 +237,9 @@ class PanelSelection(JudgeOptimizer):
             n_repeats=self.n_repeats,
             rng=np.random.default_rng([self.seed, 3]),
         )
-        crossed = [halves.agreement(way.predictions, self.objective) for way in ways]
+        crossed = [
+            halves.agreement(way.predictions, self.objective, judge_scale=way.scale) for way in ways
+        ]
         best = max(crossed, key=lambda one: -math.inf if math.isnan(one.value) else one.value)
         trials = []
         for way, one in zip(ways, crossed, strict=True):

@@ -16,6 +16,7 @@ from judgesmith.optimizers.rows import Rows
 from judgesmith.optimizers.splitting import IntArray
 from judgesmith.optimizers.table import FloatArray, JudgedTable
 from judgesmith.signatures.panel_weights import PanelWeights
+from judgesmith.signatures.scale import Scale
 
 PanelName = Literal["own", "single", "equal", "greedy"]
 
@@ -56,6 +57,11 @@ class PanelWay:
     n_rounds: int
     own: PanelWeights | None = None
     seen: list[tuple[float, float]] = field(default_factory=list)
+
+    @property
+    def scale(self) -> Scale:
+        """What predictions are points of."""
+        return self.rows.scale if self.own is None else self.own.scale
 
     def predictions(self, inside: IntArray, outside: IntArray) -> FloatArray:
         """Return the scores of rows ``outside`` by a fit on rows ``inside``."""
@@ -105,7 +111,8 @@ class PanelWay:
     def _value(self, predicted: FloatArray, places: IntArray) -> float:
         if np.ptp(self.rows.human[places]) == 0:
             return math.nan
-        return self.objective.value(unpredicted(self.rows.take(places)).predicting(predicted))
+        table = unpredicted(self.rows.take(places))
+        return self.objective.value(table.predicting(predicted, judge_scale=self.rows.scale))
 
 
 def unpredicted(rows: Rows) -> JudgedTable:

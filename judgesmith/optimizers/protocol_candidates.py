@@ -27,6 +27,7 @@ from judgesmith.optimizers.rows import Rows
 from judgesmith.optimizers.table import SCORE, JudgedTable
 from judgesmith.programs.costs import usd_of
 from judgesmith.programs.families import family_of
+from judgesmith.programs.holding import scale_of
 from judgesmith.programs.judge import Judge
 from judgesmith.programs.readable import readable_of
 from judgesmith.programs.running import judge_items, was_not_asked
@@ -255,7 +256,12 @@ class JudgeOnRows:
         said = self.judged(rows)
         usd = [self.usd[row] for row in rows] if self.among.costs else ()
         changed = [one for row in rows for one in self.of_versions[row]]
-        return self.rows.take(rows).judged([*said, *changed], self.among.targets, usd=usd)
+        return self.rows.take(rows).judged(
+            [*said, *changed],
+            self.among.targets,
+            judge_scale=scale_of(self.judge),
+            usd=usd,
+        )
 
     def judged(self, rows: Sequence[int]) -> list[Judgement]:
         """Return the judgement of each of these rows, asking about those that are new."""

@@ -180,6 +180,7 @@ class Rows:
         judgements: Sequence[Judgement],
         targets: Sequence[str] = (SCORE,),
         *,
+        judge_scale: Scale,
         usd: Sequence[float] = (),
     ) -> JudgedTable:
         """Return the table of these rows under ``judgements``, one part per target.
@@ -190,6 +191,8 @@ class Rows:
             Of every row, or of all ``texts``: then the table knows of changed versions, too.
         targets : sequence of str
             What is compared with people.
+        judge_scale : Scale
+            What the judge's own score is points of.
         usd : sequence of float
             What each judgement of a row costs, where that is known.
 
@@ -215,6 +218,7 @@ class Rows:
                 systems=self.systems,
                 target=one,
                 scale=self.scale if one == SCORE else PERCENT,
+                judge_scale=judge_scale,
                 usd=usd[:n],
                 changed=changed,
                 is_rated=self.is_rated,
@@ -230,13 +234,15 @@ class Rows:
         """
         n = len(self)
         nothing = Judgement(score=0.0, calls=("",))
-        empty = self.judged([nothing] * len(self.texts), targets, usd=[0.0] * n)
+        empty = self.judged(
+            [nothing] * len(self.texts), targets, judge_scale=self.scale, usd=[0.0] * n
+        )
         said = empty.human if empty.is_rated else np.zeros(empty.n)
         damaged = None
         if empty.versioned is not None:
             worse = said[:, None] - [float(kind.lowers) for kind in self.kinds]
             damaged = np.where(empty.versioned, worse, np.nan)
-        return empty.predicting(said, damaged)
+        return empty.predicting(said, damaged, judge_scale=empty.scale)
 
     def percent(self) -> FloatArray:
         """Return what people said on 0 to 100, as the model is shown it."""

@@ -6,22 +6,11 @@ import numpy as np
 
 from judgesmith.errors import InputError
 from judgesmith.metrics import nearest_levels
-from judgesmith.optimizers.table import FloatArray, JudgedTable
-from judgesmith.signatures.scale import PERCENT, Scale
+from judgesmith.optimizers.table import FloatArray, JudgedTable, Scales
+from judgesmith.signatures.scale import Scale
 
 MOST_LEVELS = 11
 """On a finer scale than 0..10 the exact level means little, and tables of levels are empty."""
-
-
-def people_scale(table: JudgedTable) -> Scale | None:
-    """Return what people rated on: what the table says, or from the least to the greatest value.
-
-    None where it says nothing and all values are equal.
-    """
-    if table.scale is not None:
-        return table.scale
-    low, high = (float(end(table.human)) for end in (np.min, np.max)) if table.n else (0.0, 0.0)
-    return Scale(low=low, high=high) if low < high else None
 
 
 def levels_of(table: JudgedTable) -> FloatArray:
@@ -44,7 +33,7 @@ def levels_of(table: JudgedTable) -> FloatArray:
     >>> levels_of(table).tolist()
     [1.0, 2.0, 3.0, 4.0, 5.0]
     """
-    scale = table.scale
+    scale = table.scale if isinstance(table.scale, Scale) else None
     whole = scale is not None and scale.low.is_integer() and scale.high.is_integer()
     if scale is not None and whole and scale.high - scale.low < MOST_LEVELS:
         return np.arange(scale.low, scale.high + 1)
@@ -61,37 +50,42 @@ def levels_of(table: JudgedTable) -> FloatArray:
 def in_people_points(table: JudgedTable) -> FloatArray:
     """Return the judge's scores in points of people's scale, nan where there is none.
 
-    What the judge answered on is what the table says; where it says nothing, people's scale if
-    all its scores lie there, and 0..100 otherwise. One scale is laid on the other end by end.
+    The judge's scale is laid on people's end by end.
 
     Raises
     ------
-    ValueError
-        If scores lie outside of all these scales.
+    InputError
+        If the table of one target does not name both scales, or scores lie outside the judge's.
 
     Examples
     --------
     >>> table = JudgedTable(
     ...     predicted=np.array([50.0, np.nan]), human=np.array([2.0, 4.0]), sources=np.arange(2),
     ...     systems=np.array(["a", "a"]), scale=Scale(low=1, high=5),
+    ...     judge_scale=Scale(low=0, high=100),
     ... )
     >>> in_people_points(table).tolist()
     [3.0, nan]
     """
-    scale = people_scale(table)
-    if scale is None:
-        return np.full(table.n, np.nan)
-    judge = table.judge_scale
-    candidates = (scale, PERCENT) if judge is None else (judge,)
+    scale = _known(table.scale, "human", "scale")
+    judge = _known(table.judge_scale, "the judge's", "judge_scale")
     scored = table.predicted[~np.isnan(table.predicted)]
-    for one in candidates:
-        if np.all((one.low <= scored) & (scored <= one.high)):
-            share = (table.predicted - one.low) / (one.high - one.low)
-            share = share if one.higher_is_better else 1 - share
-            return np.asarray(scale.low + share * (scale.high - scale.low))
+    if np.any((scored < judge.low) | (scored > judge.high)):
+        raise InputError(
+            f"scores from {scored.min():g} to {scored.max():g} are not on the judge's scale "
+            f"{judge}; name the scale that it answers on with judge_scale=."
+        )
+    share = (table.predicted - judge.low) / (judge.high - judge.low)
+    share = share if judge.higher_is_better else 1 - share
+    return np.asarray(scale.low + share * (scale.high - scale.low))
+
+
+def _known(given: Scales, whose: str, name: str) -> Scale:
+    if isinstance(given, Scale):
+        return given
     raise InputError(
-        f"scores from {scored.min():g} to {scored.max():g} lie on none of the scales "
-        f"{', '.join(map(str, candidates))}; name the judge's own with judge_scale=."
+        f"kappa and mae compare points, and the scale of {whose} scores is not known; give the "
+        f"table {name}=, such as JudgedTable(…, {name}=Scale(low=0, high=100))."
     )
 
 

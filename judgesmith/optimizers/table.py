@@ -12,10 +12,13 @@ from judgesmith.errors import InputError
 from judgesmith.signatures.judgement import Judgement
 from judgesmith.signatures.perturbation import Perturbation
 from judgesmith.signatures.rubric import folded
-from judgesmith.signatures.scale import Scale
+from judgesmith.signatures.scale import PERCENT, Scale
 
 FloatArray = NDArray[np.float64]
 Labels = NDArray[np.generic]
+
+Scales = Scale | Mapping[str, Scale] | None
+"""The scale of all rows, or by target where targets differ; None where it is unknown."""
 
 SCORE = "score"
 """The target that a judge's own score is held against; other targets are criteria by name."""
@@ -42,10 +45,9 @@ class JudgedTable:
     usd : tuple of float, or empty
         What each row's judgement costs, in dollars, whether or not its answers are on record;
         empty where nobody knows.
-    scale : Scale or None
-        What people rated on, where that is known and the same for all targets.
-    judge_scale : Scale or None
-        What the judge answered on, where that is known.
+    scale, judge_scale : Scale, dict of str to Scale, or None
+        What people rated on, and what the judge answered on; by target where targets differ. None
+        where unknown: objectives in points and levels, such as ``kappa``, are refused then.
     kinds : tuple of Perturbation, or empty
         Ways in which texts were changed, where changed versions were judged, too.
     damaged : array, shape (n, n_kinds), in points of the judge's scale, or None
@@ -74,8 +76,8 @@ class JudgedTable:
     targets: tuple[str, ...] = ()
     n_calls: tuple[int, ...] = ()
     usd: tuple[float, ...] = ()
-    scale: Scale | None = None
-    judge_scale: Scale | None = None
+    scale: Scales = None
+    judge_scale: Scales = None
     kinds: tuple[Perturbation, ...] = ()
     damaged: FloatArray | None = None
     versioned: NDArray[np.bool_] | None = None
@@ -136,8 +138,14 @@ class JudgedTable:
         """Whether people rated these rows; True for a table without rows."""
         return not self.n or not bool(np.isnan(self.human).all())
 
-    def predicting(self, predicted: FloatArray, damaged: FloatArray | None = None) -> JudgedTable:
-        """Return the same rows with other predictions, on whatever scale.
+    def predicting(
+        self,
+        predicted: FloatArray,
+        damaged: FloatArray | None = None,
+        *,
+        judge_scale: Scales = None,
+    ) -> JudgedTable:
+        """Return the same rows with other predictions, in points of ``judge_scale``.
 
         ``damaged`` are those on their changed versions; without them nothing is known of these.
         """
@@ -146,7 +154,7 @@ class JudgedTable:
             self,
             predicted=predicted,
             problems=(),
-            judge_scale=None,
+            judge_scale=judge_scale,
             kinds=self.kinds if kept else (),
             damaged=damaged,
             versioned=self.versioned if kept else None,
@@ -204,8 +212,15 @@ class JudgedTable:
             return [self]
         labels = np.asarray(self.targets)
         names = dict.fromkeys(self.targets)
-        parts = [self.take(np.flatnonzero(labels == name)) for name in names]
-        return [replace(part, targets=()) for part in parts]
+        return [
+            replace(
+                self.take(np.flatnonzero(labels == name)),
+                targets=(),
+                scale=_of_target(self.scale, name),
+                judge_scale=_of_target(self.judge_scale, name),
+            )
+            for name in names
+        ]
 
     @classmethod
     def of_parts(cls, parts: Mapping[str, JudgedTable]) -> JudgedTable:
@@ -213,8 +228,6 @@ class JudgedTable:
         tables = list(parts.values())
         counted = all(len(one.n_calls) == one.n for one in tables)
         priced = all(len(one.usd) == one.n for one in tables)
-        scales = {one.scale for one in tables}
-        judge_scales = {one.judge_scale for one in tables}
         damaged = [one.damaged for one in tables if one.damaged is not None]
         versioned = [one.versioned for one in tables if one.versioned is not None]
         changed = len(damaged) == len(versioned) == len(tables)
@@ -227,8 +240,8 @@ class JudgedTable:
             targets=tuple(name for name, one in parts.items() for _ in range(one.n)),
             n_calls=tuple(n for one in tables for n in one.n_calls) if counted else (),
             usd=tuple(usd for one in tables for usd in one.usd) if priced else (),
-            scale=scales.pop() if len(scales) == 1 else None,
-            judge_scale=judge_scales.pop() if len(judge_scales) == 1 else None,
+            scale=_by_target({name: one.scale for name, one in parts.items()}),
+            judge_scale=_by_target({name: one.judge_scale for name, one in parts.items()}),
             kinds=tables[0].kinds if changed else (),
             damaged=np.concatenate(damaged) if changed else None,
             versioned=np.concatenate(versioned) if changed else None,
@@ -262,6 +275,7 @@ def judged_table(
     systems: Labels,
     target: str = SCORE,
     scale: Scale | None = None,
+    judge_scale: Scale | None = None,
     usd: Sequence[float] = (),
     changed: Changed | None = None,
     is_rated: bool = True,
@@ -278,6 +292,8 @@ def judged_table(
         ``score``, or the criterion whose score is looked at.
     scale : Scale or None
         What ``human`` is points of, where that is known.
+    judge_scale : Scale or None
+        What the judge's own score is points of, where that is known; criteria are on 0 to 100.
     usd : sequence of float
         What each judgement costs; empty where nobody knows.
     changed : Changed or None
@@ -295,6 +311,7 @@ def judged_table(
         n_calls=tuple(len(one.calls) for one in judgements),
         usd=tuple(usd),
         scale=scale,
+        judge_scale=judge_scale if target == SCORE else PERCENT,
     )
     if changed is not None:
         said = changed.judgements if target == SCORE else on_criterion(changed.judgements, target)
@@ -305,6 +322,19 @@ def judged_table(
     if rated.all() or not is_rated:
         return table
     return table.take(np.flatnonzero(rated))
+
+
+def _of_target(given: Scales, name: str) -> Scale | None:
+    """Return the scale of one target."""
+    return given.get(name) if isinstance(given, Mapping) else given
+
+
+def _by_target(scales: Mapping[str, Scales]) -> Scales:
+    """Return the scale of all targets, or their known scales by name."""
+    first, *others = scales.values()
+    if all(one == first for one in others):
+        return first
+    return {name: one for name, one in scales.items() if isinstance(one, Scale)}
 
 
 def _points(judgements: Iterable[Judgement]) -> FloatArray:

@@ -31,6 +31,7 @@ from judgesmith.optimizers.rewrite_trial import RewriteTrial
 from judgesmith.optimizers.row_parts import row_parts
 from judgesmith.optimizers.rows import Rows
 from judgesmith.optimizers.table import SCORE, FloatArray, JudgedTable
+from judgesmith.programs.holding import scale_of
 from judgesmith.programs.judge import Judge
 from judgesmith.programs.models import BudgetSpent
 from judgesmith.programs.rewriting import Rewriter
@@ -245,7 +246,7 @@ class TextEvolution:
             judgements=said,
             parts=self._parts(table, rows),
             target=own or first,
-            judge_scale=self.student.protocol.aggregation.scale,
+            judge_scale=scale_of(self.student),
             within_sources=getattr(self.objective, "level", "") == "sample",
         )
 
@@ -260,7 +261,8 @@ class TextEvolution:
             found = self.asking.judged(self._judges[key], asked)
             self._said |= {(key, place): one for place, one in zip(missing, found, strict=True)}
         said = [self._said[key, place] for place in batch]
-        return said, rows.judged(said, self.targets), rows
+        table = rows.judged(said, self.targets, judge_scale=scale_of(self.student))
+        return said, table, rows
 
     def _parts(self, table: JudgedTable, rows: Rows) -> FloatArray:
         """Return the part of each row, added up over the targets that it was rated on."""

@@ -17,6 +17,7 @@ from judgesmith.programs.aggregating import terms_of
 from judgesmith.programs.features import FEATURE_NAMES
 from judgesmith.signatures.judgement import Judgement
 from judgesmith.signatures.protocol import Aggregation
+from judgesmith.signatures.scale import PERCENT, Scale
 
 WayName = Literal["own", "overall", "mean", "criteria", "lexical"]
 
@@ -49,6 +50,13 @@ class Way:
     names: tuple[str, ...]
     own: Aggregation | None = None
     changed: FloatArray | None = None
+
+    @property
+    def scale(self) -> Scale:
+        """What predictions are points of."""
+        if self.own is not None:
+            return self.own.scale
+        return PERCENT if self.name in ("overall", "mean") else self.rows.scale
 
     def predictions(self, inside: IntArray, outside: IntArray) -> FloatArray:
         """Return the scores of rows ``outside`` by a fit on rows ``inside``, nan if undefined."""

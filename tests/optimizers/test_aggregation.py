@@ -23,6 +23,7 @@ from judgesmith.signatures import (
     Rubric,
     Scale,
 )
+from judgesmith.signatures.scale import PERCENT
 
 NAMES = ("a", "b")
 
@@ -159,7 +160,10 @@ def test_a_way_that_is_not_allowed_is_passed_over():
 def test_halves_share_no_source_and_predict_every_row():
     rows, judgements = rows_and_judgements(60, law=overall_knows, sources=20)
     halves = Halves.of(
-        rows.judged(judgements), n_folds=2, n_repeats=3, rng=np.random.default_rng(0)
+        rows.judged(judgements, judge_scale=PERCENT),
+        n_folds=2,
+        n_repeats=3,
+        rng=np.random.default_rng(0),
     )
     seen = []
 

@@ -7,6 +7,7 @@ from judgesmith.optimizers.bridged_rows import BridgedMetric, BridgedRows
 from judgesmith.optimizers.rated_examples import rows_of
 from judgesmith.programs import ActiveCritic
 from judgesmith.signatures import Judgement
+from judgesmith.signatures.scale import PERCENT
 
 OBJECTIVES = ["q", "pearson@sample", "q - .1*mae", "kappa"]
 
@@ -24,13 +25,14 @@ def bridged(objective="q", *, unscored=(), n=20):
         objective=parse_objective(objective),
         targets=("score",),
         start=said,
+        judge_scale=PERCENT,
     )
 
 
 @pytest.mark.parametrize("objective", ["q", "pearson", "kendall", "q + .5*spearman"])
 def test_the_mean_worth_of_the_start_is_the_objective(objective):
     rows = bridged(objective)
-    table = rows.rows.judged(rows.start)
+    table = rows.rows.judged(rows.start, judge_scale=PERCENT)
     worth = [rows.worth(row, one) for row, one in enumerate(rows.start)]
     assert np.mean(worth) == pytest.approx(parse_objective(objective).value(table))
 

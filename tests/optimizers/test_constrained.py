@@ -85,7 +85,7 @@ def test_the_gain_says_how_sure_the_better_choice_is():
 def test_a_race_leaves_out_who_misses_a_condition_whatever_the_aim():
     objective = parse_objective("spearman; mae <= .8")
     first = random_table(2, n=200, unscored=0)
-    better = first.predicting(90 + first.human)
+    better = first.predicting(90 + first.human, judge_scale=first.judge_scale)
     assert objective.aim.value(better) > objective.aim.value(first)
     look = Look(
         tables=[better, first],

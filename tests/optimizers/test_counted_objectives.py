@@ -100,7 +100,8 @@ def test_the_interval_of_a_sum_holds_the_truth_about_as_often_as_it_claims():
 
 def test_judges_are_compared_on_the_rows_that_both_scored():
     first, second = random_table(11, noise=10), random_table(12, noise=10)
-    second = first.predicting(np.where(np.arange(first.n) < 20, np.nan, first.predicted))
+    holes = np.where(np.arange(first.n) < 20, np.nan, first.predicted)
+    second = first.predicting(holes, judge_scale=first.judge_scale)
     gain = parse_objective("kappa + scored").gain(first, second, rng=np.random.default_rng(0))
     apart = first.share_scored - second.share_scored
     assert gain.value == pytest.approx(apart)

@@ -22,6 +22,7 @@ from judgesmith.programs.models import Budget, Stack, stack_of
 from judgesmith.programs.models.dspy_lm import StackLM
 from judgesmith.signatures import RatedItem, Scale
 from judgesmith.signatures.perturbation import Perturbation
+from judgesmith.signatures.scale import PERCENT
 from judgesmith.signatures.space import Space
 
 KINDS = (
@@ -180,7 +181,8 @@ class TestWeights:
         fit = FitAggregation("q + .2*d_avg", lexical=True, n_repeats=2)
         own = fit.choose(rows, said)
         protocol = ActiveCritic().protocol.model_copy(update={"aggregation": own})
-        table = rows.judged(judge_items(ActiveCritic().with_protocol(protocol), rows.texts))
+        said = judge_items(ActiveCritic().with_protocol(protocol), rows.texts)
+        table = rows.judged(said, judge_scale=own.scale)
         assert not np.isnan(table.damaged).any()
 
 
@@ -234,9 +236,10 @@ class TestRows:
 
     def test_a_table_of_one_kind_is_that_of_rows_with_one_kind(self):
         rows = rows_of(versioned(examples(range(6))))
-        whole = rows.judged(judge_items(ActiveCritic(variant="vanilla"), rows.texts))
+        judge = ActiveCritic(variant="vanilla")
+        whole = rows.judged(judge_items(judge, rows.texts), judge_scale=PERCENT)
         own = rows.of_kinds(KINDS[1:2])
-        part = own.judged(judge_items(ActiveCritic(variant="vanilla"), own.texts))
+        part = own.judged(judge_items(judge, own.texts), judge_scale=PERCENT)
         assert part.kinds == KINDS[1:2]
         assert np.array_equal(whole.of_kinds(KINDS[1:2]).damaged, part.damaged, equal_nan=True)
         assert rows.of_kinds([]).texts == rows.items

@@ -4,7 +4,6 @@ from tables import LIKERT, judged, random_table
 
 from judgesmith.metrics import kappa_interval, nearest_levels
 from judgesmith.optimizers.ordinal_objectives import AbsoluteError, Kappa
-from judgesmith.signatures import Scale
 
 
 @pytest.mark.parametrize("weights", ["quadratic", "linear"])
@@ -32,7 +31,7 @@ def test_nominal_weights_are_no_objective_on_a_scale():
 
 def test_a_judge_on_either_scale_has_the_same_kappa_and_error():
     table = random_table(1, unscored=0)
-    fitted = table.predicting(1 + table.predicted / 25)
+    fitted = table.predicting(1 + table.predicted / 25, judge_scale=LIKERT)
     assert Kappa().value(fitted) == Kappa().value(table)
     assert AbsoluteError().value(fitted) == pytest.approx(AbsoluteError().value(table))
 
@@ -48,8 +47,5 @@ def test_means_of_raters_are_brought_to_the_nearest_level():
 
 
 def test_levels_nobody_used_count_as_steps_where_the_scale_is_known():
-    predicted, human = [1, 5, 5, 1], [1, 1, 5, 5]
-    wide = Kappa("linear").value(judged(predicted, human, scale=Scale(low=1, high=5)))
-    assert wide == Kappa("linear").value(judged(predicted, human))
-    predicted, human = [1, 3, 5, 3], [1, 1, 5, 5]
-    assert Kappa().value(judged(predicted, human, scale=LIKERT)) > 0.5
+    table = judged([1, 3, 5, 3], [1, 1, 5, 5], scale=LIKERT, judge_scale=LIKERT)
+    assert Kappa().value(table) > 0.5

@@ -4,6 +4,7 @@ from optimizing import example, examples_with_criteria
 
 from judgesmith.optimizers.rated_examples import rows_of
 from judgesmith.signatures import Judgement, Scale
+from judgesmith.signatures.scale import PERCENT
 
 
 def test_scores_are_shown_between_the_ends_of_their_scale():
@@ -17,7 +18,9 @@ def test_left_out_rows_are_those_with_the_same_texts():
 
 
 def test_the_table_of_rows_has_one_judgement_per_row():
-    table = rows_of([example(0), example(1)]).judged([Judgement(score=9), Judgement(score=8)])
+    table = rows_of([example(0), example(1)]).judged(
+        [Judgement(score=9), Judgement(score=8)], judge_scale=PERCENT
+    )
     assert table.predicted.tolist() == [9.0, 8.0]
 
 
@@ -51,7 +54,7 @@ class TestCriteria:
         judgements = [
             Judgement(score=10 * n, criteria={"Fact_Check": {"score": n}}) for n in range(4)
         ]
-        table = rows.judged(judgements, ("score", "fact check"))
+        table = rows.judged(judgements, ("score", "fact check"), judge_scale=PERCENT)
         whole, criterion = table.parts
         assert table.targets == ("score",) * 4 + ("fact check",) * 3
         assert whole.predicted.tolist() == [0, 10, 20, 30]
@@ -59,7 +62,7 @@ class TestCriteria:
         assert criterion.predicted.tolist() == [0, 2, 3]
         assert criterion.human.tolist() == [0, 100, 25]
         assert criterion.sources.tolist() == ["s0", "s2", "s3"]
-        one = rows.judged(judgements, ("fact check",))
+        one = rows.judged(judgements, ("fact check",), judge_scale=PERCENT)
         assert (one.targets, one.predicted.tolist()) == ((), [0, 2, 3])
 
     def test_each_target_must_differ_somewhere(self, rows):
@@ -79,9 +82,16 @@ def test_scores_may_be_shown_as_percent_of_the_highest_point():
 def test_the_table_names_the_scale_of_each_target():
     rows = rows_of([example(n, scale=Scale(low=1, high=5), criteria={"wit": 50}) for n in range(2)])
     judgements = [Judgement(score=3, criteria={"wit": {"score": 40}})] * 2
-    assert rows.judged(judgements).scale == rows.scale
-    assert rows.judged(judgements, ["wit"]).scale == Scale(low=0, high=100)
-    assert rows.judged(judgements, ["score", "wit"]).scale is None
+    likert = rows.scale
+
+    def table(*targets):
+        return rows.judged(judgements, targets, judge_scale=likert)
+
+    assert (table("score").scale, table("score").judge_scale) == (likert, likert)
+    assert (table("wit").scale, table("wit").judge_scale) == (PERCENT, PERCENT)
+    both = table("score", "wit")
+    assert both.scale == both.judge_scale == {"score": likert, "wit": PERCENT}
+    assert [part.judge_scale for part in both.take(np.array([3, 0])).parts] == [PERCENT, likert]
 
 
 def test_a_judge_that_says_what_people_said_scores_every_row():

@@ -134,14 +134,16 @@ def test_what_is_known_of_scales_and_calls_goes_with_the_rows():
     assert (other.n_calls, other.scale, other.judge_scale) == ((1, 2, 3), likert, None)
 
 
-def test_targets_on_different_scales_have_no_scale_together():
+def test_targets_on_different_scales_keep_their_own():
     one, other = (
         replace(table([1.0, 2.0]), n_calls=(1, 1), scale=Scale(low=1, high=high)) for high in (5, 7)
     )
     alike = JudgedTable.of_parts({"score": one, "wit": one})
     assert (alike.scale, alike.n_calls) == (one.scale, (1, 1, 1, 1))
     mixed = JudgedTable.of_parts({"score": one, "wit": replace(other, n_calls=())})
-    assert (mixed.scale, mixed.n_calls) == (None, ())
+    assert mixed.n_calls == ()
+    assert mixed.scale == {"score": one.scale, "wit": other.scale}
+    assert [part.scale for part in mixed.parts] == [one.scale, other.scale]
 
 
 def test_calls_are_counted_for_every_row_or_none():
