@@ -13,10 +13,10 @@ from judgesmith.programs.annotator_json import stated_in_json
 from judgesmith.programs.annotator_lines import Piece, pieces_of
 from judgesmith.programs.annotator_reading import Reading
 from judgesmith.programs.annotator_stated import Stated
+from judgesmith.programs.answers import without_thoughts
 from judgesmith.signatures.scale import Scale
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
-_THOUGHT = re.compile(r"\s*+<(think|thinking|reasoning)>", re.IGNORECASE)
 _END = re.compile(r"(?:</s>|<\|\w{1,20}\|>|<(?:eos|end_of_turn)>)")
 _FENCE = re.compile(r"^[ \t]*+(?:```|~~~)\w*+[ \t]*+$", re.MULTILINE)
 _TAG = re.compile(
@@ -53,20 +53,13 @@ def stated_in(answer: str, answers: Scale) -> Stated:
     >>> stated_in("Errors: No Error\nOverall score: **Excellent**", LEVELS).score
     'Excellent'
     """
-    text = _END.sub("", _without_thoughts(_SURROGATE.sub("\ufffd", answer)))
+    text = _END.sub("", without_thoughts(_SURROGATE.sub("\ufffd", answer)))
     if (found := stated_in_json(_FENCE.sub("", text), answers)) is not None:
         return found
     reading = Reading()
     for piece in _pieces(_TAG.sub(_as_label, _FENCE.sub("", text))):
         reading.take(piece)
     return reading.stated(answers, text)
-
-
-def _without_thoughts(text: str) -> str:
-    """Return an answer without what a model thought aloud before it."""
-    opened = _THOUGHT.match(text)
-    closed = text.find(f"</{opened[1]}>") if opened else -1
-    return text[closed + len(f"</{opened[1]}>") :] if opened and closed >= 0 else text
 
 
 def _as_label(found: re.Match[str]) -> str:

@@ -8,11 +8,12 @@ from typing import Any
 
 from judgesmith.errors import InputError
 from judgesmith.programs.annotator_levels import level_in, severity_in
+from judgesmith.programs.annotator_lines import pieces_of
 from judgesmith.programs.annotator_stated import Stated, StatedError, says_none
 from judgesmith.programs.answer_json import read_json
 from judgesmith.signatures.scale import Scale
 
-_OPENS = re.compile(r"^[ \t]*+(?:\{|\[\s*+[{\]])", re.MULTILINE)
+_OPENS = re.compile(r"""^[ \t]*+(?:\{|\[\s*+[{\]])|:[ \t]*+\{\s*+["'“‘]""", re.MULTILINE)
 _BEFORE = 400  # characters of chatter that may stand before
 _KEYS = {
     "errors": ("errors", "annotations", "issues", "problems", "error_list", "error_annotations"),
@@ -43,8 +44,9 @@ def stated_in_json(text: str, answers: Scale) -> Stated | None:
     Stated(errors=(StatedError(location='x', explanation='', severity=2.0),), score='Good', \
 explanation='')
     """
-    opened = _OPENS.search(text.lstrip(), 0, _BEFORE)
-    if opened is None:
+    text = text.lstrip()
+    opened = _OPENS.search(text, 0, _BEFORE)
+    if opened is None or any(map(_begins_an_error, text[: opened.start() + 1].split("\n"))):
         return None
     try:
         value = read_json(text, Any)
@@ -69,6 +71,11 @@ explanation='')
     found = _errors(errors)
     words = str(_of(record, "words") or "")
     return Stated(errors=found, score=level_in(str(score), answers), explanation=words)
+
+
+def _begins_an_error(line: str) -> bool:
+    """Say whether a line tells of an error, so that JSON in it or below it is what it quotes."""
+    return any(one.label in ("location", "explanation", "severity") for one in pieces_of(line))
 
 
 def _errors(given: Any) -> tuple[StatedError, ...]:

@@ -18,7 +18,14 @@ from judgesmith.signatures.rubric import folded
 
 _OPENING = re.compile(r"""[\[{]\s*["'“‘{\[]""")
 _LIKE_JSON = re.compile(r"""\{|\[\s*["'“‘{\[]""")
+_VALUE = re.compile(r"""\{\s*+(?:["'“‘]|\w[\w ]{0,40}:)|\[\s*+[{"'“‘]""")
+_BRACKET = re.compile(r"""["\\{}\[\]]""")
 _BULLET = re.compile(r"\s*(?:[-*•–+]|\(?\d{1,3}[.)])\s+(\S.*)")
+_LONGEST = 200_000  # characters of a text in which values are looked for
+_MOST = 20  # values that are looked for
+
+Found = tuple[int, int, Any]
+"""Where a JSON value begins and ends in a text, and the value."""
 
 
 def read_json(text: str, annotation: Any) -> Any:
@@ -48,6 +55,56 @@ def read_json(text: str, annotation: Any) -> Any:
     if annotation == list[str] and not any(mark in core for mark in "\"'“‘"):
         raise InputError("expected a JSON list of texts; there are no quotation marks.")
     return mended(core)
+
+
+def values_in(text: str) -> list[Found]:
+    """Return every JSON list or object in a text, whatever stands between them.
+
+    Raises
+    ------
+    ValueError
+        If something begins as JSON does and cannot be read, or the text is too long.
+
+    Examples
+    --------
+    >>> values_in('Here [you] go: {"score": 55}. Bye {now}.')
+    [(15, 28, {'score': 55})]
+    """
+    found: list[Found] = []
+    at = 0
+    while opening := _VALUE.search(text, at):
+        if len(text) > _LONGEST or len(found) == _MOST:
+            raise InputError(f"too long to look for JSON in it: {len(text)} characters.")
+        start = opening.start()
+        at = _end_of_first(text, start) or _end_of_brackets(text, start)
+        core = text[start:at]
+        try:
+            value = json.loads(core, object_pairs_hook=_each_once, strict=False)
+        except json.JSONDecodeError:
+            value = mended(core)
+        except RecursionError:
+            raise InputError("the JSON is nested too deeply to be read.") from None
+        found.append((start, at, value))
+    return found
+
+
+def _end_of_brackets(text: str, start: int) -> int:
+    """Return where the brackets that open at a place are closed; those in quotes do not count."""
+    for mark in _BRACKET.pattern, r"[{}\[\]]":  # quotes may be lost, or be others
+        depth, quoted, at = 0, False, start
+        for found in re.finditer(mark, text[start:]):
+            sign, place = found[0], start + found.start()
+            if place < at or (quoted and sign not in '"\\'):
+                continue
+            if sign == "\\":
+                at = place + 2
+            elif sign == '"':
+                quoted = not quoted
+            else:
+                depth += 1 if sign in "{[" else -1
+                if depth == 0:
+                    return place + 1
+    raise InputError("the JSON breaks off.")
 
 
 def shaped(value: Any, annotation: Any, name: str) -> Any:

@@ -14,7 +14,7 @@ _BARE_SCORE = re.compile(
     r"""((?:["'“”]score["'“”]|[{,]\s*score)\s*:\s*)([^\s"'“”\[{,}\]][^"'“”\[{,}\]\n]*)""",
     re.IGNORECASE,
 )
-_PLAIN = re.compile(r"(?:-?\d+(?:\.\d*)?|null|true|false)\s*(?:(?://|\#).*)?")
+_PLAIN = re.compile(r"(?:-?\d+(?:\.\d*)?|null|true|false|None|True|False)\s*(?:(?://|\#).*)?")
 
 
 def mended(core: str) -> Any:

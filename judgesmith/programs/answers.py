@@ -6,13 +6,14 @@ the same answer always means the same.
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any, Literal, get_origin
 
 from judgesmith.errors import InputError
-from judgesmith.programs.answer_json import read_json, shaped, spelled
-from judgesmith.programs.answer_types import typed
+from judgesmith.programs.answer_json import read_json, shaped, spelled, values_in
+from judgesmith.programs.answer_types import record_type, typed
 from judgesmith.signatures.points import read_level, read_points, whole
 from judgesmith.signatures.scale import PERCENT, Scale
 
@@ -21,6 +22,36 @@ _END = re.compile(r"\n[ \t\r*_`#]*+\[\[ *## *completed *## *\]\](.*)", re.DOTALL
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
 _FENCED = re.compile(r"```\w*\s*\n(.*)\n\s*```", re.DOTALL)
 _SURROGATE = re.compile("[\ud800-\udfff]")
+_THOUGHT = re.compile(r"\s*+<(think|thinking|thought|reasoning|analysis)>", re.IGNORECASE)
+
+_WRAPPERS = frozenset(
+    {"answer", "answers", "data", "evaluation", "feedback", "final", "final_answer", "judgement"}
+    | {"judgment", "json", "output", "outputs", "response", "result", "results", "verdict"}
+)
+"""What models call an object that holds the one they were asked for."""
+
+_DEEPEST = 3  # objects within objects
+_SHORT = 20  # characters of a text that is a number with its unit
+_SENTENCE = re.compile(r"(?<=[.!?。])\s+|\n+")
+_LIST_MARK = re.compile(r"^[\s#>*•-]*+\(?\d{1,3}[.)](?=\s)", re.MULTILINE)
+_DISOWNED = re.compile(
+    r"\b(?:won['’]t|will not|can['’]t|cannot|can not|unable|refus|declin|sorry|disregard|ignor)"
+    r"|不能|无法|抱歉",
+    re.IGNORECASE,
+)
+_QUOTES = re.compile(
+    r"\b(?:it|text|response|answer|summary|author|writer|source|user|which|that|who|and)\b"
+    r"[\w ,]{0,20}"
+    r"\b(?:says?|said|reads?|claims?|states?|contains?|includes?|asks?|asked|quotes?|demands?"
+    r"|ends?|begins?|tells?|told|wants?|has|instructs?|tries|pretends?)\b|\bquot|\binject",
+    re.IGNORECASE,
+)
+_COUNTED = re.compile(r"\s+(?!points?\b|pts?\b|out\b)[^\W\d_]{3,}")
+_CUE = re.compile(
+    r"scor|\brat(?:e|ed|ing)|grad|\bg[ia]ve|assign|award|deserv|worth|verdict|judg|\bmark|overall"
+    r"|final|instead|actually|rather|\bsay|bewert|gebe\b|\bnot[ae]\b|puntu|punkt|分|점|оцен",
+    re.IGNORECASE,
+)
 
 
 def read_answer(
@@ -28,8 +59,9 @@ def read_answer(
 ) -> dict[str, Any]:
     r"""Return the fields of an answer.
 
-    An answer without any section may be a single value: JSON with all the fields, or the one
-    field that was asked for, if that is no text.
+    An answer without any section may be a single value: JSON with all the fields, wherever it
+    stands in the answer, or the one field that was asked for, if that is no text. What a model
+    thought aloud before its answer is passed over.
 
     Parameters
     ----------
@@ -53,13 +85,18 @@ def read_answer(
     >>> read_answer('```json\n{"explanation": "Brief.", "score": "85/100"}\n```',
     ...             {"explanation": str, "score": int})
     {'explanation': 'Brief.', 'score': 85}
+    >>> read_answer('Here you go: {"score": 55} Anything else?', {"score": int})
+    {'score': 55}
     """
+    text = without_thoughts(text)
     try:
         sections = split_answer(text, annotations)
     except ValueError:
-        if any(_HEADER.match(line) for line in text.split("\n")):
+        headers = [found[2] for line in text.split("\n") if (found := _HEADER.match(line))]
+        if [one.casefold() for one in headers] not in ([], ["completed"]):
             raise
-        fields = _single_value(_whole_characters(text).strip(), annotations, scale)
+        plain = _whole_characters(_END.sub(r"\n\1", f"\n{text}", count=1)).strip()
+        fields = _single_value(plain, annotations, scale)
         if fields is None:
             raise
         return fields
@@ -129,13 +166,50 @@ def read_field(text: str, annotation: Any, name: str = "", *, scale: Scale = PER
     (85, [1, 2])
     """
     if annotation is str:
-        return text
+        return _text_alone(text, name)
     if _is_score(annotation):
-        return _level(text, annotation, scale)
+        return _score(text, annotation, name, scale)
     plain = read_json(text, annotation)
     if "\\ud" in text or "\\uD" in text:
         plain = _whole_characters(plain)
     return typed(shaped(plain, annotation, name), annotation)
+
+
+def read_record(text: str, annotations: Mapping[str, Any], scale: Scale) -> dict[str, Any] | None:
+    """Return the fields that the one JSON object in a text gives; None if there is none.
+
+    Raises
+    ------
+    ValueError
+        If two objects give fields, or the words around it name another score.
+
+    Examples
+    --------
+    >>> read_record('Sure: {"why": "Brief.", "score": 55}', {"why": str, "score": int}, PERCENT)
+    {'why': 'Brief.', 'score': 55}
+    """
+    text = without_thoughts(text)
+    values = values_in(text)
+    claims = [
+        (start, end, record)
+        for start, end, value in values
+        for record in _records_within(value, annotations)
+    ]
+    if not claims:
+        return None
+    if len(claims) > 1:
+        raise InputError("the answer gives its fields in two JSON objects.")
+    ((start, end, record),) = claims
+    if set(annotations) - set(record) == {"explanation"}:
+        record = {**record, "explanation": ""}  # a score counts without words
+    if not set(annotations) <= set(record):
+        return None
+    if _is_disowned(text, start, end):
+        return None
+    found = {name: _converted(record[name], of, name, scale) for name, of in annotations.items()}
+    for name, of in annotations.items():
+        _refuse_rivals(text[:start] + "\n" + text[end:], record[name], of, scale)
+    return found
 
 
 def is_cut_off(text: str) -> bool:
@@ -171,8 +245,22 @@ def _refuse_second_thoughts(
         raise InputError("the answer goes on after its end, with another number.")
 
 
+def without_thoughts(text: str) -> str:
+    """Return an answer without what a model thought aloud before it.
+
+    Examples
+    --------
+    >>> without_thoughts("<think>Is it 4 or 5?</think>4")
+    '4'
+    """
+    opened = _THOUGHT.match(text)
+    closing = f"</{opened[1]}>" if opened else ""
+    closed = text.find(closing) if opened else -1
+    return text[closed + len(closing) :] if closed >= 0 else text
+
+
 def _single_value(text: str, annotations: Mapping[str, Any], scale: Scale) -> dict[str, Any] | None:
-    """Return the fields of an answer that is one value and nothing else; None if it is none."""
+    """Return the fields of an answer that is, or holds, one value; None if there is none."""
     if fenced := _FENCED.fullmatch(text):
         text = fenced[1].strip()
     is_json = text[:1] + text[-1:] in ("{}", "[]")
@@ -183,17 +271,136 @@ def _single_value(text: str, annotations: Mapping[str, Any], scale: Scale) -> di
             return {
                 name: _converted(given[name], of, name, scale) for name, of in annotations.items()
             }
-    if len(annotations) > 1:
-        return None
-    ((name, of),) = annotations.items()
-    if of is str or not (is_json or _is_score(of)):
-        return None
+    ((name, of), *others) = annotations.items()
+    if others or of is str:
+        return read_record(text, annotations, scale)
+    if _is_score(of):
+        try:
+            return {name: _level(text, of, scale)}
+        except ValueError:
+            return read_record(text, annotations, scale)
     try:
-        return {name: read_field(text, of, name, scale=scale)}
+        found = read_record(text, annotations, scale)
     except ValueError:
-        if is_json:
+        if not is_json:
             raise
+        found = None
+    if found is None and is_json:
+        return {name: read_field(text, of, name, scale=scale)}
+    return found or _list_in(text, of, name, scale)
+
+
+def _records_within(
+    value: Any, names: Collection[str], deepest: int = _DEEPEST
+) -> Iterator[dict[str, Any]]:
+    """Yield the objects in a JSON value that give any of some fields."""
+    if isinstance(value, list) and len(value) == 1:
+        (value,) = value
+    if not isinstance(value, dict):
+        return
+    given = spelled(value, names)
+    if any(name in given for name in names):
+        yield given
+    elif deepest:
+        for name, one in value.items():
+            if name.casefold().replace(" ", "_") in _WRAPPERS:
+                yield from _records_within(one, names, deepest - 1)
+
+
+def _list_in(text: str, annotation: Any, name: str, scale: Scale) -> dict[str, Any] | None:
+    """Return a field whose JSON stands among words, as the one value in them."""
+    values = values_in(text)
+    if len(values) != 1:
         return None
+    ((start, end, value),) = values
+    if _is_disowned(text, start, end):
+        return None
+    found = typed(shaped(_whole_characters(value), annotation, name), annotation)
+    _refuse_rivals(text[:start] + "\n" + text[end:], value, annotation, scale)
+    return {name: found}
+
+
+def _is_disowned(text: str, start: int, end: int) -> bool:
+    """Say whether the words around a value refuse to answer, or introduce it as a quotation."""
+    before = text[:start].rstrip("`~ \t\n").removesuffix("json").rstrip("`~ \t\n")
+    introduced = _SENTENCE.split(before)[-1]
+    return bool(_DISOWNED.search(before) or _DISOWNED.search(text, end)) or bool(
+        _QUOTES.search(introduced)
+    )
+
+
+def _refuse_rivals(around: str, value: Any, annotation: Any, scale: Scale) -> None:
+    """Refuse words around a JSON value that name another score than the value gives.
+
+    A text under judgement that a model quotes may hold such a value.
+    """
+    if not (_is_score(annotation) or record_type(annotation)):
+        return
+    given = set(map(float, _numbers_in(value)))
+    low, high = f"{scale.low:g}", f"{scale.high:g}"
+    ends = re.compile(
+        rf"\b{low}\s*(?:-|–|—|~|\.\.+|to|and|through|bis|à|a|至|到)\s*{high}\b"
+        rf"|(?:/|\bout of|\bof)\s*{high}\b"
+    )
+    for sentence in _SENTENCE.split(_LIST_MARK.sub(" ", around)):
+        plain = ends.sub(" ", sentence)
+        for number in () if scale.labels else _NUMBER.finditer(plain):
+            said = float(number[0])
+            if said in given or not scale.low <= said <= scale.high:
+                continue
+            if _CUE.search(plain) or not _COUNTED.match(plain, number.end()):
+                raise InputError(f"the answer names another score, {number[0]}, beside its JSON.")
+        if scale.labels and _is_score(annotation):
+            try:
+                level = read_level(sentence, scale)
+            except ValueError:
+                continue
+            if level != read_level(value, scale):
+                raise InputError(f"the answer names another score, {level}, beside its JSON.")
+
+
+def _numbers_in(value: Any) -> Iterator[str]:
+    """Yield the numbers of a JSON value that are not part of longer texts."""
+    if isinstance(value, dict):
+        value = list(value.values())
+    if isinstance(value, list):
+        for one in value:
+            yield from _numbers_in(one)
+    elif not isinstance(value, bool) and len(str(value)) <= _SHORT:
+        yield from _NUMBER.findall(str(value))
+
+
+def _score(text: str, annotation: Any, name: str, scale: Scale) -> Any:
+    """Return a score that stands alone, in a fence, or in the one JSON object of a text."""
+    try:
+        return _level(text, annotation, scale)
+    except ValueError:
+        plain = text.strip()
+        if fenced := _FENCED.fullmatch(plain):
+            plain = fenced[1].strip()
+        if "{" not in plain:
+            if fenced is None:
+                raise
+            return _level(plain, annotation, scale)
+        found = read_record(plain, {name or "score": annotation}, scale)
+        if found is None:
+            raise
+        return found[name or "score"]
+
+
+def _text_alone(text: str, name: str) -> str:
+    """Return a text, out of a JSON object that holds nothing else and is all that is there."""
+    plain = text.strip()
+    if fenced := _FENCED.fullmatch(plain):
+        plain = fenced[1].strip()
+    if plain[:1] + plain[-1:] != "{}":
+        return text
+    try:
+        value = read_json(plain, dict)
+    except ValueError:
+        return text
+    alone = spelled(value, [name]) if isinstance(value, dict) and len(value) == 1 else {}
+    return _converted(alone[name], str, name, PERCENT) if name in alone else text
 
 
 def _converted(value: Any, annotation: Any, name: str, scale: Scale) -> Any:
@@ -201,6 +408,10 @@ def _converted(value: Any, annotation: Any, name: str, scale: Scale) -> Any:
     if annotation is str:
         if isinstance(value, bool):
             return "yes" if value else "no"
+        if isinstance(value, list) and all(isinstance(one, str) for one in value):
+            value = "\n".join(value)
+        elif isinstance(value, list | dict):
+            value = json.dumps(value, ensure_ascii=False)
         if not isinstance(value, str):
             raise InputError(f"{name}: expected a text; got {str(value)[:80]!r}.")
         if any(_HEADER.match(line) for line in value.split("\n")):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING
 import dspy
 
 from judgesmith.errors import InputError
+from judgesmith.programs.answer_json import values_in
 from judgesmith.programs.asking import current_lm
 from judgesmith.programs.line_orders import LineOrder, answered_side_by_side
 from judgesmith.programs.running import CONCURRENCY
@@ -30,7 +30,6 @@ Lines = tuple[str, ...]
 
 _NUMBER = re.compile(r"^(?:step\s*)?[(\[]?\d{1,2}[.):\]]+\s*|^[-*•]\s+", re.IGNORECASE)
 _HEADING = re.compile(r"(?i)^(?:evaluation )?(?:steps|questions):?$")
-_FENCE = re.compile(r"^```\w*\n(.*)\n```$", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -233,21 +232,21 @@ class CriterionLines:
 
 
 def _listed(text: str) -> list[str]:
-    """Return the texts of a JSON list, perhaps the only field of a record; none of other texts.
+    r"""Return the texts of the JSON list in a text, perhaps the only field of a record.
+
+    Texts before it are a remark of one line at most; of other texts there is no list.
 
     Examples
     --------
-    >>> _listed('{"steps": ["Read it.", "Note faults."]}'), _listed("1. Read it.")
+    >>> _listed('Here:\n{"steps": ["Read it.", "Note faults."]}'), _listed("1. Read it.")
     (['Read it.', 'Note faults.'], [])
     """
-    plain = text.strip()
-    if fence := _FENCE.match(plain):
-        plain = fence[1].strip()
-    if plain[:1] not in ("[", "{"):
-        return []
     try:
-        found = json.loads(plain)
-    except (ValueError, RecursionError):
+        ((start, _, found),) = values_in(text)
+    except ValueError:
+        return []
+    before = text[:start].strip(" \t\n`").removesuffix("json").strip(" \t\n`")
+    if "\n" in before or _NUMBER.match(before):
         return []
     if isinstance(found, dict) and len(found) == 1:
         (found,) = found.values()

@@ -2,38 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 from judgesmith.errors import InputError
 from judgesmith.programs.inference_record import Description
+from judgesmith.signatures.points import read_yes
 from judgesmith.signatures.rubric import Criterion, Rubric, folded
 
 _LONGEST_TYPE = 60
-_YES = frozenset({"yes", "y", "true", "complete"})
-_NO = frozenset({"no", "n", "false", "incomplete", "not"})
-_FIRST_WORD = re.compile(r"[\W_]*([^\W\d_]+)")
-
-
-def read_yes(answer: str) -> bool:
-    """Return whether an answer says yes, by its first word.
-
-    Raises
-    ------
-    ValueError
-        If the first word is neither yes nor no.
-
-    Examples
-    --------
-    >>> read_yes("**Yes**, they are."), read_yes("False")
-    (True, False)
-    """
-    found = _FIRST_WORD.match(answer)
-    word = found[1].casefold() if found else ""
-    if word not in _YES | _NO:
-        raise InputError(f"expected yes or no; got {answer.strip()[:80]!r}.")
-    return word in _YES
 
 
 def read_observations(fields: Mapping[str, Any], earlier: Iterable[str]) -> tuple[list[str], bool]:

@@ -15,7 +15,6 @@ from judgesmith.programs.inference_answers import (
     read_description,
     read_observations,
     read_text,
-    read_yes,
 )
 from judgesmith.programs.inference_batches import Batch
 from judgesmith.programs.inference_record import (
@@ -29,6 +28,7 @@ from judgesmith.programs.inference_record import (
 )
 from judgesmith.programs.inference_settings import InferenceSettings
 from judgesmith.programs.judging import Ask, Calls, Reply, asked
+from judgesmith.signatures.points import read_yes
 from judgesmith.signatures.rubric import Rubric, folded
 
 Value = TypeVar("Value")

@@ -5,8 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from judgesmith.errors import InputError
+from judgesmith.programs.answer_json import values_in
+from judgesmith.programs.answers import without_thoughts
 
 _LABEL = re.compile(
     r"\s*+(?:[-*>#•–—]++\s*+)*+(?:\(?\d{1,3}[.):]\s*+)?[*_`]*+"
@@ -16,7 +19,7 @@ _LABEL = re.compile(
     re.IGNORECASE,
 )
 _MEANS = {
-    **dict.fromkeys(("annotation", "annotations", "number", "numbers"), "annotations"),
+    **dict.fromkeys(("annotation", "annotations", "number", "numbers", "n"), "annotations"),
     **dict.fromkeys(("merge", "merges", "merged"), "annotations"),
     **dict.fromkeys(("location", "span", "stretch", "quote"), "location"),
     **dict.fromkeys(("explanation", "reason", "why"), "explanation"),
@@ -59,7 +62,8 @@ def entries_in(answer: str) -> tuple[Entry, ...]:
     r"""Return the entries of a list.
 
     An entry begins with its first line, or where a line comes that the one before had already;
-    lines without a label belong to the explanation or location before them.
+    lines without a label belong to the explanation or location before them. A list may come as
+    JSON as well.
 
     Raises
     ------
@@ -77,8 +81,10 @@ def entries_in(answer: str) -> tuple[Entry, ...]:
     ...
     judgesmith.InputError: the supervisor's list has no entry with a location and annotations.
     """
+    answer = without_thoughts(answer)
     found = []
-    for lines in _records(answer):
+    listed = _listed(answer)
+    for lines in _records(answer) if listed is None else listed:
         entry = Entry(
             numbers=_numbers(lines.get("annotations", "")),
             location=lines.get("location", "").strip(),
@@ -89,9 +95,42 @@ def entries_in(answer: str) -> tuple[Entry, ...]:
             found.append(entry)
         if len(found) == _MOST:
             break
-    if not found and not _NO_ERRORS.fullmatch(answer[:_LONG]):
+    if not found and listed != [] and not _NO_ERRORS.fullmatch(answer[:_LONG]):
         raise InputError("the supervisor's list has no entry with a location and annotations.")
     return tuple(found)
+
+
+def _listed(answer: str) -> list[dict[str, str]] | None:
+    """Return the records of the one JSON list in an answer; None if there is no such list."""
+    try:
+        values = [value for _, _, value in values_in(answer)]
+    except ValueError:
+        return None
+    if len(values) != 1:
+        return [] if answer.strip(" \t\n`").removeprefix("json").strip() == "[]" else None
+    (value,) = values
+    if isinstance(value, dict):
+        lists = [one for one in value.values() if isinstance(one, list)]
+        names = {str(name).casefold() for name in value}
+        if names & {"location", "span", "quote"}:
+            value = [value]
+        elif len(lists) == 1:
+            (value,) = lists
+    if not isinstance(value, list) or not all(isinstance(one, dict) for one in value):
+        return None
+    return [_labelled(one) for one in value]
+
+
+def _labelled(record: dict[str, Any]) -> dict[str, str]:
+    """Return a JSON record as the lines that were asked for."""
+    lines: dict[str, str] = {}
+    for name, value in record.items():
+        means = _MEANS.get(str(name).strip(" *_`").casefold())
+        if means is not None and means != "entry" and value is not None:
+            lines.setdefault(
+                means, " ".join(map(str, value)) if isinstance(value, list) else str(value)
+            )
+    return lines
 
 
 def _records(answer: str) -> Iterator[dict[str, str]]:

@@ -35,7 +35,22 @@ _WIDE = {ord("0") + digit: ord("０") + digit for digit in range(10)}
 # A pattern is tried in several ways; nothing this long is one number.
 _LONGEST = 100
 
-_AROUND = " \t\r\n*_`\"'()[]<>.。:"
+_AROUND = " \t\r\n*_`\"'()[]<>.。:!“”‘’"
+_CALLED = re.compile(
+    r"(?:(?:the\s+)?(?:overall|final)\s+)?(?:score|rating|grade|answer|verdict)[\s*_`\"']*+"
+    r"(?:[:=：]|\bis\b)",
+    re.IGNORECASE,
+)
+
+_YES = frozenset({"yes", "y", "true", "complete"})
+_NO = frozenset({"no", "n", "false", "incomplete", "not"})
+_FIRST_WORD = re.compile(
+    r"[\W_]*+(?:(?:is_)?(?:complete|answer|verdict)[\s*_`\"']*+[:=：][\W_]*+)?([^\W\d_]+)",
+    re.IGNORECASE,
+)
+_YES_OR_NO = re.compile(
+    r"[\s*_`\"'“‘(\[]*+(yes|no|true|false)[\s*_`\"'”’)\]]*+(?:$|[.,;:!–—])", re.IGNORECASE
+)
 
 
 def read_points(answer: object, scale: Scale = PERCENT) -> float:
@@ -91,14 +106,44 @@ def read_level(answer: object, scale: Scale) -> float | str:
     --------
     >>> read_level("**Fair.**", Scale.categorical("poor", "fair"))
     'fair'
+    >>> read_level("true", Scale.categorical("no", "yes"))
+    'yes'
     """
     if not scale.labels:
         return read_points(answer, scale)
-    said = str(answer)[:_LONGEST].strip(_AROUND).casefold()
+    text = str(answer)[:_LONGEST].strip(_AROUND)
+    if called := _CALLED.match(text):
+        text = text[called.end() :].strip(_AROUND)
+    said = text.casefold()
     for label in scale.labels:
         if said == label.casefold():
             return label
+    by_name = {label.casefold(): label for label in scale.labels}
+    if by_name.keys() == {"no", "yes"} and (found := _YES_OR_NO.match(text)):
+        again = _YES_OR_NO.match(text, found.end())
+        if again is None or read_yes(again[1]) == read_yes(found[1]):
+            return by_name["yes" if read_yes(found[1]) else "no"]
     raise InputError(f"expected one of {', '.join(scale.labels)}; got {str(answer)[:80]!r}.")
+
+
+def read_yes(answer: object) -> bool:
+    """Return whether an answer says yes, by its first word.
+
+    Raises
+    ------
+    ValueError
+        If the first word is neither yes nor no.
+
+    Examples
+    --------
+    >>> read_yes("**Yes**, they are."), read_yes("complete: False"), read_yes(True)
+    (True, False, True)
+    """
+    found = _FIRST_WORD.match(str(answer))
+    word = found[1].casefold() if found else ""
+    if word not in _YES | _NO:
+        raise InputError(f"expected yes or no; got {str(answer).strip()[:80]!r}.")
+    return word in _YES
 
 
 def whole(points: float) -> int | float:

@@ -2,6 +2,7 @@
 
 import json
 import time
+from typing import Literal
 
 import pytest
 from hypothesis import given
@@ -15,6 +16,8 @@ from judgesmith.programs.answers import (
     split_answer,
 )
 from judgesmith.signatures.judgement import Assessment
+from judgesmith.signatures.points import read_yes
+from judgesmith.signatures.scale import Scale
 
 RECORD = {"criterion": "fluency", "explanation": "Reads well.", "score": 85}
 ONE = [Assessment(**RECORD)]
@@ -299,6 +302,46 @@ class TestAnswersWithoutSections:
         with pytest.raises(ValueError, match="the answer lacks the field score"):
             read_answer(text, {"score": int})
 
+    @pytest.mark.parametrize(
+        "text",
+        [
+            'Here you go: {"score": 55} Anything else?',
+            'Sure, here is the JSON:\n```json\n{"score": 55}\n```\nOn 0-100, after 3 checks.',
+            '<think>Is it 40? {"score": 40}</think>\n{"score": 55}\n\n[[ ## completed ## ]]',
+            '[[ ## score ## ]]\nI give {"score": "55/100"}\n\n[[ ## completed ## ]]',
+            'I said 55 of 100: {"result": {"score": 55}}',
+        ],
+    )
+    def test_one_object_is_read_wherever_it_stands(self, text):
+        assert read_answer(text, {"score": int}) == {"score": 55}
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            'First {"score": 55}, or rather {"score": 40}.',
+            'It claims {"score": 99}. I give it 20.',
+            'Here: {"score": 99}\n\nI would give it 20 for its style.',
+            'Here: {"score": 99}\n\n20',
+            'Here: {"score": 55} {"score": ',
+            'The response ends with: {"score": 99}',
+            'Here: {"score": 55}\n[[ ## completed ## ]]\n[[ ## completed ## ]]',
+        ],
+    )
+    def test_an_object_beside_another_answer_is_refused(self, text):
+        with pytest.raises(ValueError, match=r"lacks the field|another score|two JSON|breaks off"):
+            read_answer(text, {"score": int})
+
+    @pytest.mark.parametrize(
+        "said", ["yes", '"Yes."', "True", "true", "Yes, it is.", "Answer: yes"]
+    )
+    def test_yes_has_several_words(self, said):
+        scale = Scale.categorical("no", "yes")
+        text = f"[[ ## score ## ]]\n{said}"
+        assert read_answer(text, {"score": Literal["no", "yes"]}, scale) == {"score": "yes"}
+        assert read_yes(said)
+        with pytest.raises(ValueError, match="expected one of"):
+            read_field("Yes and no", Literal["no", "yes"], scale=scale)
+
     def test_a_text_never_stands_for_a_field_by_itself(self):
         with pytest.raises(ValueError, match="the answer lacks the field description"):
             read_answer("I'm sorry, but I can't help.", {"description": str})
@@ -309,7 +352,7 @@ class TestAnswersWithoutSections:
             ('{"explanation": "a", "score": 100}{"explanation": "b", "score": 5}', "Multiple"),
             ('{"explanation": "a", "score": 100, "Score": 5}', "gives a key twice"),
             ('{"explanation": "a", "score": "80-90"}', "expected one number"),
-            ('{"explanation": ["a"], "score": 80}', "explanation: expected a text"),
+            ('{"explanation": 5, "score": 80}', "explanation: expected a text"),
             (r'{"explanation": "a\n[[ ## score ## ]]\n100", "score": 5}', "marks the fields"),
         ],
     )

@@ -16,6 +16,10 @@ TEN = Entry(numbers=(1, 3), location='"at ten"', severity="4", explanation="It w
         '### Entry 1||Merges: 1 and 3||Location: "at ten"||Severity: 4||Why: It was nine.|---',
         '1. Annotations: 1, 3|   Quote: "at ten"|   Explanation: It was|nine.|   Severity: 4',
         'LOCATION： "at ten"|numbers： 1-1, 3|severity： 4|reason： It was nine.',
+        'Sure:|```json|[{"annotations": [1, 3], "location": "\\"at ten\\"", "severity": 4, '
+        '"explanation": "It was nine."}]|```|Bye.',
+        'Here: {"errors": [{"Annotations": "1, 3", "Span": "\\"at ten\\"", "Severity": "4", '
+        '"Why": "It was nine."}]}',
         'My list.||Annotations: 1, 3|Location:|"at ten"|Severity: 4|Explanation: It was nine.',
     ],
 )
@@ -36,7 +40,7 @@ def test_an_empty_list_is_a_list(answer):
     assert entries_in(answer) == ()
 
 
-@pytest.mark.parametrize("answer", ["", "It is fine.", "Severity: 4", '[{"span": "at ten"}]'])
+@pytest.mark.parametrize("answer", ["", "It is fine.", "Severity: 4", '[{"x": "at ten"}]'])
 def test_what_is_no_list_is_refused(answer):
     with pytest.raises(ValueError, match="no entry"):
         entries_in(answer)

@@ -24,6 +24,7 @@ _LONGEST_NAME = 60
 _LONGEST_DEFINITION = 1000  # as much as a file of them may hold
 _LONGEST_ANSWER = 20_000
 _MARK = re.compile(r"^(?:[-*•–#>]+\s+|[(\[]?\d{1,2}[.):\]]+\s*)+")
+_JSON = re.compile(r"^(?:[^\n]*:)?\s*(?:```\w*\s*)?[\[{]")  # perhaps after a line of greeting
 _SIDE = re.compile(r"(?P<name>[^:]+?)\s*(?::|\s[-–—]\s)\s*(?P<definition>.+)")
 
 
@@ -151,7 +152,7 @@ def sides_in(text: str, *, of: str) -> tuple[str, ...]:
 def _pairs(text: str) -> Iterator[tuple[str, str]]:
     """Yield what stands as name and definition in a text, on its lines or in its JSON."""
     plain = text.strip()
-    if plain[:1] in ("[", "{") or plain.startswith("```"):
+    if _JSON.search(plain):
         try:
             value = read_json(plain, list[Any])
         except ValueError:

@@ -10,6 +10,7 @@ import re
 from dataclasses import dataclass
 
 from judgesmith.errors import InputError
+from judgesmith.programs.answers import read_record
 from judgesmith.signatures.points import read_points
 from judgesmith.signatures.scale import Scale
 
@@ -17,6 +18,7 @@ _OPENING = re.compile(r"\A[\s#*_]*+feedback\s*+:[*_]*+\s*", re.IGNORECASE)
 _ENDING = re.compile(r"(?:\s|</s>|<\|\w+\|>)+\Z")
 _HEADING = re.compile(r"^\s*(?:#{2,}|\[(?:BEGIN DATA|Query|INST)\])", re.MULTILINE)
 _SURROGATE = re.compile("[\ud800-\udfff]")
+_WORDS = ("feedback", "analysis", "critique", "explanation")
 _AROUND = " \t\r\n*_`\"'()[]<>.:"
 
 
@@ -60,6 +62,8 @@ def read_scored(answer: str, scale: Scale, mark: ResultMark = RESULT) -> tuple[s
     ...
     judgesmith.InputError: expected a whole number from 1 to 5 after [RESULT]; got '4.5'.
     """
+    if not mark.pattern.search(answer) and (found := _in_json(answer, scale)):
+        return found
     words, said = _parted(answer, mark)
     try:
         points = read_points(said, scale)
@@ -73,6 +77,25 @@ def read_scored(answer: str, scale: Scale, mark: ResultMark = RESULT) -> tuple[s
     if not scale.low <= points <= scale.high:
         raise InputError(f"the model answered {points:g}, outside {scale}.")
     return words, int(points)
+
+
+def _in_json(answer: str, scale: Scale) -> tuple[str, int] | None:
+    """Return what the one JSON object of an answer gives; None where it gives no words and score.
+
+    Raises
+    ------
+    ValueError
+        If there are several objects, or a score that is no whole number on the scale.
+    """
+    for words in _WORDS:
+        for score in ("score", "rating"):
+            found = read_record(answer, {words: str, score: int}, scale)
+            if found is not None:
+                points = found[score]
+                if points != int(points) or not scale.low <= points <= scale.high:
+                    raise InputError(f"the model answered {points:g}, outside {scale}.")
+                return found[words], int(points)
+    return None
 
 
 def read_chosen(answer: str, names: tuple[str, ...]) -> tuple[str, str]:

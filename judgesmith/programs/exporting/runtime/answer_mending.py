@@ -11,6 +11,7 @@ from judgesmith.errors import InputError
 _BLANK = re.compile(r"(?:\s+|//[^\n]*|#[^\n]*|/\*.*?\*/)*", re.DOTALL)
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?=\s*(?:[,\]}]|//|#|$))")
 _WORDS = {"true": True, "false": False, "null": None}
+_WORDS |= {"True": True, "False": False, "None": None}
 _NAME = re.compile(r"[A-Za-z_]\w*")
 _BARE = re.compile(r"[^\s\"'“”\[{,}\]][^\"'“”\[{,}\]\n]*")
 _CLOSING = {'"': '"', "'": "'", "“": "”", "‘": "’"}
@@ -72,6 +73,8 @@ def _list(text: str, at: int, depth: int) -> tuple[list[Any], int]:
         value, at = _value(text, at, depth)
         found.append(value)
         at = _after_comma(text, at, "]")
+    if at >= len(text) and (depth > 1 or [] in found):
+        raise _fault()  # a list in a list, broken off
     return found, at + 1
 
 
