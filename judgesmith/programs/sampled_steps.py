@@ -14,7 +14,7 @@ from judgesmith.programs.aggregating import aggregate
 from judgesmith.programs.answer_probabilities import AnswerProbabilities
 from judgesmith.programs.judging import AnySteps, Ask, Calls, ProbabilitiesOf, Reply, Steps, asked
 from judgesmith.programs.templates import LEFT_OUT
-from judgesmith.programs.weighing import OVERALL, joined_weighting, weighed
+from judgesmith.programs.weighing import OVERALL, criterion_term, joined_weighting, weighed
 from judgesmith.signatures.answer_scale import levels_of, percent_of
 from judgesmith.signatures.judge_protocol import JudgeProtocol
 from judgesmith.signatures.judgement import CriterionScore, Judgement
@@ -194,8 +194,11 @@ def reduced(
 ) -> Judgement:
     """Return the judgement that several samples make.
 
-    Words are those of the first with a score. The score of a judge that does not ask for one of
-    the whole stays the mean of the criteria, after these were reduced.
+    Words and errors are those of the sample nearest to the score, and of a criterion those of the
+    sample nearest to its score, so that they speak of what the numbers say. Samples whose list of
+    errors contradicts the score, as an empty one does where it is not the best, stand behind.
+    The score of a judge that does not ask for one of the whole stays the mean of the criteria,
+    after these were reduced.
     """
     scored = [one for one in found if one.score is not None]
     if not scored:
@@ -204,20 +207,62 @@ def reduced(
         return scored[0].model_copy(update={"calls": calls})
     raw = one_of([one.raw for one in scored if one.raw is not None], reduction)
     criteria = {}
+    chosen: dict[str, Judgement] = {}
     for name in scored[0].criteria:
         several = [one.criteria[name] for one in scored]
-        given = [one for one in several if one.score is not None]
-        points = [one.score for one in given if one.score is not None]
-        criteria[name] = CriterionScore(
-            score=one_of(points, reduction) if points else None,
-            explanation=(given or several)[0].explanation,
-        )
+        points = [one.score for one in several if one.score is not None]
+        score = one_of(points, reduction) if points else None
+        lists = [any(error.criterion == name for error in one.errors) for one in scored]
+        place = _nearest([one.score for one in several], score, lists)
+        chosen[name] = scored[place]
+        criteria[name] = CriterionScore(score=score, explanation=several[place].explanation)
     reduced_criteria = [one.score for one in criteria.values() if one.score is not None]
     if reduction != "mean" and reduced_criteria and not asks_whole:
         raw = fmean(reduced_criteria)
     how = joined_weighting([one.weighting for one in scored], lambda n: one_of(n, reduction))
-    update = {"score": raw, "raw": raw, "criteria": criteria, "calls": calls, "weighting": how}
-    return scored[0].model_copy(update=update)
+    whole = scored[_nearest([one.raw for one in scored], raw, [bool(one.errors) for one in scored])]
+    by_term = {"": whole, **{criterion_term(name): one for name, one in chosen.items()}}
+    update = {
+        "score": raw,
+        "raw": raw,
+        "criteria": criteria,
+        "calls": calls,
+        "weighting": how,
+        "errors": tuple(
+            error
+            for term, one in by_term.items()
+            for error in one.errors
+            if (criterion_term(error.criterion) if error.criterion in chosen else "") == term
+        ),
+        "notes": tuple(
+            note
+            for term, one in by_term.items()
+            for note in one.notes
+            if (note.about if note.about in by_term else "") == term
+        ),
+    }
+    return whole.model_copy(update=update)
+
+
+_BEST = 100.0
+
+
+def _nearest(scores: Sequence[float | None], score: float | None, errors: Sequence[bool]) -> int:
+    """Return which of several scores is nearest to one, the worst of equals; 0 without any.
+
+    Samples that have errors where the score is below the best, and none where it is the best,
+    come before the others.
+    """
+    if score is None:
+        return 0
+
+    def distance(place: int) -> tuple[bool, float, float]:
+        own = scores[place]
+        assert own is not None
+        return errors[place] != (score < _BEST), round(abs(own - score), 9), own
+
+    given = [place for place, one in enumerate(scores) if one is not None]
+    return min(given, key=distance) if given else 0
 
 
 def one_of(scores: Sequence[float], reduction: Reduction) -> float:

@@ -118,13 +118,42 @@ class TestJudging:
         assert found.score is None
         assert spans(found) == [("faithfulness", "Paris", 18, 4.0)]
 
-    def test_of_several_samples_the_scores_are_reduced_and_the_first_list_is_kept(self, scripted):
-        said = iter([GOOD, GOOD.replace("Fair", "Good").replace("Paris", "May"), "?", GOOD])
-        lm, _ = scripted(lambda request: next(said))
-        judge = AnnotatorJudge(rubric=RUBRIC, asks="overall", samples=3, temperature=0.7)
+    def test_of_several_samples_score_and_errors_agree(self, scripted):
+        poor = GOOD.replace("Fair", "Poor").replace("Paris", "May")
+        fine = "Errors: No Error\nOverall score: Excellent\nScore Explanation: No errors, fine."
+        for answers, score, errors in (
+            (
+                [GOOD, GOOD.replace("Fair", "Good").replace("Paris", "May"), "?", GOOD],
+                58.3,
+                "Paris",
+            ),
+            ([fine, poor, poor], 50.0, "May"),  # 100, 25 and 25
+            ([fine, fine, GOOD], 83.3, "Paris"),
+            ([fine, fine, fine], 100.0, ""),
+        ):
+            said = iter(answers)
+            lm, _ = scripted(lambda request, said=said: next(said))
+            judge = AnnotatorJudge(rubric=RUBRIC, asks="overall", samples=3, temperature=0.7)
+            found = judged(judge, lm)
+            assert found.score == pytest.approx(score, abs=0.1)
+            assert "".join(one.text for one in found.errors) == errors
+            assert ("fine" in found.explanation) == (score == 100.0)
+            assert found.notes == ()
+
+    def test_of_several_samples_each_criterion_has_the_errors_of_its_own_score(self, scripted):
+        poor = GOOD.replace("Fair", "Poor").replace("Paris", "May")
+        fine = "Errors: No Error\nOverall score: Excellent\nScore Explanation: Fine."
+        said = {"fluency: Is": [fine, GOOD, GOOD], "faithfulness: Is": [poor, poor, fine]}
+        turns = {name: iter(several) for name, several in said.items()}
+        lm, _ = scripted(
+            lambda request: next(next(turns[name] for name in turns if name in request.user))
+        )
+        judge = AnnotatorJudge(rubric=RUBRIC, samples=3, temperature=0.7)
         found = judged(judge, lm)
-        assert found.score == pytest.approx((50 + 75 + 50) / 3)
-        assert [one.text for one in found.errors] == ["Paris"]
+        assert {(one.criterion, one.text) for one in found.errors} == {
+            ("fluency", "Paris"),
+            ("faithfulness", "May"),
+        }
 
     def test_what_a_response_says_of_itself_is_only_a_text(self, scripted):
         lm, engine = scripted(lambda request: GOOD)
