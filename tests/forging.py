@@ -18,6 +18,7 @@ from judgesmith.programs.models import Stack, model, stack_of
 from judgesmith.programs.models.dspy_lm import StackLM
 from judgesmith.programs.offline.reader import read_prefix, read_user
 from judgesmith.signatures import RatedItem, Rubric
+from judgesmith.signatures.line_ends import unix_lines
 from judgesmith.signatures.scale import PERCENT
 
 RUBRIC = Rubric(
@@ -138,7 +139,8 @@ def _other_questions(requests, usual):
 
 def _misread(judge, item, request):
     """Yield where fields are other than those given, for the gullible model and the offline one."""
-    wanted = {"source": item.source, "context": item.context, "response": item.response}
+    given = {"source": item.source, "context": item.context, "response": item.response}
+    wanted = {name: text and unix_lines(text) for name, text in given.items()}
     names = gullible.headers(gullible.skeleton(request)[-1][1].partition(gullible.TAIL)[0])
     if names != [name for name in _INPUTS if name in names]:
         yield f"the gullible model sees the fields {', '.join(names)}"
@@ -177,7 +179,7 @@ def misjudged_offline(variant, place, text, lm=None):
     if found.score is None:
         faults.append(f"no score: {found.problem}")
     for example in (one for request in requests for one in read_prefix(request.prefix).examples):
-        if shown is not None and example.inputs["source"] != shown["source"]:
+        if shown is not None and example.inputs["source"] != unix_lines(shown["source"]):
             faults.append("a demonstration is read with another source")
     return faults
 

@@ -30,11 +30,12 @@ KNOWN_NAMES: Mapping[str, tuple[str, ...]] = {
     "source_id": ("source_id", "doc_id", "id"),
     "system_id": ("system_id", "system", "model"),
 }
-"""Names by which a field is recognised without a map; the field's own name comes first."""
+"""Names by which a field is recognised, in a file and in a map; its own name comes first."""
 
 SCORE_NAMES = ("score", "rating", "label", "human_score", "overall")
 """Names by which one column of ratings is recognised without a map."""
 
+_FIELDS = {name: field for field, names in KNOWN_NAMES.items() for name in names}
 _IDS = ("source_id", "system_id")
 _SEVERAL = ("references",)
 
@@ -77,6 +78,13 @@ class ColumnMap:
     def of_pairs(cls, pairs: Iterable[tuple[str, str | Sequence[str]]]) -> ColumnMap:
         """Return the map of (name, column or columns) pairs; ``score`` means ``overall``.
 
+        Fields have any name of ``KNOWN_NAMES``; every other name is that of a criterion.
+
+        Examples
+        --------
+        >>> str(ColumnMap.of_pairs([("system", "Bot"), ("answer", "Said"), ("wit", "Wit")]))
+        'system_id=Bot,response=Said,wit=Wit'
+
         Raises
         ------
         ValueError
@@ -86,13 +94,14 @@ class ColumnMap:
         criteria: dict[str, tuple[str, ...]] = {}
         for name, columns in pairs:
             chosen = (columns,) if isinstance(columns, str) else tuple(columns)
-            place = fields if name in KNOWN_NAMES else criteria
-            target = OVERALL if name == "score" else name
+            known = _FIELDS.get(plain_name(name))
+            place = criteria if known is None else fields
+            target = known or (OVERALL if name == "score" else name)
             if target in place:
                 raise InputError(
                     f"the column map says twice where {target!r} is; keep one of the two."
                 )
-            if place is fields and len(chosen) > 1 and name not in _SEVERAL:
+            if place is fields and len(chosen) > 1 and target not in _SEVERAL:
                 quoted = written_column("+".join(chosen))
                 raise InputError(
                     f"{name} is read from one column; got {list(chosen)}. Give a column with + in "

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import html
 
+from judgesmith.signatures.line_ends import unix_lines
+
 # Joiners shape words in many scripts and do nothing else.
 _HARMLESS = frozenset("\n\t\u200c\u200d")
 _LINE_ENDS = frozenset("\x85\u2028\u2029")
@@ -23,6 +25,8 @@ class Markup(str):
 def escaped(text: str) -> Markup:
     r"""Return a text as HTML that shows it; what is already HTML stays as it is.
 
+    All lines end in ``\n``.
+
     Examples
     --------
     >>> escaped("a < b\u202e\x00")
@@ -32,7 +36,7 @@ def escaped(text: str) -> Markup:
     """
     if isinstance(text, Markup):
         return text
-    plain = text if text.isprintable() else "".join(map(_shown, text))
+    plain = text if text.isprintable() else "".join(map(_shown, unix_lines(text)))
     return Markup(html.escape(plain))
 
 

@@ -13,6 +13,7 @@ from judgesmith.metrics import worst_pairs
 from judgesmith.optimizers.rows import Rows
 from judgesmith.optimizers.table import SCORE, FloatArray, on_criterion
 from judgesmith.signatures.judgement import Judgement
+from judgesmith.signatures.line_ends import unix_lines
 from judgesmith.signatures.rated import RatedItem
 from judgesmith.signatures.scale import PERCENT, Scale
 
@@ -138,6 +139,7 @@ def _given(item: RatedItem) -> Mapping[str, str]:
 
 
 def _cut(text: str) -> str:
+    text = unix_lines(text)
     if len(text) <= LONGEST_SHOWN:
         return text
     half = LONGEST_SHOWN // 2

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from judgesmith.errors import InputError
+from judgesmith.signatures.line_ends import unix_lines
 from judgesmith.signatures.rated import RatedItem
 
 
@@ -36,11 +37,12 @@ class RatedExample:
         >>> RatedExample(item=item, score=66.7).to_json()
         '{"source": "2 + 2?", "response": "4", "score": 67}'
         """
-        context = {} if self.item.context is None else {"context": self.item.context}
+        item = self.item
+        context = {} if item.context is None else {"context": unix_lines(item.context)}
         record = {
-            "source": self.item.source,
+            "source": unix_lines(item.source),
             **context,
-            "response": self.item.response,
+            "response": unix_lines(item.response),
             "score": round(self.score),
         }
         return json.dumps(record, ensure_ascii=False)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from string import ascii_uppercase
 
 from judgesmith.signatures.judgement import ErrorSpan
+from judgesmith.signatures.line_ends import unix_lines
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,7 +115,8 @@ def is_invented(error: ErrorSpan, response: str) -> bool:
 def shown(annotations: Sequence[Annotation], response: str) -> str:
     r"""Return annotations as lines of JSON, which no text in them can break.
 
-    Members are called A, B, … in the order they come: a name says nothing about an error.
+    Members are called A, B, … in the order they come: a name says nothing about an error. Places
+    are places in the response as it is shown, in which all lines end alike.
 
     Examples
     --------
@@ -132,9 +134,9 @@ def shown(annotations: Sequence[Annotation], response: str) -> str:
             "n": one.number,
             "annotator": letters[one.member],
             "severity": int(severity) if whole and severity is not None else severity,
-            "at": None if span is None else list(span),
-            "location": None if span is None else response[slice(*span)],
-            "why": one.error.explanation,
+            "at": None if span is None else [len(unix_lines(response[:end])) for end in span],
+            "location": None if span is None else unix_lines(response[slice(*span)]),
+            "why": unix_lines(one.error.explanation),
         }
         lines.append(json.dumps(plain, ensure_ascii=False))
     return "\n".join(lines)

@@ -17,6 +17,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Annotated
 
+from judgesmith.signatures.line_ends import unix_lines
+
 TAG_DIGITS = 12
 
 # Runs of blanks are possessive (``*+``): what they took they do not give back.
@@ -61,7 +63,7 @@ def fence_tag(texts: Iterable[str | None]) -> str:
     >>> tag == fence_tag(["a source", None, "another response"])
     True
     """
-    given = [text for text in texts if text is not None]
+    given = [unix_lines(text) for text in texts if text is not None]
     lowered = [text.lower() for text in given]
     tag = _hashed(given[:1]).hexdigest()
     if not any(tag in text for text in lowered):
@@ -113,12 +115,12 @@ def imitates_layout(text: str) -> bool:
 
 
 def fenced(text: str, tag: str) -> str:
-    """Return ``text`` between an opening and a closing line that carry ``tag``.
+    r"""Return ``text`` between an opening and a closing line that carry ``tag``.
 
     Parameters
     ----------
     text : str
-        Anything; it is not changed.
+        Anything; it is not changed, but for ends of lines, which all become ``\n``.
     tag : str
         From ``fence_tag`` of all texts of the question, so that none of them holds it.
 
@@ -134,4 +136,4 @@ def fenced(text: str, tag: str) -> str:
     4
     </verbatim-0123456789ab>
     """
-    return f"<verbatim-{tag}>\n{text}\n</verbatim-{tag}>"
+    return f"<verbatim-{tag}>\n{unix_lines(text)}\n</verbatim-{tag}>"

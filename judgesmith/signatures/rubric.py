@@ -19,6 +19,7 @@ from pydantic import (
 
 from judgesmith.errors import InputError
 from judgesmith.signatures.fences import imitates_layout
+from judgesmith.signatures.line_ends import unix_lines
 from judgesmith.signatures.plain_yaml import read_yaml, write_yaml
 
 
@@ -216,7 +217,7 @@ def _unmarked(text: str) -> str:
     if imitates_layout(text):
         mark = "<verbatim-" if "verbatim-" in text.lower() else "[[ ##"
         raise InputError(f"{mark!r} marks the fields of a question; write it another way.")
-    return text
+    return unix_lines(text)
 
 
 def _criterion(name: Any, body: Any) -> dict[str, Any]:

@@ -2,6 +2,7 @@ import pytest
 from hypothesis import given as given_any
 from hypothesis import strategies as st
 
+import judgesmith
 from judgesmith.experiments.columns import KNOWN_NAMES, ColumnMap, column_map, recognised
 from judgesmith.experiments.problems import DataError
 
@@ -22,6 +23,17 @@ def test_a_map_is_read_from_text():
     said = ColumnMap.parse("source=article, response=summary,score=r1+r2,fluency=f,system_id=")
     assert said.fields == {"source": ("article",), "response": ("summary",), "system_id": ()}
     assert said.criteria == {"overall": ("r1", "r2"), "fluency": ("f",)}
+
+
+def test_fields_in_a_map_have_the_names_that_columns_are_recognised_by(tmp_path):
+    place = tmp_path / "flat.csv"
+    place.write_text("T,S,Bot,Wit,N\nQ?,A.,m,3,7\n", encoding="utf-8")
+    columns = "article=T,Summary=S,system=Bot,doc-id=N,wit=Wit"
+    data = judgesmith.read(place, columns=columns, scale="1..5")
+    (item,) = data
+    assert (item.source, item.response) == ("Q?", "A.")
+    assert (item.system_id, item.source_id) == ("m", "7")
+    assert item.human == {"wit": (3.0,)}
 
 
 def test_a_map_writes_itself_as_it_is_read():
@@ -100,6 +112,7 @@ def test_a_name_that_was_taken_apart_is_reported_once():
             "a column map is written NAME=COLUMN,…, as in response=summary,score=rating; "
             "got 'summary'.",
         ),
+        ("source=a,article=b", "the column map says twice where 'source' is; keep one of the two."),
         ("source=a,source=b", "the column map says twice where 'source' is; keep one of the two."),
         (
             "score=a,overall=b",

@@ -119,6 +119,17 @@ def test_whatever_a_text_holds_stays_text(page_of):
     assert "alert(1)</script>\" onload='x' &amp; \\u202e\\x00\\ud800 <!-- ]]>" in page.text
 
 
+@pytest.mark.parametrize("end", ["\r\n", "\r"])
+def test_every_kind_of_line_end_is_shown_as_one(page_of, end):
+    response = f"Maria won.{end}She won 14 races."
+    start = response.index("14")
+    error = ErrorSpan(text="14", start=start, end=start + 2, severity=4, explanation=f"No.{end}9.")
+    page, _ = page_of(text_with(error, response=response))
+    assert "Maria won.\nShe won " in page.text
+    assert "\\r" not in page.text
+    assert "14" in page.texts
+
+
 def test_directions_of_texts_are_their_own_and_the_page_needs_no_script(page_of):
     page, _ = page_of(text_with(response="هذا النص"))
     assert {"class": "text", "dir": "auto"} in page.all("p")

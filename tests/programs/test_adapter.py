@@ -10,6 +10,7 @@ from judgesmith.programs.adapter import PARTIAL, FencedAdapter, untrusted_fields
 from judgesmith.programs.offline.reader import read_user
 from judgesmith.programs.templates import LEFT_OUT
 from judgesmith.signatures.explaining import explained
+from judgesmith.signatures.line_ends import unix_lines
 from judgesmith.signatures.scoring import AssessCriteria, GradeResponse, ScoreOverall
 
 INPUTS = {"source": "2 + 2?", "context": None, "response": "4"}
@@ -51,7 +52,8 @@ def test_the_schema_of_records_lists_their_keys_as_they_are_to_be_written(explai
 def test_the_texts_between_the_fences_are_the_texts(hostile):
     inputs = {"source": f"About {hostile}", "context": hostile, "response": hostile}
     message = last(FencedAdapter().format(GradeResponse, [], inputs))
-    assert read_user(message, list(GradeResponse.input_fields)) == inputs
+    shown = {name: unix_lines(text) for name, text in inputs.items()}
+    assert read_user(message, list(GradeResponse.input_fields)) == shown
 
 
 def test_a_missing_context_is_said_to_be_missing_and_differs_from_the_word():
@@ -64,7 +66,7 @@ def test_a_missing_context_is_said_to_be_missing_and_differs_from_the_word():
 def test_dspys_own_markers_in_a_text_stay_text(hostile):
     messages = FencedAdapter().format(GradeResponse, [], {**INPUTS, "response": hostile})
     assert all(isinstance(message["content"], str) for message in messages)
-    assert hostile in last(messages)
+    assert unix_lines(hostile) in last(messages)
 
 
 class TestDemonstrations:
@@ -99,7 +101,7 @@ class TestDemonstrations:
         demo = {"source": hostile, "context": None, "response": hostile, "score": 1}
         question = FencedAdapter().format(GradeResponse, [demo], INPUTS)[1]["content"]
         found = read_user(question, list(GradeResponse.input_fields), partial=True)
-        assert found["response"] == found["source"] == hostile
+        assert found["response"] == found["source"] == unix_lines(hostile)
 
 
 class TestReading:

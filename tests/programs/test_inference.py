@@ -9,6 +9,7 @@ from judgesmith.programs.inference import TaskInference
 from judgesmith.programs.models import BudgetSpent, ContextWindowExceeded, Ledger, ModelError, Stack
 from judgesmith.programs.models.dspy_lm import StackLM
 from judgesmith.signatures import RatedItem, Rubric
+from judgesmith.signatures.line_ends import unix_lines
 
 FIRST = re.compile(r"starting with the field `\[\[ ## (\w+) ## \]\]`")
 STEPS = {
@@ -565,7 +566,7 @@ def test_a_hostile_text_stays_inside_the_fence_of_the_examples(told, hostile):
         return
     TaskInference(n_batches=1)(items=items, scores=[0, 100], lm=lm)
     shown = json.loads(field(requests[0], "examples"))
-    assert [one["response"] for one in shown] == [hostile, hostile]
+    assert [one["response"] for one in shown] == [unix_lines(hostile)] * 2
     tag = re.search(r"<verbatim-(\w{12})>", requests[0].user)[1]
     assert requests[0].user.count(f"</verbatim-{tag}>") == 1
     assert script.asked == ["observe", "describe", "propose", "select"]

@@ -5,6 +5,7 @@ import pickle
 import pytest
 
 from judgesmith.programs.templates import Slot, Template, Turn
+from judgesmith.signatures.line_ends import unix_lines
 from judgesmith.signatures.scale import Scale
 
 
@@ -31,7 +32,7 @@ def test_it_comes_back_from_json(template, judge_of):
 
 def test_texts_are_put_in_as_they_are(template, hostile):
     text = template.render({"source": hostile, "hint": "{source}"})
-    assert f"\n{hostile}\n</verbatim-" in text
+    assert f"\n{unix_lines(hostile)}\n</verbatim-" in text
     assert text.endswith("\n{source}")
 
 

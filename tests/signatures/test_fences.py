@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from judgesmith.signatures import fences
 from judgesmith.signatures.fences import fence_tag, fenced
+from judgesmith.signatures.line_ends import unix_lines
 
 pytestmark = pytest.mark.no_cover
 
@@ -78,4 +79,4 @@ def test_the_text_between_the_fences_is_the_text(text):
     opening, closing = f"<verbatim-{tag}>\n", f"\n</verbatim-{tag}>"
     assert whole.startswith(opening)
     assert whole.index(closing) == len(whole) - len(closing)
-    assert whole[len(opening) : -len(closing)] == text
+    assert whole[len(opening) : -len(closing)] == unix_lines(text)

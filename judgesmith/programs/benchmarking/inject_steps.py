@@ -18,6 +18,7 @@ from judgesmith.programs.perturbing.change_steps import ATTEMPTS, UNREADABLE, WA
 from judgesmith.programs.perturbing.orders import LONGEST
 from judgesmith.programs.perturbing.passage import Passage
 from judgesmith.signatures.injection import EARLIER_TOUCHED, SubAspect, Target
+from judgesmith.signatures.line_ends import unix_lines
 from judgesmith.signatures.perturbation import Skipped
 
 NOT_AS_REPORTED = "the errors are not reported as asked for"
@@ -167,5 +168,5 @@ def _earlier(target: Target) -> str | None:
         for start, end in one.spans:
             first = max((word[0] for word in words if word[1] <= start), default=0)
             last = min((word[1] for word in words if word[0] >= end), default=len(target.text))
-            lines.append(json.dumps(target.text[first:last], ensure_ascii=False))
+            lines.append(json.dumps(unix_lines(target.text[first:last]), ensure_ascii=False))
     return "\n".join(lines) or None

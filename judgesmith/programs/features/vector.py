@@ -35,6 +35,9 @@ class FeatureVector:
         Slot values that the response does not mention; the first eight.
     repeated : str
         The three words said most often, if said twice or more.
+    with_context : bool
+        Whether there is a context; without one the features of ``CONTEXT_FEATURES`` are 0 and say
+        nothing.
     """
 
     values: npt.NDArray[np.float64]
@@ -43,6 +46,7 @@ class FeatureVector:
     unsupported: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
     repeated: str = ""
+    with_context: bool = True
 
     def __getitem__(self, name: str) -> float:
         """Return one feature by name."""
@@ -60,7 +64,7 @@ def lexical_features(source: str, context: str | None, response: str) -> Feature
     source : str
         What was answered.
     context : str or None
-        Further material that the response may draw on.
+        Further material that the response may draw on; a blank one is none.
     response : str
         The text under judgement.
 
@@ -72,6 +76,7 @@ def lexical_features(source: str, context: str | None, response: str) -> Feature
     >>> bool(np.isfinite(lexical_features("", None, "").values).all())
     True
     """
+    context = context if context and not context.isspace() else None
     key = _digest(source, context, response)
     known = _vectors.get(key)
     if known is None:
@@ -104,11 +109,15 @@ def _computed(source: str, context: str | None, response: str) -> FeatureVector:
         unsupported=found.unsupported,
         missing=found.missing,
         repeated=found.repeated,
+        with_context=context is not None,
     )
 
 
 FEATURE_NAMES = feature_names()
 """The features' names, in the order of every vector."""
+
+CONTEXT_FEATURES = tuple(name for name in FEATURE_NAMES if name.startswith("context_"))
+"""Those that are counted against the context."""
 
 FEATURE_INDEX = {name: place for place, name in enumerate(FEATURE_NAMES)}
 """Where each feature stands."""

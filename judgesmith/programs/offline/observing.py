@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from judgesmith.programs.features import lexical_features
+from judgesmith.programs.features import CONTEXT_FEATURES, lexical_features
 from judgesmith.programs.models.request import Prefix
 from judgesmith.programs.offline.answering import Piece, answers_signature
 from judgesmith.programs.offline.clue import FACETS
@@ -149,14 +149,15 @@ def _telling(examples: Sequence[Shown]) -> list[str]:
     scores = np.array([one.score for one in examples])
     found = []
     for name, words in _MORE.items():
-        r = _correlation(np.array([one[name] for one in vectors]), scores)
+        told = [one.with_context or name not in CONTEXT_FEATURES for one in vectors]
+        r = _correlation(np.array([one[name] for one in vectors])[told], scores[told])
         if r is not None and abs(r) >= _TELLING:
-            found.append((abs(r), r, words))
+            found.append((abs(r), r, words, sum(told)))
     found.sort(key=lambda one: -one[0])
     return [
         f"Responses with {words} score {'higher' if r > 0 else 'lower'} here "
-        f"(r = {r:+.2f} over {len(examples)} examples)."
-        for _, r, words in found[:_N_TELLING]
+        f"(r = {r:+.2f} over {n} examples)."
+        for _, r, words, n in found[:_N_TELLING]
     ]
 
 

@@ -10,7 +10,12 @@ from math import exp
 import numpy as np
 import numpy.typing as npt
 
-from judgesmith.programs.features import FEATURE_INDEX, FEATURE_NAMES, FeatureVector
+from judgesmith.programs.features import (
+    CONTEXT_FEATURES,
+    FEATURE_INDEX,
+    FEATURE_NAMES,
+    FeatureVector,
+)
 from judgesmith.programs.offline.clue import FACETS, Facet, Kind
 from judgesmith.programs.offline.clues import CLUES
 from judgesmith.programs.offline.families import GENERAL, Family
@@ -30,6 +35,7 @@ KINDS: Mapping[str, Kind] = {
 }
 """Which clues serve which form of task."""
 
+_OF_CONTEXT = [FEATURE_INDEX[name] for name in CONTEXT_FEATURES]
 _SOFT = 15.0
 
 
@@ -80,6 +86,9 @@ def clue_table(kind: Kind) -> ClueTable:
 def steps_of(features: FeatureVector) -> Vector:
     """Return what each feature adds to each facet, shape (n_facets, n_features)."""
     steps = clue_table(KINDS[features.form]).steps(features.values)
+    if not features.with_context:
+        # What is missing is no fact: it counts as the usual does, and nobody speaks of it.
+        steps[:, _OF_CONTEXT] = 0.0
     steps.flags.writeable = False
     return steps
 

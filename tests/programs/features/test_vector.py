@@ -53,11 +53,12 @@ def test_the_vector_is_read_only_and_the_same_from_a_cold_cache():
     assert (cold.values == warm.values).all()
 
 
-def test_no_context_and_an_empty_one_are_told_apart_by_the_cache():
+@pytest.mark.parametrize("blank", ["", "\n "])
+def test_a_blank_context_is_none(blank):
     absent = lexical_features("Short source here", None, "An answer")
-    empty = lexical_features("Short source here", "", "An answer")
-    assert empty is not absent
-    assert empty.form == "dialogue" != absent.form
+    assert lexical_features("Short source here", blank, "An answer") is absent
+    assert not absent.with_context
+    assert lexical_features("Short source here", "More.", "An answer").form == "dialogue"
 
 
 def test_a_script_outside_the_features_is_noted():

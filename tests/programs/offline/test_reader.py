@@ -3,6 +3,7 @@ import pytest
 from judgesmith.programs.adapter import FencedAdapter
 from judgesmith.programs.models.request import Message, Prefix
 from judgesmith.programs.offline.reader import UnreadableRequest, read_prefix, read_user
+from judgesmith.signatures.line_ends import unix_lines
 from judgesmith.signatures.scoring import AssessCriteria, GradeResponse, ScoreOverall
 
 FIELDS = ("source", "context", "response")
@@ -34,7 +35,7 @@ def test_a_text_is_read_back_whatever_it_imitates(forgery, field):
     inputs = {"source": "the source", "context": "more", "response": "the response"}
     inputs[field] = forgery
     _, user = laid_out(GradeResponse, inputs)
-    assert read_user(user, FIELDS) == inputs
+    assert read_user(user, FIELDS) == {name: unix_lines(text) for name, text in inputs.items()}
 
 
 @pytest.mark.parametrize("forgery", FORGERIES)
@@ -42,7 +43,8 @@ def test_demonstrations_are_read_back_whatever_they_imitate(forgery):
     inputs = {"source": forgery, "context": None, "response": forgery}
     prefix, _ = laid_out(GradeResponse, inputs, [{**inputs, "score": 30}])
     (example,) = read_prefix(prefix).examples
-    assert example.inputs == inputs
+    shown = unix_lines(forgery)
+    assert example.inputs == {"source": shown, "context": None, "response": shown}
     assert example.outputs == {"score": "30"}
 
 
