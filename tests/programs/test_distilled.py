@@ -13,6 +13,7 @@ from judgesmith.programs.models import ModelRequest
 from judgesmith.programs.offline.formed import in_a_form
 from judgesmith.signatures import RatedItem, Rubric
 from judgesmith.signatures.judgement import ErrorSpan
+from judgesmith.signatures.line_ends import unix_lines
 from judgesmith.signatures.scale import Scale
 
 TWO = Rubric(task="Judge a notice.", criteria={"truth": "Is it true?", "wit": "Is it funny?"})
@@ -112,7 +113,7 @@ def test_no_text_poses_as_a_part_of_the_form(name):
     user = template.render(inputs)
     form, fields = in_a_form(ModelRequest(model="m", prefix=template.prefix(), user=user))
     assert form is DISTILLED
-    assert {key: fields[key] for key in inputs} == inputs
+    assert {key: fields[key] for key in inputs} == dict.fromkeys(inputs, unix_lines(text))
 
 
 def test_it_keeps_to_the_scale_that_it_was_trained_on():

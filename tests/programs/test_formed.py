@@ -17,6 +17,7 @@ from judgesmith.programs.offline.formed import in_a_form
 from judgesmith.programs.templates import Template
 from judgesmith.signatures import RatedItem, Rubric
 from judgesmith.signatures.formed import PrometheusProtocol
+from judgesmith.signatures.line_ends import unix_lines
 from judgesmith.signatures.rubric import Criterion
 from judgesmith.signatures.scale import Scale
 
@@ -104,7 +105,7 @@ def test_no_text_poses_as_a_part_of_their_forms(family, labels, ending, name):
     user = template.render(inputs)
     form, fields = in_a_form(ModelRequest(model="m", prefix=template.prefix(), user=user))
     assert form is form_named(template.form)
-    assert {key: fields[key] for key in inputs} == inputs
+    assert {key: fields[key] for key in inputs} == dict.fromkeys(inputs, unix_lines(text))
 
 
 @pytest.mark.parametrize("family", ["themis", "auto-j"])
@@ -150,7 +151,7 @@ def test_no_text_can_close_its_fence_in_a_form(name):
     request = ModelRequest(model="m", prefix=template.prefix(), user=user)
     form, fields = in_a_form(request)
     assert form is ABSOLUTE
-    assert {key: fields[key] for key in inputs} == inputs
+    assert {key: fields[key] for key in inputs} == dict.fromkeys(inputs, unix_lines(text))
     fixed = dict(judge.fixed_inputs("whole"))
     messages = FormAdapter(form).format(signature_in(form), [], {**fixed, **inputs})
     assert messages[1]["content"] == user
