@@ -26,6 +26,8 @@ def estimate_text(estimate: Any, *, signed: bool = False) -> str:
         return "undefined"
     sign = "+" if signed else ""
     value = f"{_without_noise(estimate.value):{sign}.3f}"
+    if estimate.has_few_groups:
+        return f"{value} [<5 sources]"
     if estimate.low != estimate.low:
         return f"{value} [no interval]"
     return f"{value} {interval_text(estimate.low, estimate.high, signed=signed)}"
@@ -97,6 +99,7 @@ def level_text(level: str, estimates: Mapping[str, Sequence[Estimate]]) -> str:
 def agreement_rows(reports: Sequence[Report | None], gain: Gain | None = None) -> list[list[str]]:
     """Return one row per level and statistic; a level without any defined number is left out.
 
+    With a gain, the last cell is the number of rows behind the others.
     A level has a row of one cell, its name.
     """
     rows = []
@@ -110,6 +113,10 @@ def agreement_rows(reports: Sequence[Report | None], gain: Gain | None = None) -
             if gain is not None:
                 cells.append(estimate_text(gain[level][statistic], signed=True))  # type: ignore[index]
             if any(cell != "undefined" for cell in cells):
+                if gain is not None:
+                    of_rows = [*reports, gain]
+                    counts = [one[level][statistic].n for one in of_rows if one is not None]  # type: ignore[index]
+                    cells.append("/".join(map(str, dict.fromkeys(counts))))
                 found.append([f"  {statistic}", *cells])
         if found:
             beside = [*reports, gain]
@@ -134,7 +141,7 @@ def print_agreement(
         say()
         say_wrapped(f"{title}{because}")
         return
-    names = [*columns, *(["gain"] if gain is not None else [])]
+    names = [*columns, *(["gain", "n"] if gain is not None else [])]
     print_table(title, rows, header=["", *names])
 
 
@@ -170,10 +177,10 @@ def basis_text(report: Report, unscored: Unscored | None = None) -> str:
     if not estimate.n:
         reason = next(iter(unscored.reasons), "") if unscored else ""
         return f"no row has a score: {reason}" if reason else "no row has a score"
-    return (
-        f"{counted(estimate.n, 'scored row')} of {counted(estimate.n_groups, 'source')}, "
-        f"{estimate.confidence:.0%} intervals over sources"
-    )
+    rows = f"{counted(estimate.n, 'scored row')} of {counted(estimate.n_groups, 'source')}"
+    if estimate.has_few_groups:
+        return f"{rows}, too few for intervals"
+    return f"{rows}, {estimate.confidence:.0%} intervals over sources"
 
 
 def scored_by_text(scored_by: str) -> str:

@@ -72,26 +72,30 @@ def verdict(found: Comparison) -> str:
     values = (gain.first, gain.second) if ahead else (gain.second, gain.first)
     ends = (gain.low, gain.high) if ahead else (-gain.high, -gain.low)
     sure = (
-        f"{interval_text(*ends, signed=True)}, p {_equals(gain.p_value)}"
+        f"{interval_text(*ends, signed=True)}, p {_equals(gain.p_value)}, Holm-adjusted p "
+        f"{_equals(found.holm)}"
         if gain.low == gain.low
         else "[no interval]"
     )
     return (
         f"{first.label} agrees better with people{where}: {name} {values[0]:.3f} against "
         f"{values[1]:.3f} for {second.label}, difference {values[0] - values[1]:+.3f} {sure}: "
-        f"{_clear_text(gain)}."
+        f"{_clear_text(found)}."
     )
 
 
-def _clear_text(gain: PairedEstimate) -> str:
+def _clear_text(found: Comparison) -> str:
     """Return whether a difference is clear, and why not where its interval leaves out zero."""
-    if gain.is_clear:
+    gain = found.gain
+    if found.is_clear:
         return f"clear at {gain.confidence:.0%}"
+    if gain.has_few_groups:
+        return f"not clear, because {gain.n_groups} sources are too few for an interval"
     if gain.low <= 0 <= gain.high or gain.low != gain.low:
         return "not clear"
     return (
-        f"not clear, for the interval leaves out zero, but over {gain.n_groups} sources p stays "
-        f"above {1 - gain.confidence:.2g}"
+        "not clear: the interval leaves out zero, but the p-value adjusted for all differences in "
+        f"the table is above {1 - gain.confidence:.2g}"
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, get_args
 
@@ -20,7 +20,7 @@ from judgesmith.metrics import (
     paired_interval,
 )
 from judgesmith.metrics.record import plain as as_plain
-from judgesmith.optimizers import JudgedTable
+from judgesmith.optimizers import Agreement, JudgedTable
 from judgesmith.optimizers.table import FloatArray
 
 LEVELS: tuple[Level, ...] = get_args(Level)
@@ -94,7 +94,7 @@ def agreement_report(
                 statistic=statistic,
                 level=level,
                 rng=rng,
-            )
+            ).reported()
             for statistic in statistics
         }
         for level in levels
@@ -108,6 +108,7 @@ def gain_report(
     rng: np.random.Generator,
     statistics: Sequence[Statistic] = STATISTICS,
     confidence: float = 0.95,
+    n_resamples: int = 1000,
 ) -> Gain:
     """Return how much better ``first`` agrees than ``second`` on the same rows."""
     return {
@@ -122,10 +123,60 @@ def gain_report(
                 level=level,
                 rng=rng,
                 confidence=confidence,
-            )
+                n_resamples=n_resamples,
+            ).reported()
             for statistic in statistics
         }
         for level in LEVELS
+    }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PairedReports:
+    """Agreement of two judges and the difference between them, all three on the same rows.
+
+    Attributes
+    ----------
+    first, second : Report
+        Agreement of either judge, so that ``gain`` is ``first`` minus ``second``. If the judges
+        share no scored row, each report is on the judge's own rows.
+    gain : Gain
+        The paired difference.
+    """
+
+    first: Report
+    second: Report
+    gain: Gain
+
+
+def paired_reports(
+    first: JudgedTable, second: JudgedTable, *, rng: Callable[[], np.random.Generator]
+) -> PairedReports:
+    """Return the agreement of both judges on the rows that both score, and the difference.
+
+    ``rng`` makes a generator of the same resamples each time.
+    """
+    gain = gain_report(first, second, rng=rng())
+    if np.isnan(first.predicted + second.predicted).all():
+        alone = (agreement_report(table, rng=rng()) for table in (first, second))
+        return PairedReports(first=next(alone), second=next(alone), gain=gain)
+    rngs = rng(), rng()
+    pairs = {
+        level: {
+            statistic: Agreement(statistic, level).estimate_pair(first, second, rngs=rngs)
+            for statistic in STATISTICS
+        }
+        for level in LEVELS
+    }
+    return PairedReports(first=_place(pairs, 0), second=_place(pairs, 1), gain=gain)
+
+
+def _place(
+    pairs: Mapping[Level, Mapping[Statistic, tuple[Estimate, Estimate]]], place: int
+) -> Report:
+    return {
+        level: {statistic: pair[place].reported() for statistic, pair in row.items()}
+        for level, row in pairs.items()
     }
 
 

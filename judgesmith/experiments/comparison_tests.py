@@ -129,7 +129,7 @@ def comparison_tests(
             sources=one.sources.tolist(),
             level=level,
             confidence=confidence,
-        )
+        ).reported()
         for level in PAIR_LEVELS
         if level in gain
     }

@@ -14,6 +14,7 @@ from judgesmith.experiments.stated_scores import stated_notes
 from judgesmith.experiments.tuning import Tuning
 from judgesmith.experiments.within_source import RANKS_NOTE
 from judgesmith.metrics import PairedEstimate
+from judgesmith.metrics.estimate import FEWEST_GROUPS
 from judgesmith.metrics.perturbations.wilcoxon import FEWEST_NONZERO
 from judgesmith.optimizers import JudgedTable
 from judgesmith.optimizers.rows import Rows
@@ -79,10 +80,10 @@ def notes_on(
     n_held = 0 if objective.heldout is None else objective.heldout.n_groups
     if 0 < n_held < FEW_SOURCES:
         plural = "source is" if n_held == 1 else "sources are"
-        yield (
-            f"{n_held} {plural} held out: an interval over so few says little, and may look "
-            "narrow by chance. Rate more sources before you rely on it."
-        )
+        few = "an interval over so few says little, and may look narrow by chance"
+        if n_held < FEWEST_GROUPS:
+            few = f"an interval needs {FEWEST_GROUPS} or more"
+        yield f"{n_held} {plural} held out: {few}. Rate more sources before you rely on it."
     for condition, (met, found) in objective.constraints.items():
         if not met:
             where = "to choose by" if len(tables) == 1 else "held out"
@@ -109,10 +110,15 @@ def unclear_text(gain: PairedEstimate) -> str:
     Examples
     --------
     >>> from judgesmith.metrics import PairedEstimate
-    >>> known = dict(value=1.1, high=1.1, confidence=0.95, n=12, n_groups=2, n_undefined=0)
-    >>> unclear_text(PairedEstimate(low=0.7, p_value=0.273, first=1.4, second=0.3, **known))
-    'begins at 0.700, but p is 0.273 over so few sources (2)'
+    >>> known = dict(value=1.1, high=1.1, confidence=0.95, n=12, n_undefined=0)
+    >>> known |= dict(low=0.7, p_value=0.073, first=1.4, second=0.3)
+    >>> unclear_text(PairedEstimate(n_groups=5, **known))
+    'begins at 0.700, but p is 0.073 over so few sources (5)'
+    >>> unclear_text(PairedEstimate(n_groups=2, **known))
+    'needs 5 sources or more, and there are 2'
     """
+    if gain.has_few_groups:
+        return f"needs {FEWEST_GROUPS} sources or more, and there are {gain.n_groups}"
     if gain.low != gain.low:
         return "is undefined"
     few = f", but p is {gain.p_value:.3f} over so few sources ({gain.n_groups})"

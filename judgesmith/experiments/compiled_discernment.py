@@ -189,6 +189,7 @@ def _comparison(
     before, after = (table.of_kinds(kinds) for table in heldout)
     if not before.kinds:
         return None
+    before, after = LowestDiscernment().paired(before, after)
     return Comparison(
         uncompiled=_noticed(before, seed),
         heldout=_noticed(after, seed),

@@ -17,8 +17,8 @@ from judgesmith.experiments.agreeing import (
     Gain,
     Report,
     agreement_report,
-    gain_report,
     optimism,
+    paired_reports,
     plain,
 )
 from judgesmith.experiments.by_criterion import CriterionReports, criterion_reports
@@ -86,7 +86,8 @@ class Compiled:
     saved : SavedJudge
         The judge as plain data; ``saved.program()`` is the module.
     uncompiled, heldout : Report or None
-        Agreement on the rows held out, before and after; None without such rows, or ratings.
+        Agreement on the rows held out, before and after; None without such rows, or ratings. Both
+        and ``gain`` are on the rows that the judge scored before and after.
     gain : Gain or None
         Their paired difference.
     selection : Report or None
@@ -244,8 +245,9 @@ def compile_judge(
             for said, own in zip((before, after), scales, strict=True)
         )
         tables.append(second)
-        uncompiled, heldout = agreeing(first), agreeing(second)
-        gain = gain_report(second, first, rng=rng()) if targets.is_rated else None
+        if targets.is_rated:
+            reports = paired_reports(second, first, rng=rng)
+            heldout, uncompiled, gain = reports.first, reports.second, reports.gain
         compared = (
             parts.heldout.judged(
                 before, targets.compared, judge_scale=scales[0], usd=work.usd(before, lm=lm)

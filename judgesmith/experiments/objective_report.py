@@ -13,6 +13,7 @@ from judgesmith.experiments.agreeing import Gain, Report
 from judgesmith.metrics import Estimate, PairedEstimate
 from judgesmith.optimizers import JudgedTable
 from judgesmith.optimizers.constrained import Constrained
+from judgesmith.optimizers.counted_objectives import CountedObjective, shared_rows
 from judgesmith.optimizers.objectives import Agreement, Objective
 from judgesmith.optimizers.several_objectives import needs_versions
 from judgesmith.optimizers.table import SCORE
@@ -29,7 +30,8 @@ class ObjectiveReport:
     targets : tuple of str
         What it is averaged over: ``score``, the judge's own, or criteria by name.
     uncompiled, heldout : Estimate or None
-        On the rows held out, before and after; None without such rows.
+        On the rows held out, before and after; None without such rows. Both and ``gain`` are on
+        the rows that both score.
     selection : Estimate
         On the rows that the judge was chosen by.
     gain : PairedEstimate or None
@@ -102,21 +104,31 @@ def objective_report(
     def rng() -> np.random.Generator:
         return np.random.default_rng(seed)
 
-    before, after = heldout or (None, None)
     aim, constraints = objective, {}
     if isinstance(objective, Constrained):
-        aim, table = objective.aim, selection if after is None else after
+        aim, table = objective.aim, selection if heldout is None else heldout[1]
         constraints = {
             str(one): (one.met(table), one.estimate(table, rng=rng()))
             for one in objective.constraints
         }
+    before: Estimate | None = None
+    after: Estimate | None = None
+    gain: PairedEstimate | None = None
+    if heldout is not None:
+        first, second = heldout
+        gain = aim.gain(second, first, rng=rng()).reported()
+        if isinstance(aim, Agreement | CountedObjective):
+            after, before = aim.estimate_pair(second, first, rngs=(rng(), rng()))
+        else:
+            second, first = shared_rows(second, first)
+            after, before = (aim.estimate(table, rng=rng()) for table in (second, first))
     return ObjectiveReport(
         name=str(objective),
         targets=tuple(targets),
-        uncompiled=None if before is None else aim.estimate(before, rng=rng()),
+        uncompiled=before,
         selection=aim.estimate(selection, rng=rng()),
-        heldout=None if after is None else aim.estimate(after, rng=rng()),
-        gain=None if before is None or after is None else aim.gain(after, before, rng=rng()),
+        heldout=after,
+        gain=gain,
         constraints=constraints,
         grows=needs_versions(aim),
     )

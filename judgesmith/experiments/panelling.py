@@ -14,8 +14,8 @@ from judgesmith.experiments.agreeing import (
     Gain,
     Report,
     agreement_report,
-    gain_report,
     optimism,
+    paired_reports,
     plain,
 )
 from judgesmith.experiments.dataset import DataSet
@@ -57,7 +57,7 @@ class LearnedPanel:
         The member that agrees best on the rows that weights were learned from, of those with
         enough scores to be weighed.
     best_member, heldout : Report or None
-        Agreement of that member, and of the panel, on the rows held out.
+        Agreement of that member, and of the panel, on the rows held out that both score.
     gain : Gain or None
         The panel minus that member.
     selection : Report
@@ -172,9 +172,8 @@ def learn_panel(
         after = told_of.judged(_combined(weights, held), judge_scale=weights.scale)
         before = told_of.judged(_judgements(held[best]), judge_scale=members[best].scale)
         n_unscored += after.n_unscored + len(parts.heldout) - len(told_of)
-        best_member = agreement_report(before, rng=rng())
-        heldout = agreement_report(after, rng=rng())
-        gain = gain_report(after, before, rng=rng())
+        reports = paired_reports(after, before, rng=rng)
+        heldout, best_member, gain = reports.first, reports.second, reports.gain
         if settings.texts:
             golden = _golden(final, told_of, _combined(weights, held), lm, concurrency)
     subsets = _subsets(settings, *compared, members)

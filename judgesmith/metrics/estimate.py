@@ -1,10 +1,15 @@
 """A number and how far it can be trusted."""
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, replace
+from typing import Any, Self
 
 from judgesmith.metrics.record import Record
 
 __all__ = ["Estimate", "PairedEstimate"]
+
+FEWEST_GROUPS = 5
+"""Independent units that an interval needs to be reported."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,8 +38,8 @@ class Estimate(Record):
     ...     value=0.5, low=float("nan"), high=float("nan"),
     ...     confidence=0.95, n=3, n_groups=1, n_undefined=0,
     ... )
-    >>> found.to_dict()["low"] is None
-    True
+    >>> found.to_dict()["low"] is None, found.to_dict()["reason"]
+    (True, 'an interval needs 5 sources or more; got 1')
     """
 
     value: float
@@ -44,6 +49,31 @@ class Estimate(Record):
     n: int
     n_groups: int
     n_undefined: int
+
+    @property
+    def has_few_groups(self) -> bool:
+        """Whether there are too few groups for an interval that can be reported."""
+        return self.n_groups < FEWEST_GROUPS and not math.isnan(self.value)
+
+    def reported(self) -> Self:
+        """Return the estimate as reports show it: without an interval over fewer than 5 groups."""
+        return self._without_interval() if self.has_few_groups else self
+
+    def _without_interval(self) -> Self:
+        return replace(self, low=math.nan, high=math.nan)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the reported fields by name, ready for JSON.
+
+        Over fewer than 5 groups the interval, and the p-value of a difference, are None, and
+        ``reason`` says why.
+        """
+        found = Record.to_dict(self.reported())
+        if self.has_few_groups:
+            found["reason"] = (
+                f"an interval needs {FEWEST_GROUPS} sources or more; got {self.n_groups}"
+            )
+        return found
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,9 +97,8 @@ class PairedEstimate(Estimate):
     def is_clear(self) -> bool:
         """Whether the difference is told from none: by the interval and by the p-value, both.
 
-        Over few units resamples cannot spread as far as the difference may: with two sources that
-        point the same way the interval leaves out zero whatever its confidence, and p does not
-        fall below 0.2.
+        Over few units resamples cannot spread as far as the difference may, so a difference over
+        fewer than 5 groups is never clear.
 
         Examples
         --------
@@ -80,4 +109,7 @@ class PairedEstimate(Estimate):
         True
         """
         leaves_out_zero = self.low > 0 or self.high < 0
-        return leaves_out_zero and self.p_value <= 1 - self.confidence
+        return leaves_out_zero and self.p_value <= 1 - self.confidence and not self.has_few_groups
+
+    def _without_interval(self) -> Self:
+        return replace(self, low=math.nan, high=math.nan, p_value=math.nan)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -108,7 +108,30 @@ class CountedObjective(ABC):
         """
         check_settings(rng, N_RESAMPLES, CONFIDENCE)
         codes, n_sources = numbered_sources(table.sources)
-        found = self.counted(table, codes, n_sources)
+        n = table.n - table.n_unscored
+        return self._estimated(self.counted(table, codes, n_sources), n, n_sources, rng)
+
+    def estimate_pair(
+        self, first: JudgedTable, second: JudgedTable, *, rngs: Sequence[np.random.Generator]
+    ) -> tuple[Estimate, Estimate]:
+        """Return the estimate of either table on the rows that ``gain`` compares them on.
+
+        Each draws its resamples from its own of two ``rngs``.
+        """
+        codes, n_sources = numbered_sources(first.sources)
+        shared = shared_rows(first, second)[0]
+        n = shared.n - shared.n_unscored
+        one, other = (
+            self._estimated(counted, n, n_sources, rng)
+            for counted, rng in zip(
+                self.counted_pair(first, second, codes, n_sources), rngs, strict=True
+            )
+        )
+        return one, other
+
+    def _estimated(
+        self, found: Counted, n: int, n_sources: int, rng: np.random.Generator
+    ) -> Estimate:
         low = high = math.nan
         if found.n_units >= 2 and not math.isnan(found.value):
             resampled = _resampled(found.of_counts, n_sources, rng)
@@ -118,7 +141,7 @@ class CountedObjective(ABC):
             low=low,
             high=high,
             confidence=CONFIDENCE,
-            n=table.n - table.n_unscored,
+            n=n,
             n_groups=n_sources,
             n_undefined=found.n_undefined,
         )

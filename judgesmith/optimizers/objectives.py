@@ -7,6 +7,7 @@ whole list, so here an objective sees all of it.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol, get_args
 
@@ -23,6 +24,7 @@ from judgesmith.metrics import (
     averaged_interval,
     averaged_paired_interval,
 )
+from judgesmith.metrics.resampling.averaged_units import scored_by_both
 from judgesmith.optimizers.table import JudgedTable
 
 
@@ -117,6 +119,23 @@ class Agreement:
             level=self.level,
             rng=rng,
         )
+
+    def estimate_pair(
+        self, first: JudgedTable, second: JudgedTable, *, rngs: Sequence[np.random.Generator]
+    ) -> tuple[Estimate, Estimate]:
+        """Return the estimate of either table on the rows that ``gain`` compares them on.
+
+        Each draws its resamples from its own of two ``rngs``.
+        """
+        pairs = [
+            scored_by_both(*pair, statistic=self.statistic, level=self.level)
+            for pair in zip(rated_parts(first), rated_parts(second), strict=True)
+        ]
+        one, other = (
+            averaged_interval(list(parts), statistic=self.statistic, level=self.level, rng=rng)
+            for parts, rng in zip(zip(*pairs, strict=True), rngs, strict=True)
+        )
+        return one, other
 
 
 def rated_parts(table: JudgedTable) -> list[RatedPart]:

@@ -19,9 +19,9 @@ from judgesmith.optimizers import JudgedTable
 from judgesmith.programs.card import agreement_text
 
 
-def estimate(value, low, high):
+def estimate(value, low, high, n_groups=5):
     return Estimate(
-        value=value, low=low, high=high, confidence=0.95, n=9, n_groups=3, n_undefined=0
+        value=value, low=low, high=high, confidence=0.95, n=9, n_groups=n_groups, n_undefined=0
     )
 
 
@@ -30,6 +30,7 @@ def test_an_estimate_shows_its_interval_or_that_it_has_none():
     assert estimate_text(estimate(0.5, 0.25, 0.75)) == "0.500 [0.25, 0.75]"
     assert estimate_text(estimate(0.5, -0.25, 0.75), signed=True) == "+0.500 [-0.25, +0.75]"
     assert estimate_text(estimate(0.5, nan, nan)) == "0.500 [no interval]"
+    assert estimate_text(estimate(0.5, 0.25, 0.75, 4)) == "0.500 [<5 sources]"
     assert estimate_text(estimate(nan, nan, nan)) == estimate_text(None) == "undefined"
 
 
@@ -146,4 +147,4 @@ def test_rounding_alone_is_no_difference():
 def test_one_of_a_kind_is_told_as_one():
     one = Estimate(value=0.5, low=0.4, high=0.6, confidence=0.95, n=1, n_groups=1, n_undefined=0)
     said = basis_text({"dataset": {"pearson": one}})
-    assert said == "1 scored row of 1 source, 95% intervals over sources"
+    assert said == "1 scored row of 1 source, too few for intervals"

@@ -29,11 +29,12 @@ def found():
     return compare_judges(*sides, data, rng=np.random.default_rng(0))
 
 
-def with_gain(found, **fields):
-    """The same comparison, but for the estimate that decides."""
+def with_gain(found, holm=0.01, **fields):
+    """The same comparison, but for the estimate that decides and its adjusted p-value."""
     gain = replace(found.gain, **fields)
     report = {**found.unseen, "dataset": {**found.unseen["dataset"], "spearman": gain}}
-    return replace(found, unseen=report)
+    holm = {**found.tests.holm, "dataset": {**found.tests.holm["dataset"], "spearman": holm}}
+    return replace(found, unseen=report, tests=replace(found.tests, holm=holm))
 
 
 def gain(first, second, low, high, p_value=0.5):
@@ -53,23 +54,23 @@ def gain(first, second, low, high, p_value=0.5):
         (
             gain(0.5, 0.25, 0.1, 0.4, 0.004),
             "new agrees better with people: Spearman 0.500 against 0.250 for old, difference "
-            "+0.250 [+0.10, +0.40], p = 0.004: clear at 95%.",
+            "+0.250 [+0.10, +0.40], p = 0.004, Holm-adjusted p = 0.010: clear at 95%.",
         ),
         (
             gain(0.25, 0.5, -0.4, -0.1, 0.0001),
             "old agrees better with people: Spearman 0.500 against 0.250 for new, difference "
-            "+0.250 [+0.10, +0.40], p < 0.001: clear at 95%.",
+            "+0.250 [+0.10, +0.40], p < 0.001, Holm-adjusted p = 0.010: clear at 95%.",
         ),
         (
             gain(0.5, 0.25, -0.1, 0.6),
             "new agrees better with people: Spearman 0.500 against 0.250 for old, difference "
-            "+0.250 [-0.10, +0.60], p = 0.500: not clear.",
+            "+0.250 [-0.10, +0.60], p = 0.500, Holm-adjusted p = 0.010: "
+            "not clear.",
         ),
         (
-            gain(1.5, 0.25, 0.72, 1.25, 0.273) | {"n_groups": 2},
+            gain(1.5, 0.25, NAN, NAN, NAN) | {"n_groups": 2},
             "new agrees better with people: Spearman 1.500 against 0.250 for old, difference "
-            "+1.250 [+0.72, +1.25], p = 0.273: not clear, for the interval leaves out zero, but "
-            "over 2 sources p stays above 0.05.",
+            "+1.250 [no interval]: not clear, because 2 sources are too few for an interval.",
         ),
         (
             gain(0.5, 0.25, NAN, NAN, NAN),
@@ -93,6 +94,17 @@ def gain(first, second, low, high, p_value=0.5):
 )
 def test_the_verdict_says_who_by_how_much_and_how_sure(found, fields, said):
     assert verdict(with_gain(found, **fields)) == said
+
+
+def test_a_difference_is_clear_by_the_adjusted_p_value_alone(found):
+    known = gain(0.5, 0.25, 0.1, 0.4, 0.004)
+    assert verdict(with_gain(found, holm=0.05, **known)).endswith(": clear at 95%.")
+    said = verdict(with_gain(found, holm=0.051, **known))
+    assert said.endswith(
+        "p = 0.004, Holm-adjusted p = 0.051: not clear: the interval leaves out zero, but the "
+        "p-value adjusted for all differences in the table is above 0.05."
+    )
+    assert with_gain(found, holm=0.051, **known).to_dict()["objective"]["better"] is None
 
 
 def test_a_verdict_on_rows_that_were_seen_says_so(found):

@@ -279,7 +279,7 @@ def test_one_number_has_one_interval(run, data):
 
 @pytest.mark.no_cover
 def test_few_sources_held_out_are_cautioned_against(run, data):
-    assert "3 sources are held out: an interval over so few" in compiled(run, data, *QUICK).err
+    assert "3 sources are held out: an interval needs 5 or more." in compiled(run, data, *QUICK).err
 
 
 @pytest.mark.no_cover

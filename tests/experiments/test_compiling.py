@@ -219,9 +219,37 @@ def test_what_is_inferred_is_learned_from_rows_that_are_not_held_out(data, compi
 
 @pytest.mark.no_cover
 def test_equal_judgements_have_equal_intervals(data):
-    found = compile_judge(data, CompileSettings(optimizer="none"), lm=model(ledger=None))
+    settings = CompileSettings(optimizer="none", holdout=0.5)
+    found = compile_judge(data, settings, lm=model(ledger=None))
     assert plain(found.uncompiled) == plain(found.heldout)
     assert found.gain["dataset"]["pearson"].high == 0.0
+
+
+@pytest.mark.parametrize("objective", ["q", "kappa"])
+def test_the_gain_is_compiled_minus_uncompiled_where_their_unscored_rows_differ(
+    data, scripted, objective
+):
+    def text_of(request):
+        shows = len(request.prefix.messages) > 1
+        place, item = next(
+            (place, one) for place, one in enumerate(data) if one.response in request.user
+        )
+        points = 20 * item.human["overall"][0] if shows else 37 * place % 100
+        score = "none" if place % 5 == shows else str(points)
+        return f"[[ ## score ## ]]\n{score}\n\n[[ ## completed ## ]]"
+
+    settings = VANILLA.model_copy(update={"objective": objective, "holdout": 0.5})
+    found = compile_judge(data, settings, lm=scripted(text_of))
+    assert found.saved.protocol.demonstrations
+    n_held = found.saved.rows["heldout"]
+    for level, row in found.gain.items():
+        for name, gain in row.items():
+            before, after = found.uncompiled[level][name], found.heldout[level][name]
+            assert gain.n == before.n == after.n < n_held
+            assert gain.value == pytest.approx(after.value - before.value, nan_ok=True)
+    one = found.objective
+    assert one.gain.value == pytest.approx(one.heldout.value - one.uncompiled.value)
+    assert one.gain.n == one.uncompiled.n == one.heldout.n
 
 
 def inferred_from(keys):

@@ -11,7 +11,7 @@ FIELDS = {
     "high": float("nan"),
     "confidence": 0.95,
     "n": 10,
-    "n_groups": 1,
+    "n_groups": 5,
     "n_undefined": 0,
 }
 
@@ -39,6 +39,15 @@ def test_a_paired_estimate_adds_both_values_and_the_p_value():
 def test_a_difference_is_clear_when_interval_and_p_value_say_so(low, high, p_value, clear):
     found = {**FIELDS, "low": low, "high": high, "p_value": p_value, "first": 0.7, "second": 0.2}
     assert PairedEstimate(**found).is_clear is clear
+
+
+def test_over_fewer_than_five_groups_no_interval_is_reported_and_the_reason_is():
+    few = {**FIELDS, "low": 0.1, "high": 0.9, "n_groups": 4, "first": 0.7, "second": 0.2}
+    estimate = PairedEstimate(**few, p_value=0.01)
+    assert not estimate.is_clear
+    found = estimate.to_dict()
+    assert found["low"] is found["high"] is found["p_value"] is None
+    assert found["reason"] == "an interval needs 5 sources or more; got 4"
 
 
 def test_an_estimate_cannot_be_changed():
