@@ -5,6 +5,7 @@ import json
 import dspy
 import numpy as np
 import pytest
+from scripted_steps import scripted
 
 from judgesmith.experiments.ablating import without
 from judgesmith.experiments.settings import CompileSettings
@@ -40,19 +41,18 @@ def judged(chosen, *answers):
     """Return the judgement that answers lead to, as a model writes them, and what was asked."""
     steps = critic_steps(chosen, **TEXTS)
     templates = ActiveCritic(chosen).templates()
-    asked = []
-    try:
-        asked.append(next(steps))
-        for answer in answers:
+
+    def reading(answer):
+        def reply(ask):
             try:
-                reply = Reply(fields=templates[asked[-1].predictor].read(answer))
+                return Reply(fields=templates[ask.predictor].read(answer))
             except ValueError as fault:
-                reply = Reply(problem=f"unreadable: {fault}")
-            asked.append(steps.send(reply))
-    except StopIteration as end:
-        assert len(asked) == len(answers)
-        return end.value, [one.predictor for one in asked]
-    pytest.fail(f"{[one.predictor for one in asked]} were asked; got {len(answers)} answers")
+                return Reply(problem=f"unreadable: {fault}")
+
+        return reply
+
+    judgement, asked = scripted(steps, map(reading, answers))
+    return judgement, [one.predictor for one in asked]
 
 
 def score(points, explanation="so"):

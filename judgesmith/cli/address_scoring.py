@@ -10,6 +10,7 @@ from judgesmith.cli.faults import OptionError, blaming
 from judgesmith.cli.judge_models import asked_models
 from judgesmith.cli.places import OUTPUT
 from judgesmith.cli.printing import counted, print_json, say
+from judgesmith.cli.unscored import unscored_status
 
 if TYPE_CHECKING:
     from judgesmith.cli.shard_options import ShardChoice
@@ -28,7 +29,7 @@ def score_at_addresses(
     *,
     roles: Sequence[str],
     concurrency: int,
-    max_unscored: float | None,
+    max_unscored: float,
     force: bool,
     as_json: bool,
     unfit: Sequence[str],
@@ -129,5 +130,4 @@ def score_at_addresses(
             say(f"  {n} × {problem}")
         cost = "unknown cost" if usd is None else f"${usd:.4f}"
         say(f"{spent.calls - before.calls} calls, {cost}")
-    too_many = max_unscored is not None and found.n_unscored > max_unscored * found.n_rows
-    return 1 if too_many else 0
+    return unscored_status(found.n_rows, found.reasons, max_unscored)

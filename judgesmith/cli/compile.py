@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -37,6 +37,10 @@ from judgesmith.cli.options import judge_output_options
 from judgesmith.cli.places import OUTPUT, judge_place, made_before
 from judgesmith.cli.printing import print_json, say_notes
 from judgesmith.cli.role_options import role_option
+from judgesmith.cli.unscored import max_unscored_option, unscored_status
+
+if TYPE_CHECKING:
+    from judgesmith.programs.saved_kinds import AnySaved
 
 
 @click.command("compile")
@@ -103,6 +107,7 @@ from judgesmith.cli.role_options import role_option
     help="Let lexical features into the aggregation [default: with the offline model only].",
 )
 @learning_options
+@max_unscored_option
 @click.option("--no-texts", is_flag=True, help="Keep no judged texts in the artifact.")
 @model_options
 @judge_output_options
@@ -116,12 +121,13 @@ def command(
     calibrate: bool,
     confidence: float,
     within: float | None,
+    max_unscored: float,
     concurrency: int,
     dry_run: bool,
     force: bool,
     as_json: bool,
     **rest: Any,
-) -> None:
+) -> int:
     """Make a judge that agrees with the ratings in DATA, and save it in a folder.
 
     The same command again continues where an interrupted one was: no answer on record is
@@ -143,12 +149,12 @@ def command(
     if dry_run:
         searched = run.settings.optimizer == "protocol"
         print_estimate(run.estimate(), as_json=as_json, searched=searched)
-        return
+        return 0
     with blaming(OUTPUT):
         made = made_before(folder, run.fingerprint, force=force)
-    if made is not None and made.settings.get("complete"):
+    if made is not None and made.settings.get("complete") and _is_scored(made, max_unscored):
         print_again(made, folder, as_json=as_json)
-        return
+        return 0
     run.asked.check_keys(choice)
     files = estimate = None
     if settings.optimizer not in ("random", "none"):
@@ -162,7 +168,7 @@ def command(
             if not fault.spent:
                 raise
             print_nothing(fault, run.dataset, run.usage, as_json=as_json)
-            return
+            return 0
     saved, told = run.calibrated(found.saved, concurrency=concurrency, quiet=as_json)
     with blaming(OUTPUT):
         saved.save(folder, overwrite=True)
@@ -178,3 +184,10 @@ def command(
     if not as_json:
         print_examples(found, saved)
         print_saved(saved, folder, choice.asked_again(saved.models))
+    return unscored_status(found.unscored.n_rows, found.unscored.reasons, max_unscored)
+
+
+def _is_scored(made: AnySaved, most: float) -> bool:
+    """Say whether so few rows of a compiled judge have no score that it need not be made again."""
+    rows = made.rows
+    return rows["unscored"] <= most * (rows["select"] + rows["heldout"])

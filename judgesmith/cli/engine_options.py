@@ -122,7 +122,7 @@ class EngineChoice:
         lm : model
             What it asks where nothing else is said.
         concurrency : int
-            Texts judged at the same time, by each worker.
+            Requests under way at once, of each worker.
         """
         if self.engine == LOCAL:
             yield None

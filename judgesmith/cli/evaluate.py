@@ -26,6 +26,7 @@ from judgesmith.cli.perspectives import (
 )
 from judgesmith.cli.printing import print_json, say, say_notes, say_wrapped
 from judgesmith.cli.progress import stage_progress
+from judgesmith.cli.unscored import max_unscored_option, unscored_status
 from judgesmith.errors import InputError
 
 if TYPE_CHECKING:
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
 @target_options
 @criterion_option
 @perspective_options
+@max_unscored_option
 @seed_option("Of the intervals.")
 @model_options
 @json_option
@@ -56,11 +58,12 @@ def command(
     perspective: str | None,
     samples: int | None,
     answers: str | None,
+    max_unscored: float,
     seed: int,
     concurrency: int,
     as_json: bool,
     **choice: Any,
-) -> None:
+) -> int:
     """Report how well a judge's scores agree with the ratings in DATA.
 
     JUDGE-or-SCORES is a folder that 'compile' made, a file that 'score' wrote, or a file of
@@ -90,7 +93,7 @@ def command(
             concurrency=concurrency,
             as_json=as_json,
         )
-        return
+        return 0
     rng = np.random.default_rng(seed)
     found: Evaluation | PreferenceEvaluation
     if given.path is None:
@@ -117,6 +120,7 @@ def command(
     else:
         _print_scores(found, name=dataset.name, is_judge=given.path is None)
     say_notes(notes, as_json=as_json)
+    return unscored_status(found.unscored.n_rows, found.unscored.reasons, max_unscored)
 
 
 def _print_scores(found: Evaluation, *, name: str, is_judge: bool) -> None:

@@ -55,7 +55,7 @@ def model_options(command: Command) -> Command:
             type=WholeNumber(1),
             default=32,
             show_default=True,
-            help="Texts judged at the same time.",
+            help="Requests under way at once.",
         ),
         ledger_option,
     )

@@ -14,7 +14,6 @@ from judgesmith.cli.engine_options import EngineChoice, engine_options
 from judgesmith.cli.faults import blaming
 from judgesmith.cli.judge_models import asked_models
 from judgesmith.cli.model_options import model_options
-from judgesmith.cli.numbers import Number
 from judgesmith.cli.options import recording_options
 from judgesmith.cli.places import OUTPUT
 from judgesmith.cli.printing import counted, print_json, say, say_notes, usage_text
@@ -22,6 +21,7 @@ from judgesmith.cli.role_options import role_option
 from judgesmith.cli.run_progress import run_progress
 from judgesmith.cli.shard_options import ShardChoice, shard_arguments
 from judgesmith.cli.sizing_options import Sizing, sizing_options
+from judgesmith.cli.unscored import max_unscored_option, unscored_status
 from judgesmith.cli.watch_options import Watching, told_options, watch_options
 
 if TYPE_CHECKING:
@@ -35,11 +35,7 @@ _OF_RANKS = (
 
 @click.command("score")
 @shard_arguments
-@click.option(
-    "--max-unscored",
-    type=Number(0, 1),
-    help="Exit with status 1 if a larger share of rows has no score.",
-)
+@max_unscored_option
 @role_option
 @model_options
 @engine_options
@@ -49,7 +45,7 @@ _OF_RANKS = (
 @recording_options
 def command(
     judge: str,
-    max_unscored: float | None,
+    max_unscored: float,
     roles: tuple[str, ...],
     concurrency: int,
     force: bool,
@@ -168,5 +164,4 @@ def command(
     adaptations = stack.adaptations if engine is None else engine.adaptations
     ranks = [_OF_RANKS] if judges_sources(saved) else []
     say_notes((*found.notes, *ranks, *stated, *adaptations), as_json=as_json)
-    too_many = max_unscored is not None and found.n_unscored > max_unscored * found.n_rows
-    return 1 if too_many else 0
+    return unscored_status(found.n_rows, found.reasons, max_unscored)

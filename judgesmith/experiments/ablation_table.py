@@ -73,7 +73,7 @@ def ablation(
     progress : callable or None
         See ``Progress``; the stages are ``rows`` and ``texts``.
     concurrency : int
-        Items judged at the same time.
+        Requests under way at once.
 
     Returns
     -------

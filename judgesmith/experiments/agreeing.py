@@ -201,10 +201,15 @@ def optimism(selection: Report, heldout: Report | None) -> dict[str, dict[str, A
     }
 
 
-def unscored(table: JudgedTable) -> Unscored:
-    """Return how many rows of ``table`` have no score, and why."""
-    counts = Counter(problem for problem in table.problems if problem is not None)
-    return Unscored(n=table.n_unscored, n_rows=table.n, reasons=dict(counts.most_common()))
+def unscored(*tables: JudgedTable) -> Unscored:
+    """Return how many rows of these tables have no score, and why."""
+    problems = (problem for table in tables for problem in table.problems)
+    counts = Counter(problem for problem in problems if problem is not None)
+    return Unscored(
+        n=sum(table.n_unscored for table in tables),
+        n_rows=sum(table.n for table in tables),
+        reasons=dict(counts.most_common()),
+    )
 
 
 _VALUE = re.compile(r"(?<!HTTP )-?\b\d+(?:\.\d+)?|'[^']*'|\"[^\"]*\"")

@@ -100,7 +100,7 @@ def calibrate_judge(
     lm : dspy.LM or None
         The model; None takes DSPy's current one, or the offline model.
     concurrency : int
-        Items judged at the same time.
+        Requests under way at once.
     progress : callable or None
         Told a stage's name, items finished since the last call, and items of the stage.
 

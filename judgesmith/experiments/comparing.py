@@ -209,7 +209,7 @@ def compare_judges(
     labels : (str, str)
         What judges are called in the report; scores have a label of their own.
     concurrency : int
-        Items judged at the same time.
+        Requests under way at once.
     progress : callable or None
         Told how many items were finished since it was last told.
 

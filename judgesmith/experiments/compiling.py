@@ -16,10 +16,12 @@ from judgesmith.errors import InputError
 from judgesmith.experiments.agreeing import (
     Gain,
     Report,
+    Unscored,
     agreement_report,
     optimism,
     paired_reports,
     plain,
+    unscored,
 )
 from judgesmith.experiments.by_criterion import CriterionReports, criterion_reports
 from judgesmith.experiments.chosen_targets import chosen_targets
@@ -105,6 +107,8 @@ class Compiled:
         says.
     discernment : DiscernmentReport or None
         How well it notices changes of texts; None where the objective does not look at them.
+    unscored : Unscored
+        Of the rows that it was chosen by and those held out.
     notes : tuple of str
         What a reader should know, in sentences.
     complete : bool
@@ -121,6 +125,7 @@ class Compiled:
     objectives: tuple[ObjectiveReport, ...]
     by_criterion: Mapping[str, CriterionReports]
     examples: tuple[tuple[RatedItem, float, Judgement], ...]
+    unscored: Unscored
     notes: tuple[str, ...]
     complete: bool
     discernment: DiscernmentReport | None = None
@@ -157,7 +162,7 @@ def compile_judge(
     roles : dict of str to dspy.LM, or None
         The models that do other work than judging, by the roles in ``settings.roles``.
     concurrency : int
-        Items judged at the same time.
+        Requests under way at once.
     progress : callable or None
         See ``Progress``.
     files : SearchFiles or None
@@ -372,6 +377,7 @@ def compile_judge(
         objectives=objectives,
         by_criterion=by_criterion,
         examples=tuple(shown[:2]),
+        unscored=unscored(*tables),
         notes=tuple(dict.fromkeys(notes)),
         complete=work.complete,
         discernment=discernment,

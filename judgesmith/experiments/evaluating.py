@@ -156,7 +156,7 @@ def evaluate_judge(
     label : str
         What the judge is called in the report.
     concurrency : int
-        Items judged at the same time.
+        Requests under way at once.
     progress : callable or None
         Told how many items were finished since it was last told.
 

@@ -106,7 +106,7 @@ def learn_panel(
     run : str
         What the saved panel says of the run that made it.
     concurrency : int
-        Items judged at the same time.
+        Requests under way at once.
     progress : callable or None
         Told a stage's name, items finished since the last call, and items of the stage.
 

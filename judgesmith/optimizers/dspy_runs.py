@@ -46,7 +46,7 @@ class DspyRun:
     writer : dspy.LM or None
         Who writes instructions; None where nobody can.
     n_threads : int
-        Rows judged at the same time.
+        Requests under way at once.
     seed : int
         Of all drawing.
     labelled : bool

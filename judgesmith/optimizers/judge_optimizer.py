@@ -29,7 +29,7 @@ class JudgeOptimizer(Teleprompter):
     lm : dspy.LM or None
         The model; None takes DSPy's current one.
     concurrency : int
-        Items judged at the same time.
+        Requests under way at once.
     progress : callable or None
         Told how many items were finished since it was last told.
     """

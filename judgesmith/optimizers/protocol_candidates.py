@@ -48,7 +48,7 @@ class Asking:
     lm : dspy.LM
         The model.
     concurrency : int
-        Items judged at the same time.
+        Requests under way at once.
     progress : callable or None
         Told how many items were finished since it was last told.
     competes : bool

@@ -16,7 +16,7 @@ from judgesmith.programs.forms.annotator import form_for
 from judgesmith.programs.judging import AnySteps, Steps
 from judgesmith.programs.question_forms import TEXTS, QuestionForm
 from judgesmith.programs.sampled_steps import Asking, Once, sampled_steps, score_on
-from judgesmith.programs.whole_or_each import Answer, one_by_one, place_of, whole_or_each
+from judgesmith.programs.whole_or_each import Answer, each_scored, place_of, whole_or_each
 from judgesmith.signatures.annotating import AnnotatorProtocol
 from judgesmith.signatures.judge_protocol import JudgeProtocol
 from judgesmith.signatures.judgement import CriterionScore, ErrorSpan, Note
@@ -100,10 +100,10 @@ def pointing_steps(
     read_score = score_on(protocol.answers)
 
     def once(asking: Asking) -> Once:
-        errors: list[ErrorSpan] = []
-        notes: list[Note] = []
+        errors: dict[str, tuple[ErrorSpan, ...]] = {}
+        notes: dict[str, tuple[Note, ...]] = {}
 
-        def ask(question: str, about: str) -> AnySteps[Answer]:
+        def ask(part: Asking, question: str, about: str) -> AnySteps[Answer]:
             criterion = criterion_of(protocol, question)
 
             def read(fields: Mapping[str, Any]) -> CriterionScore:
@@ -114,14 +114,19 @@ def pointing_steps(
                     about=about,
                     criterion=criterion.name if criterion else "",
                 )
-                errors.extend(spans)
-                notes.extend((*said, *_contradiction(score, len(spans), about)))
+                errors[question] = tuple(spans)
+                notes[question] = (*said, *_contradiction(score, len(spans), about))
                 return score
 
-            return asking.of(question, read, about=about)
+            return part.of(question, read, about=about)
 
-        found = yield from one_by_one(protocol, questions, ask)
-        return found.model_copy(update={"errors": tuple(errors), "notes": tuple(notes)})
+        asked = list(questions)
+        found = yield from each_scored(protocol, asking, asked, ask)
+        told = {
+            "errors": tuple(one for name in asked for one in errors.get(name, ())),
+            "notes": tuple(one for name in asked for one in notes.get(name, ())),
+        }
+        return found.model_copy(update=told)
 
     return sampled_steps(protocol, once, source=source, response=response, context=context)
 

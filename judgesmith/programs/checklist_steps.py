@@ -5,11 +5,11 @@ Free of DSPy, so that a loaded judge takes the same steps as the program it came
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from statistics import fmean
 
 from judgesmith.programs.answer_probabilities import AnswerProbabilities
-from judgesmith.programs.judging import Steps
+from judgesmith.programs.judging import AnySteps, Steps
 from judgesmith.programs.question_forms import QuestionForm
 from judgesmith.programs.sampled_steps import Asking, Once, sampled_steps, score_on
 from judgesmith.programs.weighing import criterion_term
@@ -65,6 +65,12 @@ def checklist_steps(
 
 
 def _checked(protocol: ChecklistProtocol, asking: Asking) -> Once:
+    def checking(predictor: str) -> Callable[[Asking], AnySteps[Answer]]:
+        return lambda part: part.of(predictor, score_on(protocol.answers), about=predictor)
+
+    predictors = [name for _, questions in asked_of(protocol) for name in questions]
+    replies = yield from asking.each([checking(one) for one in predictors])
+    checked = dict(zip(predictors, replies, strict=True))
     answers: dict[str, Answer] = {}
     for criterion, questions in asked_of(protocol):
         points: list[float] = []
@@ -72,7 +78,7 @@ def _checked(protocol: ChecklistProtocol, asking: Asking) -> Once:
         chances: list[AnswerProbabilities] = []
         problem = ""
         for predictor, question in questions.items():
-            answer = yield from asking.of(predictor, score_on(protocol.answers), about=predictor)
+            answer = checked[predictor]
             found = asking.probabilities.pop(predictor, None)
             if isinstance(answer, str):
                 problem = problem or answer
@@ -86,19 +92,21 @@ def _checked(protocol: ChecklistProtocol, asking: Asking) -> Once:
             answers[criterion.name] = problem
             continue
         if asking.levels:
-            asking.probabilities[criterion_term(criterion.name)] = together(chances, len(points))
+            asking.probabilities[criterion_term(criterion.name)] = mean_chances(
+                chances, len(points)
+            )
         answers[criterion.name] = CriterionScore(score=fmean(points), explanation=" ".join(said))
     return of_criteria(answers, some="lack an answer")
 
 
-def together(found: Sequence[AnswerProbabilities], n: int) -> AnswerProbabilities:
+def mean_chances(found: Sequence[AnswerProbabilities], n: int) -> AnswerProbabilities:
     """Return the mean probabilities of ``n`` answers, or none if one of them has none.
 
     Examples
     --------
     >>> sure = AnswerProbabilities(mode="probabilities", values={"no": 0.0, "yes": 1.0}, mass=1)
     >>> unsure = AnswerProbabilities(mode="probabilities", values={"no": 0.5, "yes": 0.5}, mass=0.8)
-    >>> both = together([sure, unsure], 2)
+    >>> both = mean_chances([sure, unsure], 2)
     >>> both.values["yes"], both.mass
     (0.75, 0.8)
     """

@@ -5,14 +5,14 @@ Free of DSPy, so that a loaded judge takes the same steps as the program it came
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from statistics import fmean
 from typing import Any
 
 from judgesmith.errors import InputError
 from judgesmith.programs.answer_types import UnreadRecord
 from judgesmith.programs.critic_questions import assessing_names, assessments_text
-from judgesmith.programs.judging import Ask, Reply, Steps
+from judgesmith.programs.judging import AnySteps, Steps
 from judgesmith.programs.sampled_steps import Asking, Once, said, sampled_steps, score_on
 from judgesmith.programs.weighing import criterion_term
 from judgesmith.signatures.answer_scale import percent_of
@@ -75,7 +75,7 @@ _Assessed = tuple[dict[str, CriterionScore], str]
 """Scores by criterion, and why some are missing; empty where none is."""
 
 
-def _together(protocol: Protocol, asking: Asking) -> Generator[Ask, Reply, _Assessed]:
+def _together(protocol: Protocol, asking: Asking) -> AnySteps[_Assessed]:
     """Score all criteria in one call; what two answers lack stays without a score."""
     names = protocol.rubric.names
     found: dict[str, CriterionScore] = {}
@@ -93,13 +93,19 @@ def _together(protocol: Protocol, asking: Asking) -> Generator[Ask, Reply, _Asse
     return {name: found.get(name) or _without_score(problem) for name in names}, problem
 
 
-def _one_by_one(protocol: Protocol, asking: Asking) -> Generator[Ask, Reply, _Assessed]:
-    """Score every criterion in a call of its own."""
+def _one_by_one(protocol: Protocol, asking: Asking) -> AnySteps[_Assessed]:
+    """Score every criterion in a call of its own, all at once."""
     criteria: dict[str, CriterionScore] = {}
     problems = []
-    for name, question in zip(protocol.rubric.names, assessing_names(protocol), strict=True):
+    names = protocol.rubric.names
+
+    def scoring(name: str, question: str) -> Callable[[Asking], AnySteps[CriterionScore | str]]:
         about = criterion_term(name)
-        answer = yield from asking.of(question, score_on(protocol.answers), about=about)
+        return lambda part: part.of(question, score_on(protocol.answers), about=about)
+
+    questions = zip(names, assessing_names(protocol), strict=True)
+    answers = yield from asking.each([scoring(*one) for one in questions])
+    for name, answer in zip(names, answers, strict=True):
         if isinstance(answer, str):
             problems.append(f"{name}: {answer}")
             answer = _without_score(answer)

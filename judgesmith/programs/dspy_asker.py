@@ -17,6 +17,7 @@ from judgesmith.programs.families import family_of
 from judgesmith.programs.judging import AnySteps
 from judgesmith.programs.models import ModelError, TransientModelError
 from judgesmith.programs.models.redaction import redacted
+from judgesmith.programs.turns import in_turn
 from judgesmith.signatures.judgement import Judgement
 from judgesmith.signatures.rated import RatedItem
 
@@ -64,11 +65,14 @@ class DspyAsker(Asker):
             threads.shutdown(wait=False, cancel_futures=True)
 
     async def _in_thread(self, asked: Callable[[], Found]) -> Found:
+        return await in_turn(lambda: self._begun(asked))
+
+    def _begun(self, asked: Callable[[], Found]) -> asyncio.Future[Found]:
         loop = asyncio.get_running_loop()
         context = self._context.copy()
         if self._threads is None:
             self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="judgesmith")
-        return await loop.run_in_executor(self._threads, context.run, asked)
+        return loop.run_in_executor(self._threads, context.run, asked)
 
     def _judged(self, item: RatedItem) -> Judgement:
         with dspy.context(lm=self._lm), our_errors():

@@ -16,8 +16,8 @@ from judgesmith.programs.sampled_steps import Asking, Once, sampled_steps, score
 from judgesmith.programs.weighing import OVERALL, criterion_term, weighed
 from judgesmith.programs.whole_or_each import (
     Answer,
+    each_scored,
     of_the_whole,
-    one_by_one,
     place_of,
     told_inputs,
     whole_or_each,
@@ -72,8 +72,8 @@ def g_eval_steps(
 ) -> Steps:
     """Judge one response by ``protocol``: a generator of questions that returns a judgement.
 
-    A question is not asked again once an answer came with probabilities, which then is its score:
-    further answers are for those without any, of which the mean is taken.
+    The first answer with probabilities is a question's score by itself. Where the first of all has
+    none, further ones are asked for at once, of which the mean is taken if none of them has any.
 
     Raises
     ------
@@ -90,11 +90,11 @@ def g_eval_steps(
     n_scored = 0
 
     def once(asking: Asking) -> Once:
-        def ask(question: str, about: str) -> AnySteps[Answer]:
-            return _asked_until_settled(protocol, asking, settled, question, about)
+        def ask(part: Asking, question: str, about: str) -> AnySteps[Answer]:
+            return _asked_until_settled(protocol, part, settled, question, about)
 
         nonlocal n_scored
-        found = yield from one_by_one(protocol, g_eval_forms(protocol), ask)
+        found = yield from each_scored(protocol, asking, g_eval_forms(protocol), ask)
         n_scored += found.score is not None
         return found
 
@@ -153,7 +153,7 @@ def _asked_until_settled(
     found = yield from asking.of(question, score_on(protocol.answers), about=about)
     chances = asking.probabilities.get(about)
     if not isinstance(found, str) and chances is not None and chances.mode == "probabilities":
-        settled[about] = found, chances
+        settled.setdefault(about, (found, chances))
     return found
 
 

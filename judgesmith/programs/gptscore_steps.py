@@ -15,7 +15,7 @@ from judgesmith.programs.judging import AnySteps, Ask, Steps, asked
 from judgesmith.programs.question_forms import QuestionForm
 from judgesmith.programs.sampled_steps import Asking, Once, sampled_steps
 from judgesmith.programs.templates import Slot, Template, Turn
-from judgesmith.programs.whole_or_each import Answer, one_by_one, place_of, whole_or_each
+from judgesmith.programs.whole_or_each import Answer, each_scored, place_of, whole_or_each
 from judgesmith.signatures.gptscore import GPTScoreProtocol
 from judgesmith.signatures.judgement import CriterionScore, Judgement
 
@@ -111,10 +111,10 @@ def gptscore_steps(
         if not response:
             return Judgement.unscored("an empty response has no tokens, and so no likelihood")
 
-        def ask(question: str, about: str) -> AnySteps[Answer]:
-            return _likelihood(asking, question)
+        def ask(part: Asking, question: str, about: str) -> AnySteps[Answer]:
+            return _likelihood(part, question)
 
-        return (yield from one_by_one(protocol, gptscore_forms(protocol), ask))
+        return (yield from each_scored(protocol, asking, gptscore_forms(protocol), ask))
 
     return sampled_steps(protocol, once, source=source, response=response, context=context)
 

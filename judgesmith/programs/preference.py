@@ -187,26 +187,24 @@ class _Answer:
 
 def _one_order(protocol: PairsProtocol, inputs: Mapping[str, str | None]) -> AnySteps[OneOrder]:
     """Return what is said of the text that is shown first, asked as often as samples are wanted."""
-    calls = Calls()
-    answers: list[_Answer] = []
-    problem = ""
     wanted = None
     if protocol.weighting == "probabilities":
         wanted = ProbabilitiesOf(field="better", answers=tuple(_LEVELS))
 
-    def read(fields: Mapping[str, Any]) -> _Answer:
-        return _answered(fields, calls)
+    several = [Calls() for _ in range(protocol.samples)]
 
-    for sample in range(protocol.samples):
+    def sampled(sample: int, calls: Calls) -> AnySteps[_Answer | str]:
         ask = Ask(predictor=COMPARE, inputs=inputs, sample=sample, probabilities=wanted)
-        answer = yield from asked(ask, read, again=protocol.samples + sample, calls=calls)
-        if isinstance(answer, str):
-            problem = problem or answer
-        else:
-            answers.append(answer)
+        again = protocol.samples + sample
+        return asked(ask, lambda fields: _answered(fields, calls), again=again, calls=calls)
+
+    found = yield from together([sampled(*one) for one in enumerate(several)])
+    made = tuple(call for calls in several for call in calls.made)
+    answers = [one for one in found if not isinstance(one, str)]
     if not answers:
-        return OneOrder(problem=f"a comparison has no answer: {problem}", calls=tuple(calls.made))
-    return _together(answers, protocol, tuple(calls.made))
+        problem = next(one for one in found if isinstance(one, str))
+        return OneOrder(problem=f"a comparison has no answer: {problem}", calls=made)
+    return _together(answers, protocol, made)
 
 
 def _answered(fields: Mapping[str, Any], calls: Calls) -> _Answer:

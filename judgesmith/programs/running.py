@@ -21,6 +21,7 @@ from judgesmith.programs.models.errors import speaks_of_one_item
 from judgesmith.programs.models.stopping import STOPPING
 from judgesmith.programs.own_loop import OwnLoop
 from judgesmith.programs.readable import Readable, readable_of
+from judgesmith.programs.turns import Turns
 from judgesmith.signatures.judge_protocol import JudgeProtocol
 from judgesmith.signatures.judgement import Judgement
 from judgesmith.signatures.rated import RatedItem
@@ -29,7 +30,7 @@ Result = TypeVar("Result")
 Unit = TypeVar("Unit")
 
 CONCURRENCY = 32
-"""Items judged at the same time by default."""
+"""Requests under way at once by default."""
 
 NOT_REACHED = "the model could not be reached"
 """Opens the problem of an item for which the model did not answer at all."""
@@ -41,6 +42,7 @@ NOT_ASKED = "not asked: "
 """Opens the problem of an item that the budget did not reach."""
 
 _ENOUGH_REFUSED = 20  # failed requests without one answer after which it is the set-up
+_ATTEMPTS = 2  # at each question, where the first answer cannot be read
 _AHEAD = 4  # how many times the concurrency may be finished but not yet handed out
 _BATCH = 64  # results handed from the event loop to the caller at a time
 
@@ -77,7 +79,7 @@ def judge_items(
     lm : dspy.LM, StackModel or None
         The model; None takes DSPy's current one, or the offline model where there is none.
     concurrency : int
-        Items judged at the same time.
+        Requests under way at once. Those of items that were begun earlier go first.
     progress : callable or None
         Told the number of items finished since it was last told.
 
@@ -121,8 +123,8 @@ def judge_each(
     """Yield items with their judgements, in order, reading ``items`` only as far as needed.
 
     See ``judge_items``. The judge and the model are those of the moment of the call. May be
-    called, and iterated, where an event loop is already running. Under a ceiling on calls no
-    item is begun that would take the calls from those under way.
+    called, and iterated, where an event loop is already running. Under a budget no item is begun
+    that could take from those under way what they need, so that it buys whole items.
 
     A judge that compares the responses to a source needs them together: then all ``items`` are
     read first, and what is judged at the same time are sources; see ``judge_sources``.
@@ -180,21 +182,18 @@ def judges_sources(judge: object) -> bool:
 def beginning(n_calls: int, lm: AnyModel) -> Callable[[int], bool]:
     """Return what says, of the number of items under way, whether one more may begin.
 
-    Each takes ``n_calls`` at most. All items ask their first question before any asks its second,
-    so that a budget smaller than what is under way would otherwise be spent on items of which none
-    is finished.
+    Each takes ``n_calls``, and as many again where no answer can be read. An item begins only
+    while the budget lasts for it and for all under way, or when none is: near its end items are
+    judged one after the other, so that it is spent on whole ones.
     """
     from judgesmith.programs.models import stack_of
 
     stack = stack_of(lm)
-    ceiling = None if stack is None else stack.budget.max_calls
-    if stack is None or ceiling is None:
-        return lambda n_busy: True
 
     def may_begin(n_busy: int) -> bool:
-        left = ceiling - stack.spent.calls
+        left = None if stack is None or n_busy == 0 else stack.calls_left
         # Where nothing is left, nothing can be taken: what is not on record is refused at once.
-        return left <= 0 or n_busy == 0 or (n_busy + 1) * n_calls <= left
+        return left is None or left <= 0 or (n_busy + 1) * _ATTEMPTS * n_calls <= left
 
     return may_begin
 
@@ -309,6 +308,9 @@ class _Run(Generic[Unit, Result]):
         self.n_answered = 0
         self.n_refused = 0
         self.moved: asyncio.Event | None = None
+        self.turns = Turns(concurrency, self._answered)
+        self.held_back = False
+        self.n_begun = 0
 
     async def batch(self) -> list[tuple[Unit, Result]]:
         """Return the next finished units, at least one; none when all are done."""
@@ -353,14 +355,17 @@ class _Run(Generic[Unit, Result]):
             not (self.exhausted or STOPPING.requested)
             and self.busy < self.concurrency
             and len(self.under_way) < _AHEAD * self.concurrency
-            and self.may_begin(self.busy)
         ):
+            self.held_back = not self.may_begin(self.busy)
+            if self.held_back:
+                return
             unit = next(self.units, None)
             if unit is None:
                 self.exhausted = True
                 return
             self.busy += 1
-            task = asyncio.ensure_future(self._done(unit))
+            self.n_begun += 1
+            task = asyncio.ensure_future(self._done(unit, self.n_begun))
             task.add_done_callback(self._finished)
             self.under_way[task] = unit
 
@@ -371,13 +376,18 @@ class _Run(Generic[Unit, Result]):
         if self.moved is not None:
             self.moved.set()
 
+    def _answered(self) -> None:
+        if self.held_back and self.moved is not None:
+            self.moved.set()  # an answer may say that there is enough for another unit
+
     async def _movement(self) -> None:
         self.moved = asyncio.Event()
         await self.moved.wait()
         self.moved = None
 
-    async def _done(self, unit: Unit) -> Result:
-        result, fault = await attempted(self.work, unit)
+    async def _done(self, unit: Unit, number: int) -> Result:
+        with self.turns.of_row(number):
+            result, fault = await attempted(self.work, unit)
         if fault is None:
             self.n_answered += 1
         elif isinstance(fault, ModelError):

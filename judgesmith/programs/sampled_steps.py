@@ -6,7 +6,7 @@ A family says in one function what it asks for one sample; the rest is here, fre
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from statistics import fmean, median, multimode
 from typing import Any, Literal, TypeVar
 
@@ -14,6 +14,7 @@ from judgesmith.programs.aggregating import aggregate
 from judgesmith.programs.answer_probabilities import AnswerProbabilities
 from judgesmith.programs.judging import AnySteps, Ask, Calls, ProbabilitiesOf, Reply, Steps, asked
 from judgesmith.programs.templates import LEFT_OUT
+from judgesmith.programs.together import together
 from judgesmith.programs.weighing import OVERALL, criterion_term, joined_weighting, weighed
 from judgesmith.signatures.answer_scale import levels_of, percent_of
 from judgesmith.signatures.judge_protocol import JudgeProtocol
@@ -34,9 +35,11 @@ def sampled_steps(
     source: str,
     response: str,
     context: str | None = None,
-    enough: Callable[[], bool] = lambda: False,
+    enough: Callable[[], bool] | None = None,
 ) -> Steps:
     """Judge one response as often as ``protocol`` says, and make one judgement of it.
+
+    Samples are taken side by side, but for the first where it may be ``enough``.
 
     Parameters
     ----------
@@ -46,8 +49,8 @@ def sampled_steps(
         Takes an ``Asking`` and returns the steps of one sample.
     source, response, context : str
         The item.
-    enough : callable
-        Says after a sample whether further ones could add nothing.
+    enough : callable or None
+        Says after the first sample whether further ones could add nothing; None never does.
 
     Raises
     ------
@@ -64,27 +67,28 @@ def sampled_steps(
                 f"the {name} holds half of a character (a lone surrogate), which no model can "
                 "receive"
             )
-    calls = Calls()
     texts: dict[str, Text] = {"source": source, "context": context, "response": response}
-    found: list[Judgement] = []
-    asks_whole = False
-    for sample in range(protocol.samples):
-        asking = Asking(
-            texts,
-            sample=sample,
-            again=protocol.samples + sample,
-            calls=calls,
-            levels=levels_of(protocol.answers) if protocol.weighting == "probabilities" else {},
-        )
-        judgement = yield from once(asking)
-        if asking.levels:
-            judgement = weighed(judgement, asking.probabilities, protocol.answers)
-        found.append(judgement)
-        asks_whole = asks_whole or OVERALL in asking.asked_about
-        if enough():
-            break
-    judgement = reduced(found, tuple(calls.made), protocol.reduction, asks_whole=asks_whole)
+    levels = levels_of(protocol.answers) if protocol.weighting == "probabilities" else {}
+    samples = [
+        Asking(texts, sample=sample, again=protocol.samples + sample, calls=Calls(), levels=levels)
+        for sample in range(protocol.samples)
+    ]
+    alone = len(samples) if enough is None else 1
+    found = yield from together([_weighed_once(protocol, once, one) for one in samples[:alone]])
+    if enough is not None and not enough():
+        others = [_weighed_once(protocol, once, one) for one in samples[alone:]]
+        found += yield from together(others)
+    calls = tuple(call for one in samples for call in one.calls.made)
+    asks_whole = any(OVERALL in one.asked_about for one in samples)
+    judgement = reduced(found, calls, protocol.reduction, asks_whole=asks_whole)
     return aggregate(protocol.aggregation, judgement, source, context, response)
+
+
+def _weighed_once(protocol: JudgeProtocol, once: Callable[[Asking], Once], asking: Asking) -> Once:
+    judgement = yield from once(asking)
+    if asking.levels:
+        judgement = weighed(judgement, asking.probabilities, protocol.answers)
+    return judgement
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,6 +161,16 @@ class Asking:
             return value
 
         return asked(ask, reading, again=self.again, calls=self.calls)
+
+    def each(self, courses: Sequence[Callable[[Asking], AnySteps[Value]]]) -> AnySteps[list[Value]]:
+        """Take courses of questions side by side, and remember their calls course by course."""
+        parts = [replace(self, calls=Calls()) for _ in courses]
+        found = yield from together(
+            [course(part) for course, part in zip(courses, parts, strict=True)]
+        )
+        for part in parts:
+            self.calls.made.extend(part.calls.made)
+        return found
 
     def keep(self, terms: Mapping[str, str]) -> None:
         """Keep the probabilities in the reply that is being read, by what their scores are of."""

@@ -18,6 +18,7 @@ from judgesmith.programs.preference import Preference, preference_steps
 from judgesmith.programs.preferring import ResponsePair, as_read
 from judgesmith.programs.readable import Readable, readable_of
 from judgesmith.programs.running import CONCURRENCY, Work, beginning, judges_sources, work_each
+from judgesmith.programs.together import together
 from judgesmith.signatures.judgement import Judgement
 from judgesmith.signatures.pairs import PairsProtocol
 from judgesmith.signatures.rated import RatedItem
@@ -95,17 +96,13 @@ class _Apart(Work[RatedItem, Samples]):
 
     async def done(self, unit: RatedItem) -> Samples:
         """Return all judgements of one item."""
-        found = []
         steps: Any = self._judge.steps
-        for sample in range(self._n):
-            once = steps(
-                source=unit.source,
-                response=unit.response,
-                context=unit.context,
-                **self._more_texts(unit.references),
-            )
-            found.append(await self.asker.taken(_of_sample(once, sample, self._n)))
-            self.readable.add(found[-1])
+        texts = {"source": unit.source, "response": unit.response, "context": unit.context}
+        more = self._more_texts(unit.references)
+        samples = [_of_sample(steps(**texts, **more), n, self._n) for n in range(self._n)]
+        found: list[Judgement] = await self.asker.taken(together(samples))
+        for one in found:
+            self.readable.add(one)
         return tuple(found)
 
     def undone(self, unit: RatedItem, problem: str) -> Samples:
@@ -175,17 +172,14 @@ class _Compared(Work[ResponsePair, Preferences]):
 
     async def done(self, unit: ResponsePair) -> Preferences:
         """Return all preferences of one pair."""
-        found = []
-        for sample in range(self._n):
-            once = preference_steps(
-                self._protocol,
-                source=unit.source,
-                first=unit.first,
-                second=unit.second,
-                context=unit.context,
-            )
-            found.append(await self.asker.taken(_of_sample(once, sample, self._n)))
-            self.readable.add(as_read(found[-1]))
+        texts = {"source": unit.source, "first": unit.first, "second": unit.second}
+        samples = [
+            _of_sample(preference_steps(self._protocol, **texts, context=unit.context), n, self._n)
+            for n in range(self._n)
+        ]
+        found = await self.asker.taken(together(samples))
+        for one in found:
+            self.readable.add(as_read(one))
         return tuple(found)
 
     def undone(self, unit: ResponsePair, problem: str) -> Preferences:

@@ -23,6 +23,7 @@ from judgesmith.programs.nearest import nearest_prefixes
 from judgesmith.programs.replies import lacking, readable, too_long, unreadable
 from judgesmith.programs.reply_probabilities import refusal_of
 from judgesmith.programs.text_likelihood import text_reply, text_request
+from judgesmith.programs.turns import in_turn
 from judgesmith.signatures.judge_protocol import JudgeProtocol
 from judgesmith.signatures.judgement import Judgement
 from judgesmith.signatures.rated import RatedItem
@@ -93,7 +94,8 @@ class StackAsker(Asker):
         way = self._ways[ask.predictor]
         stack = way.stack
         if ask.continuation is not None:
-            return await text_reply(stack, text_request(way.model, template, ask))
+            likelihood = text_request(way.model, template, ask)
+            return await in_turn(lambda: text_reply(stack, likelihood))
         if ask.probabilities is not None and stack.refused_logprobs:
             return await self._without(ask, stack.refused_logprobs)
         if ask.predictor in self._nearest:
@@ -107,7 +109,7 @@ class StackAsker(Asker):
         )
         identity = stack.identity(request)
         try:
-            answer = await stack.complete(request, identity=identity)
+            answer = await in_turn(lambda: stack.complete(request, identity=identity))
         except ContextWindowExceeded as fault:
             return too_long(fault)
         except ModelError as fault:

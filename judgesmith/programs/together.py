@@ -40,6 +40,8 @@ def together(courses: Sequence[AnySteps[Value]]) -> AnySteps[list[Value]]:
     ...     end.value
     ['13', '2']
     """
+    if len(courses) == 1:
+        return [(yield from courses[0])]
     found: dict[int, Value] = {}
     waiting: dict[int, Ask | tuple[Ask, ...]] = {}
     for place, course in enumerate(courses):

@@ -90,28 +90,36 @@ def score_steps(
     """
 
     def once(asking: Asking) -> Once:
-        def ask(question: str, about: str) -> AnySteps[Answer]:
-            return asking.of(question, score_on(protocol.answers), about=about)
+        def ask(part: Asking, question: str, about: str) -> AnySteps[Answer]:
+            return part.of(question, score_on(protocol.answers), about=about)
 
-        return one_by_one(protocol, questions, ask)
+        return each_scored(protocol, asking, questions, ask)
 
     return sampled_steps(protocol, once, source=source, response=response, context=context)
 
 
-def one_by_one(
-    protocol: JudgeProtocol, questions: Iterable[str], ask: Callable[[str, str], AnySteps[Answer]]
+def each_scored(
+    protocol: JudgeProtocol,
+    asking: Asking,
+    questions: Iterable[str],
+    ask: Callable[[Asking, str, str], AnySteps[Answer]],
 ) -> Once:
-    """Return the judgement of one sample, whose questions ``ask`` asks one after another.
+    """Return the judgement of one sample, whose questions ``ask`` asks at once.
 
-    It takes the predictor, and what its score is of: ``overall``, or ``criterion:NAME``.
+    It takes how to ask, the predictor, and what its score is of: ``overall``, or
+    ``criterion:NAME``.
     """
     if not protocol.scores_criteria:
         (question,) = questions
-        return of_the_whole((yield from ask(question, OVERALL)))
-    answers: dict[str, Answer] = {}
-    for name, question in zip(protocol.rubric.names, questions, strict=True):
-        answers[name] = yield from ask(question, criterion_term(name))
-    return of_criteria(answers)
+        return of_the_whole((yield from ask(asking, question, OVERALL)))
+    names = protocol.rubric.names
+
+    def scoring(name: str, question: str) -> Callable[[Asking], AnySteps[Answer]]:
+        return lambda part: ask(part, question, criterion_term(name))
+
+    courses = [scoring(*one) for one in zip(names, questions, strict=True)]
+    answers = yield from asking.each(courses)
+    return of_criteria(dict(zip(names, answers, strict=True)))
 
 
 def of_the_whole(answer: Answer) -> Judgement:

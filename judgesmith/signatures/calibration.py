@@ -15,6 +15,9 @@ Doubt = Literal["members", "criteria"]
 """What tells how unsure a judge is: how far the members of a panel, or the scores of its
 criteria, lie from each other."""
 
+LEFT_TO_PEOPLE = "left to people: "
+"""Opens the problem of a text whose score a calibrated judge does not keep."""
+
 
 class Abstention(BaseModel):
     """When a judge leaves a text to people.
@@ -71,14 +74,14 @@ class Abstention(BaseModel):
         """
         if self.keeps == "none":
             return (
-                f"left to people: on {self.n} rated texts no score could be certified to lie "
+                f"{LEFT_TO_PEOPLE}on {self.n} rated texts no score could be certified to lie "
                 f"within {self.wished:g} points of people on average"
             )
         if doubt is None:
-            return f"left to people: nothing says how far the {self.doubt} lie apart"
+            return f"{LEFT_TO_PEOPLE}nothing says how far the {self.doubt} lie apart"
         if self.limit is not None and not doubt < self.limit:
             return (
-                f"left to people: the {self.doubt} lie {doubt:.3g} points apart, and not below "
+                f"{LEFT_TO_PEOPLE}the {self.doubt} lie {doubt:.3g} points apart, and not below "
                 f"{self.limit:.3g}"
             )
         return None

@@ -183,7 +183,7 @@ def test_ids_and_reasons_cannot_move_the_cursor(run, data, sample_rows):
     ]
     data.with_name("none.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     done = run("evaluate", "none.jsonl", data)
-    assert done.status == 0
+    assert done.status == 1
     assert "40 × \\x1b[31mno" in done.out
     assert "\x1b" not in done.out
 

@@ -60,17 +60,6 @@ def test_a_bad_row_is_named_and_nothing_is_written(run, judge, data, out, folder
     assert not list(folder.glob(".out*"))
 
 
-def test_too_many_unscored_rows_fail_the_check_and_are_still_written(run, judge, data, out):
-    options = ["--ledger", "fresh.sqlite", "--max-calls", "20"]
-    done = run("score", judge, data, "-o", out, *options, "--max-unscored", "0.5")
-    assert done.status == 1
-    rows = rows_of(out)
-    unscored = [row for row in rows if row["score"] is None]
-    assert len(rows) == 40
-    assert len(unscored) >= 30
-    assert all(row["problem"].startswith("not asked: the budget of 20 calls") for row in unscored)
-
-
 def test_a_spent_budget_is_stated_and_no_failure(run, judge, data, out):
     options = ["--ledger", "fresh.sqlite", "--max-calls", "20"]
     done = run("score", judge, data, "-o", out, *options)

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from judgesmith.programs import ActiveCritic
 from judgesmith.programs.adapter import FencedAdapter
+from judgesmith.programs.answering import answered
 from judgesmith.programs.critic_steps import critic_steps
 from judgesmith.programs.inference_batches import RatedExample, batches_of
 from judgesmith.programs.inference_settings import InferenceSettings
@@ -69,19 +70,17 @@ def test_every_item_has_a_score_in_range_or_a_reason(choices, given_answers):
     templates = ActiveCritic(protocol).templates()
     steps = critic_steps(protocol, source="s", response="r")
     asked = []
-    reply = None
-    try:
-        while True:
-            ask = steps.send(reply)
-            text = given_answers[len(asked)]
-            asked.append((ask.predictor, ask.sample))
-            templates[ask.predictor].render(ask.inputs).encode()
-            try:
-                reply = Reply(fields=templates[ask.predictor].read(text))
-            except ValueError as fault:
-                reply = Reply(problem=str(fault))
-    except StopIteration as end:
-        judgement = end.value
+
+    def reply(ask):
+        text = given_answers[len(asked)]
+        asked.append((ask.predictor, ask.sample))
+        templates[ask.predictor].render(ask.inputs).encode()
+        try:
+            return Reply(fields=templates[ask.predictor].read(text))
+        except ValueError as fault:
+            return Reply(problem=str(fault))
+
+    judgement = answered(steps, reply)
     assert len(set(asked)) == len(asked) <= 2 * len(templates)
     said = [judgement.score, *(one.score for one in judgement.criteria.values())]
     assert all(score in PERCENT for score in said if score is not None)

@@ -3,6 +3,7 @@
 import math
 
 import pytest
+from scripted_steps import scripted
 
 from judgesmith.programs import SavedJudge, family_of, judge_items, load_judge
 from judgesmith.programs.checklist import Checklist
@@ -24,13 +25,8 @@ ITEM = RatedItem(source="The bridge opened on Monday.", response="It opened on M
 def judged(protocol, *answers):
     """Return the judgement that a judge makes of these answers, and what it asked."""
     steps = checklist_steps(protocol, source="s", response="r")
-    asked = [next(steps)]
-    replies = iter(answers)
-    try:
-        while True:
-            asked.append(steps.send(next(replies)))
-    except StopIteration as end:
-        return end.value, [one.predictor for one in asked]
+    judgement, asked = scripted(steps, answers)
+    return judgement, [one.predictor for one in asked]
 
 
 def said(word):
@@ -102,12 +98,12 @@ def test_without_probabilities_the_share_stands_and_says_so():
 def test_a_question_without_an_answer_leaves_its_criterion_and_the_text_unscored():
     protocol = ChecklistProtocol(rubric=TWO, questions=ASKED, weighting="none")
     broken = Reply(problem="it broke off")
-    found, asked = judged(protocol, said("yes"), broken, broken, said("yes"))
+    found, asked = judged(protocol, said("yes"), broken, said("yes"), broken)
     assert found.score is None
     assert "some lack an answer: brevity: it broke off" in found.problem
     assert found.criteria["brevity"].score is None
     assert found.criteria["wit"].score == 100
-    assert asked == ["check_1_1", "check_1_2", "check_1_2", "check_2_1"]
+    assert asked == ["check_1_1", "check_1_2", "check_2_1", "check_1_2"]
 
 
 @pytest.mark.parametrize("answer", ["maybe", "yes and no", "", "1", "ja", '{"answer": "yes"}'])

@@ -1,6 +1,7 @@
 """The steps of an Active-Critic judge: never clipped, never guessed, unscored with the reason."""
 
 import pytest
+from scripted_steps import scripted
 
 from judgesmith.programs.critic_questions import assessments_text, criteria_text
 from judgesmith.programs.critic_steps import critic_steps
@@ -39,15 +40,7 @@ def overall(points, explanation="Because.", **more):
 def judged(protocol, *replies, **texts):
     """Return the judgement that replies lead to, and the questions that were asked."""
     steps = critic_steps(protocol, **{**TEXTS, **texts})
-    questions = []
-    try:
-        questions.append(next(steps))
-        for reply in replies:
-            questions.append(steps.send(reply))
-    except StopIteration as end:
-        assert len(questions) == len(replies)
-        return end.value, questions
-    pytest.fail(f"asked {len(questions)} questions for {len(replies)} replies")
+    return scripted(steps, replies)
 
 
 class TestVanilla:
@@ -212,12 +205,12 @@ class TestACallForEveryCriterion:
 
     def test_one_that_fails_is_asked_again_and_then_left_without_a_score(self, protocol):
         judgement, questions = judged(
-            protocol, overall(101), overall(-1), overall(80, "b"), overall(75)
+            protocol, overall(101), overall(80, "b"), overall(-1), overall(75)
         )
         assert [(one.predictor, one.sample) for one in questions] == [
             ("assess_1", 0),
-            ("assess_1", 1),
             ("assess_2", 0),
+            ("assess_1", 1),
             ("overall", 0),
         ]
         assert judgement.criteria["fluency"].score is None
@@ -251,25 +244,25 @@ class TestSamples:
     def test_their_scores_are_averaged(self, rubric):
         protocol = Protocol(rubric=rubric, samples=2)
         judgement, questions = judged(
-            protocol, assess(60, 80), overall(70, "first"), assess(20, 40), overall(30, "second")
+            protocol, assess(60, 80), assess(20, 40), overall(70, "first"), overall(30, "second")
         )
-        assert [one.sample for one in questions] == [0, 0, 1, 1]
+        assert [one.sample for one in questions] == [0, 1, 0, 1]
         assert judgement.score == judgement.raw == 50
         assert judgement.criteria["fluency"] == CriterionScore(score=40, explanation="so")
-        assert judgement.explanation == "first"
+        assert judgement.explanation == "second"  # the worse of two that are equally near
 
     def test_a_gap_in_one_sample_is_filled_by_the_others_with_their_words(self, rubric):
         protocol = Protocol(rubric=rubric, samples=2)
         gap = assess(60)
         judgement, questions = judged(
-            protocol, gap, gap, overall(70), assess(20, 40, explanation="seen"), overall(30)
+            protocol, gap, assess(20, 40, explanation="seen"), gap, overall(30), overall(70)
         )
-        assert [one.sample for one in questions] == [0, 2, 0, 1, 1]
+        assert [one.sample for one in questions] == [0, 1, 2, 1, 0]
         assert judgement.criteria == {
-            "fluency": CriterionScore(score=40, explanation="so"),
+            "fluency": CriterionScore(score=40, explanation="seen"),
             "Fact_Check": CriterionScore(score=40, explanation="seen"),
         }
-        judgement, _ = judged(protocol, gap, gap, overall(70), gap, gap, overall(30))
+        judgement, _ = judged(protocol, gap, gap, gap, gap, overall(70), overall(30))
         assert judgement.criteria["Fact_Check"].score is None
         assert judgement.criteria["Fact_Check"].explanation.startswith("no score: no assessment")
 
@@ -277,11 +270,11 @@ class TestSamples:
     def test_without_an_overall_question_a_sample_with_a_gap_is_left_out(self, rubric, calls):
         protocol = Protocol(rubric=rubric, samples=2, overall="mean", criteria_calls=calls)
         bad = Reply(problem="unreadable")
-        gap, whole = {
-            "joint": ([assess(60)] * 2, [assess(20, 40)]),
-            "separate": ([overall(60), bad, bad], [overall(20, "a"), overall(40, "b")]),
+        replies = {
+            "joint": [assess(60), assess(20, 40), assess(60)],
+            "separate": [overall(60), bad, overall(20, "a"), overall(40, "b"), bad],
         }[calls]
-        judgement, _ = judged(protocol, *gap, *whole)
+        judgement, _ = judged(protocol, *replies)
         assert (judgement.score, judgement.raw) == (30, 30)
         assert judgement.criteria["fluency"].score == 20
 
@@ -289,9 +282,9 @@ class TestSamples:
         protocol = Protocol(rubric=rubric, variant="coarse", samples=3)
         bad = Reply(problem="unreadable")
         judgement, questions = judged(
-            protocol, bad, bad, overall(60, "second"), overall(80, "third")
+            protocol, bad, overall(60, "second"), overall(80, "third"), bad
         )
-        assert [one.sample for one in questions] == [0, 3, 1, 2]
+        assert [one.sample for one in questions] == [0, 1, 2, 3]
         assert (judgement.score, judgement.explanation) == (70, "second")
 
     def test_every_question_has_a_sample_number_of_its_own(self):
@@ -303,7 +296,7 @@ class TestSamples:
     def test_the_ones_without_a_score_are_left_out(self):
         protocol = VANILLA.model_copy(update={"samples": 2})
         bad = Reply(problem="unreadable", call="x")
-        judgement, _ = judged(protocol, bad, bad, grade(40, call="y"))
+        judgement, _ = judged(protocol, bad, grade(40, call="y"), bad)
         assert (judgement.score, judgement.problem) == (40, None)
         assert judgement.calls == ("x", "x", "y")
         judgement, _ = judged(protocol, bad, bad, bad, bad)

@@ -1,6 +1,7 @@
 """A direct judge asks for a score and nothing else, of the whole or of each criterion."""
 
 import pytest
+from scripted_steps import scripted
 
 from judgesmith.programs import ActiveCritic, Direct, SavedJudge, judge_items, load_judge
 from judgesmith.programs.direct_steps import direct_steps
@@ -15,13 +16,8 @@ ITEM = RatedItem(source="The bridge opened on Monday.", response="It opened on M
 def judged(protocol, *answers):
     """Return the judgement that a judge makes of these answers, and what it asked."""
     steps = direct_steps(protocol, source="s", response="r")
-    asked = [next(steps)]
-    replies = iter(answers)
-    try:
-        while True:
-            asked.append(steps.send(next(replies)))
-    except StopIteration as end:
-        return end.value, [one.predictor for one in asked]
+    judgement, asked = scripted(steps, answers)
+    return judgement, [one.predictor for one in asked]
 
 
 def points(score):
@@ -57,11 +53,11 @@ def test_the_score_of_several_criteria_is_their_mean():
 def test_a_criterion_without_a_score_leaves_the_text_without_one():
     broken = Reply(problem="it broke off")
     judgement, asked = judged(
-        DirectProtocol(asks="criteria", rubric=TWO), broken, broken, points(60)
+        DirectProtocol(asks="criteria", rubric=TWO), broken, points(60), broken
     )
     assert judgement.score is None
     assert "brevity: it broke off" in judgement.problem
-    assert asked == ["one_1", "one_1", "one_2"]
+    assert asked == ["one_1", "one_2", "one_1"]
 
 
 def test_samples_are_averaged():

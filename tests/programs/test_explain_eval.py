@@ -1,6 +1,7 @@
 """A judge that analyses and rates: the order of words and score, and what is kept of both."""
 
 import pytest
+from scripted_steps import scripted
 
 from judgesmith.programs import ActiveCritic, SavedJudge, judge_items, load_judge
 from judgesmith.programs.explain_eval import ExplainEval
@@ -16,13 +17,8 @@ ITEM = RatedItem(source="The bridge opened on Monday.", response="It opened on M
 def judged(protocol, *answers):
     """Return the judgement that a judge makes of these answers, and what it asked."""
     steps = explain_eval_steps(protocol, source="s", response="r")
-    asked = [next(steps)]
-    replies = iter(answers)
-    try:
-        while True:
-            asked.append(steps.send(next(replies)))
-    except StopIteration as end:
-        return end.value, [one.predictor for one in asked]
+    judgement, asked = scripted(steps, answers)
+    return judgement, [one.predictor for one in asked]
 
 
 def said(score, explanation="It is."):

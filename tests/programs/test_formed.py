@@ -3,6 +3,7 @@
 import dspy
 import hostile
 import pytest
+from scripted_steps import scripted
 
 from judgesmith.programs import SavedJudge, SavedJudgeError, family_of, judge_items, load_judge
 from judgesmith.programs.form_adapter import FormAdapter, signature_in
@@ -64,11 +65,8 @@ def test_the_form_is_asked_as_it_was_published(scripted):
 def test_scores_of_criteria_come_to_their_mean_or_to_none():
     protocol = PrometheusProtocol(rubric=TWO)
     steps = form_steps(protocol, source="s", response="r")
-    next(steps)
-    steps.send(Reply(fields={"explanation": "a", "score": 5}))
-    with pytest.raises(StopIteration) as end:
-        steps.send(Reply(fields={"explanation": "b", "score": 2}))
-    assert end.value.value.score == (100 + 25) / 2
+    said = [Reply(fields={"explanation": one, "score": n}) for one, n in (("a", 5), ("b", 2))]
+    assert scripted(steps, said)[0].score == (100 + 25) / 2
 
 
 OTHERS = [

@@ -5,6 +5,7 @@ from math import log
 import dspy
 import loopback
 import pytest
+from scripted_steps import scripted
 
 from judgesmith.experiments import CompileSettings, compile_judge, read_items
 from judgesmith.programs import ActiveCritic, SavedJudge, judge_items, load_judge
@@ -27,13 +28,8 @@ NONE = AnswerProbabilities.none("the endpoint gave no log-probabilities")
 def judged(protocol, *answers):
     """Return the judgement that a judge makes of these answers, and what it asked."""
     steps = g_eval_steps(protocol, source="s", response="r")
-    asked = [next(steps)]
-    replies = iter(answers)
-    try:
-        while True:
-            asked.append(steps.send(next(replies)))
-    except StopIteration as end:
-        return end.value, [(one.predictor, one.sample) for one in asked]
+    judgement, asked = scripted(steps, answers)
+    return judgement, [(one.predictor, one.sample) for one in asked]
 
 
 def given(score, mass=1.0, **chances):
@@ -105,9 +101,10 @@ class TestScores:
 
     def test_an_answer_with_probabilities_stands_alone_whatever_came_before(self):
         protocol = GEvalProtocol(asks="overall", samples=5, temperature=1)
-        judgement, asked = judged(protocol, stated(1), given(4, mass=0.6, p4=0.5, p5=0.5))
+        settling = given(4, mass=0.6, p4=0.5, p5=0.5)
+        judgement, asked = judged(protocol, stated(1), settling, stated(2), stated(2), stated(2))
         how = judgement.weighting["overall"]
-        assert (judgement.score, judgement.raw, len(asked)) == (87.5, 87.5, 2)
+        assert (judgement.score, judgement.raw, len(asked)) == (87.5, 87.5, 5)
         assert (how.mode, how.n, how.stated, how.mass, how.reason) == (
             "probabilities",
             0,
@@ -120,9 +117,10 @@ class TestScores:
         linear = {"kind": "linear", "terms": ["criterion:brevity"], "weights": [2.0]}
         linear |= {"centers": [0.0], "spreads": [100.0], "intercept": 1, "scale": "1..5"}
         protocol = GEvalProtocol(rubric=TWO, samples=3, temperature=1, aggregation=linear)
-        replies = (stated(1), stated(1), given(5, p5=1), stated(3), stated(5))
+        others = (given(5, p5=1), stated(3), stated(2), stated(5))
+        replies = (stated(1), stated(1), *others)
         judgement, asked = judged(protocol, *replies)
-        assert [name for name, _ in asked].count("follow_1") == 2
+        assert [name for name, _ in asked].count("follow_1") == 3
         assert {name: one.score for name, one in judgement.criteria.items()} == {
             "brevity": 100,
             "wit": 50,
@@ -139,7 +137,7 @@ class TestScores:
 
     def test_a_criterion_without_an_answer_leaves_the_text_without_a_score(self):
         broken = Reply(problem="it broke off")
-        judgement, _ = judged(GEvalProtocol(rubric=TWO), broken, broken, given(3, p3=1))
+        judgement, _ = judged(GEvalProtocol(rubric=TWO), broken, given(3, p3=1), broken)
         assert judgement.score is None
         assert "brevity: it broke off" in judgement.problem
 

@@ -5,6 +5,7 @@ from math import exp
 import dspy
 import loopback_completions
 import pytest
+from scripted_steps import scripted
 
 from judgesmith.programs import ActiveCritic, SavedJudge, judge_items, load_judge
 from judgesmith.programs.gptscore import GPTScore
@@ -24,13 +25,8 @@ MEAN = -2.0 / 7
 def judged(protocol, *answers, response="r"):
     """Return the judgement that a judge makes of these answers, and what it asked."""
     steps = gptscore_steps(protocol, source="s", response=response)
-    asked = [next(steps)]
-    replies = iter(answers)
-    try:
-        while True:
-            asked.append(steps.send(next(replies)))
-    except StopIteration as end:
-        return end.value, [one.predictor for one in asked]
+    judgement, asked = scripted(steps, answers)
+    return judgement, [one.predictor for one in asked]
 
 
 def likely(*logprobs):

@@ -103,8 +103,9 @@ class Slow:
 
     endpoint = route = "slow"
 
-    def __init__(self, script):
+    def __init__(self, script, *, tokens=1):
         self.script = script
+        self.tokens = tokens
         self.busy = self.most = 0
 
     async def complete(self, request):
@@ -112,7 +113,7 @@ class Slow:
         self.most = max(self.most, self.busy)
         await asyncio.sleep(0.002)
         self.busy -= 1
-        return ModelAnswer(text=self.script(request), input_tokens=1, output_tokens=1)
+        return ModelAnswer(text=self.script(request), input_tokens=self.tokens, output_tokens=1)
 
     async def aclose(self):
         pass
@@ -296,6 +297,31 @@ class TestGarbage:
             judge_items(Direct(asks="criteria"), items(40), lm=lm)
 
 
+GRADE = "[[ ## score ## ]]\n70\n\n[[ ## completed ## ]]"
+SIX = {"criteria": {f"criterion {n}": "Is it?" for n in "abcdef"}}
+
+
+class TestRequestsOfOneItem:
+    @pytest.mark.parametrize(
+        ("n_items", "concurrency", "most"), [(1, 32, 18), (9, 32, 32), (9, 4, 4)]
+    )
+    def test_all_that_wait_for_no_other_are_under_way_at_once(self, n_items, concurrency, most):
+        engine = Slow(lambda request: GRADE)
+        lm = StackLM.over(Stack(engine), "scripted/m", recipe={})
+        judge = Direct(rubric=SIX, asks="criteria", samples=3, temperature=1.0)
+        found = judge_items(judge, items(n_items), lm=lm, concurrency=concurrency)
+        assert [one.score for one in found] == [70] * n_items
+        assert engine.most == most
+
+    def test_those_of_earlier_items_go_first(self):
+        asked = []
+        engine = Slow(lambda request: asked.append(request.user) or GRADE)
+        lm = StackLM.over(Stack(engine), "scripted/m", recipe={})
+        judge_items(Direct(rubric=SIX, asks="criteria"), items(9), lm=lm, concurrency=6)
+        rows = [next(n for n in range(9) if f"\n{n}\n" in one) for one in asked]
+        assert rows == sorted(rows)
+
+
 class TestSmallBudgets:
     @pytest.mark.parametrize(("max_calls", "n_scored"), [(1, 0), (2, 1), (7, 3), (30, 15)])
     def test_calls_go_to_finish_what_was_begun(self, judge_of, good, max_calls, n_scored):
@@ -305,6 +331,30 @@ class TestSmallBudgets:
         found = judge_items(judge_of("fine"), items(60), lm=lm, concurrency=32)
         assert sum(one.score is not None for one in found) == n_scored
         assert stack_of(lm).usage.calls == max_calls
+
+    @pytest.mark.parametrize("ceiling", [{"max_calls": 32}, {"max_tokens": 40_000}])
+    def test_rows_whose_answers_are_asked_for_twice_are_finished_too(self, ceiling):
+        asked = []
+
+        def faulty(request):
+            asked.append(request.user)
+            return "?" if request.sample == 0 and len(asked) % 3 == 0 else GRADE
+
+        engine = Slow(faulty, tokens=500)
+        lm = StackLM.over(Stack(engine, budget=Budget(**ceiling)), "scripted/m", recipe={})
+        found = judge_items(Direct(rubric=SIX, asks="criteria"), items(100), lm=lm, concurrency=32)
+        n_scored = sum(one.score is not None for one in found)
+        n_asked = len({next(n for n in range(100) if f"\n{n}\n" in one) for one in asked})
+        assert n_scored in (n_asked, n_asked - 1)
+        assert n_scored >= 3
+
+    def test_it_buys_whole_rows_in_the_order_of_the_input(self):
+        four = dict.fromkeys(("a", "b", "c", "d"), "Is it?")
+        judge = Direct(rubric={"criteria": four}, asks="criteria")
+        stack = Stack(Slow(lambda request: GRADE), budget=Budget(max_calls=32))
+        lm = StackLM.over(stack, "scripted/m", recipe={})
+        found = judge_items(judge, items(100), lm=lm)
+        assert [one.score is not None for one in found] == [True] * 8 + [False] * 92
 
     def test_a_large_one_slows_nothing_down(self, judge_of, good):
         engine = Slow(good)

@@ -1,6 +1,7 @@
 """One question about the whole or one for each criterion, and the judgement that they make."""
 
 import pytest
+from scripted_steps import scripted
 
 from judgesmith.programs.critic_questions import criteria_text
 from judgesmith.programs.judging import Reply
@@ -26,13 +27,8 @@ def played(protocol, *replies):
     """Return the questions that were asked, and the judgement after ``replies``."""
     questions = whole_or_each(protocol, QuestionForm(), whole="all", each="one")
     steps = score_steps(protocol, questions, source="s", response="r")
-    asked = [next(steps).predictor]
-    for reply in replies:
-        try:
-            asked.append(steps.send(reply).predictor)
-        except StopIteration as stop:
-            return asked, stop.value
-    raise AssertionError(f"one more question: {asked[-1]}")
+    judgement, asked = scripted(steps, replies)
+    return [one.predictor for one in asked], judgement
 
 
 def score(points):

@@ -317,7 +317,7 @@ def ray_judging(
     workers : int or None
         Processes that judge; None takes one for each processor of the cluster.
     concurrency : int
-        Items that each worker judges at the same time.
+        Requests that each worker has under way at once.
 
     Yields
     ------

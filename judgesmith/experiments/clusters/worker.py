@@ -134,7 +134,7 @@ class Worker:
     Parameters
     ----------
     concurrency : int
-        Rows judged at the same time.
+        Requests under way at once.
     n_workers : int
         How many workers there are, this one included: they share one budget.
     home : str or None

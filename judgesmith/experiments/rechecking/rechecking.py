@@ -79,7 +79,7 @@ def recheck_judge(
         that was interrupted on record; None takes one that there never was, so that everything is
         asked anew whatever is on record.
     concurrency : int
-        Items judged at the same time.
+        Requests under way at once.
     progress : callable or None
         Told how many judgements were made since it was last told.
 

@@ -63,7 +63,7 @@ def score_shards(
     lm : dspy.LM, StackModel or None
         The model; None takes DSPy's current one, or the offline model.
     concurrency : int
-        Items judged at the same time.
+        Requests under way at once.
     overwrite : bool
         As for ``score_file``. What a stopped run left is then not gone on with.
     judging : callable or None
@@ -173,7 +173,7 @@ def score_file(
     lm : dspy.LM, StackModel or None
         The model; None takes DSPy's current one, or the offline model.
     concurrency : int
-        Items judged at the same time.
+        Requests under way at once.
     overwrite : bool
         Whether rows of another run may be replaced. Another run is one with another judge,
         another model or endpoint, or an input with another text at the same place. Nor are

@@ -24,7 +24,7 @@ class Means:
     Attributes
     ----------
     concurrency : int
-        Texts judged at the same time; each has one request under way.
+        Requests under way at once.
     seconds_per_call : float
         How long a server takes to answer.
     rpm, tpm : float or None

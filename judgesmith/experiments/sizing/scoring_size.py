@@ -92,7 +92,7 @@ def scoring_size(
     lms : dict of str to StackModel
         The models, made by ``looking_model``, by name; the first one is asked by default.
     concurrency : int
-        Texts judged at the same time.
+        Requests under way at once.
     seconds_per_call : float or None
         How long an answer is waited for; None takes the mean of what is on record, if enough is,
         and else ``SECONDS_PER_CALL``.

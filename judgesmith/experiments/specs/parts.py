@@ -242,7 +242,7 @@ class ModelSpec(Part):
     api_base : str or None
         Address of an OpenAI-compatible server.
     concurrency : int
-        Texts judged at the same time.
+        Requests under way at once.
     price : str or None
         Dollars per million tokens, ``IN,OUT``.
     rpm, tpm : float or None

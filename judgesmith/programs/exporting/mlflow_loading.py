@@ -50,7 +50,7 @@ class JudgeModel:
     lms : dict of str to dspy.LM
         What answers, by the name of each of its models.
     concurrency : int
-        Texts judged at the same time.
+        Requests under way at once.
     """
 
     def __init__(

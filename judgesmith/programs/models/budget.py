@@ -54,6 +54,24 @@ class Budget:
             if ceiling is not None and not ceiling >= 0:
                 raise InputError(f"{name} must be zero or more; got {ceiling}.")
 
+    def calls_left(self, spent: "Spent") -> float | None:
+        """Return for how many calls it lasts that cost what those so far did; None: for any.
+
+        Time is left out. While nothing was asked yet, tokens and dollars are taken to last for one.
+
+        Examples
+        --------
+        >>> Budget(max_calls=9, max_tokens=500).calls_left(Spent(calls=4, tokens=400))
+        1.0
+        """
+        left: list[float] = [] if self.max_calls is None else [self.max_calls - spent.calls]
+        for ceiling, cost in ((self.max_tokens, spent.tokens), (self.max_usd, spent.usd)):
+            if ceiling is not None and not spent.calls:
+                left.append(1.0)
+            elif ceiling is not None and cost:
+                left.append((ceiling - cost) * spent.calls / cost)
+        return min(left, default=None)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spent:

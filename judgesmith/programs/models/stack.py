@@ -241,6 +241,14 @@ class Stack:
         return self._accounts.spent
 
     @property
+    def calls_left(self) -> float | None:
+        """For how many calls the budget lasts, see ``Budget``; None where it has no ceiling."""
+        budget = self.budget
+        if budget.max_calls is budget.max_tokens is budget.max_usd is None:
+            return None
+        return budget.calls_left(self.spent)
+
+    @property
     def places(self) -> int | None:
         """How many requests may be under way at the moment; None where nothing is sent."""
         pace = getattr(self._sender, "pace", None)

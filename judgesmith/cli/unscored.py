@@ -1,0 +1,61 @@
+"""How many of the rows that were asked about may have no score, and what is said of more."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import click
+
+from judgesmith.cli.numbers import Number
+from judgesmith.cli.options import Command
+from judgesmith.cli.printing import counted, shortened, visible
+
+MAX_UNSCORED = 0.05
+
+
+def max_unscored_option(command: Command) -> Command:
+    """Add ``--max-unscored``."""
+    return click.option(
+        "--max-unscored",
+        type=Number(0, 1),
+        default=MAX_UNSCORED,
+        show_default=True,
+        metavar="SHARE",
+        help="Exit with status 1 if more of the rows that were asked about have no score.",
+    )(command)
+
+
+def unscored_status(n_rows: int, reasons: Mapping[str, int], most: float) -> int:
+    """Warn where too many rows have no score, and return the status of the command: 0 or 1.
+
+    Rows that a budget did not reach, that scores on file leave out, or that a calibrated judge
+    leaves to people are none that failed.
+
+    Parameters
+    ----------
+    n_rows : int
+        All rows.
+    reasons : dict of str to int
+        Why rows have no score, and how many.
+    most : float
+        The share of the rows that were asked about that may have none.
+    """
+    from judgesmith.experiments.agreeing import grouped
+    from judgesmith.experiments.score_files import NO_ROW
+    from judgesmith.programs.running import NOT_ASKED
+    from judgesmith.signatures.calibration import LEFT_TO_PEOPLE
+
+    unasked = {one for one in reasons if one.startswith(NOT_ASKED) or one == NO_ROW}
+    kept = {one for one in reasons if one.startswith(LEFT_TO_PEOPLE)}
+    failed = {one: n for one, n in reasons.items() if one not in unasked | kept}
+    n_asked = n_rows - sum(reasons[one] for one in unasked)
+    n_failed = sum(failed.values())
+    if n_failed <= most * n_asked:
+        return 0
+    reason, n = next(iter(grouped(failed).items()))
+    warning = (
+        f"warning: {n_failed} of {counted(n_asked, 'row')} that were asked about have no score, "
+        f"more than {most:.0%} (--max-unscored): {n} × {shortened(reason).removesuffix('.')}."
+    )
+    click.secho(visible(warning), fg="red", err=True)
+    return 1
