@@ -13,7 +13,7 @@ from dspy.utils.exceptions import AdapterParseError
 from judgesmith.programs.answers import read_answer
 from judgesmith.programs.templates import ABSENT, LEFT_OUT
 from judgesmith.signatures.answering import answers_of
-from judgesmith.signatures.fences import UNTRUSTED, fence_tag, fenced
+from judgesmith.signatures.fences import UNTRUSTED, fence_key, fence_tag, fenced
 
 PARTIAL = "A graded example, of which only a part of the answer is shown."
 """Opens a demonstration that does not show every output."""
@@ -26,11 +26,12 @@ class FencedAdapter(dspy.ChatAdapter):
     """Lay out messages as ``dspy.ChatAdapter`` does, safely for text from outside.
 
     Three differences. Fields typed ``Untrusted`` stand between fences whose tag is derived from
-    the message's own untrusted text (``judgesmith.signatures.fences``). And an answer that
-    gives a field twice is refused rather than read as whatever came first, because a text
-    under judgement that a model quotes may look like a finished answer. And the schema of a
-    record lists its keys in the order in which they are to be written, not by the alphabet:
-    whether a model explains before it scores is decided there. There is never a second, hidden
+    the message's own untrusted text and the judge's words before it
+    (``judgesmith.signatures.fences``). And an answer that gives a field twice is refused rather
+    than read as whatever came first, because a text under judgement that a model quotes may look
+    like a finished answer. And the schema of a record lists its keys in the order in which they
+    are to be written, not by the alphabet: whether a model explains before it scores is decided
+    there. There is never a second, hidden
     call through another adapter.
 
     Examples
@@ -39,9 +40,9 @@ class FencedAdapter(dspy.ChatAdapter):
     >>> inputs = {"source": "2 + 2?", "context": None, "response": "4"}
     >>> print(FencedAdapter().format(GradeResponse, [], inputs)[-1]["content"].split("[[")[3])
      ## response ## ]]
-    <verbatim-58ec1b2add32>
+    <verbatim-a6af1e5bae90>
     4
-    </verbatim-58ec1b2add32>
+    </verbatim-a6af1e5bae90>
     <BLANKLINE>
     Respond with the corresponding output fields, starting with the field `
     """
@@ -59,13 +60,14 @@ class FencedAdapter(dspy.ChatAdapter):
 
         Nothing in any text is expanded or interpreted on the way.
         """
+        system = self.format_system_message(signature)
+        question = self.format_user_message_content(
+            signature, inputs, main_request=True, system=system
+        )
         return [
-            {"role": "system", "content": self.format_system_message(signature)},
-            *self.format_demos(signature, demos),
-            {
-                "role": "user",
-                "content": self.format_user_message_content(signature, inputs, main_request=True),
-            },
+            {"role": "system", "content": system},
+            *self.format_demos(signature, demos, system=system),
+            {"role": "user", "content": question},
         ]
 
     def format_field_structure(self, signature: type[dspy.Signature]) -> str:
@@ -74,7 +76,11 @@ class FencedAdapter(dspy.ChatAdapter):
         return str(_SCHEMA.sub(lambda found: _in_own_order(found[0]), structure))
 
     def format_demos(
-        self, signature: type[dspy.Signature], demos: list[dict[str, Any]]
+        self,
+        signature: type[dspy.Signature],
+        demos: list[dict[str, Any]],
+        *,
+        system: str | None = None,
     ) -> list[dict[str, Any]]:
         """Return a question and an answer per demonstration, in the order given.
 
@@ -91,7 +97,7 @@ class FencedAdapter(dspy.ChatAdapter):
             partial = any(map(_lacks_words, outputs.values()))
             shown = {name: LEFT_OUT if value is None else value for name, value in outputs.items()}
             question = self.format_user_message_content(
-                signature, inputs, prefix=PARTIAL if partial else ""
+                signature, inputs, prefix=PARTIAL if partial else "", system=system
             )
             answer = self.format_assistant_message_content(signature, shown)
             messages.append({"role": "user", "content": question})
@@ -105,9 +111,13 @@ class FencedAdapter(dspy.ChatAdapter):
         prefix: str = "",
         suffix: str = "",
         main_request: bool = False,
+        *,
+        system: str | None = None,
     ) -> str:
         """Return one user message: every field under its header, untrusted ones in fences."""
-        laid_out = lay_out(signature, inputs)
+        if system is None:
+            system = self.format_system_message(signature)
+        laid_out = lay_out(signature, inputs, fence_key(system, _before(signature, inputs)))
         content = super().format_user_message_content(
             signature, laid_out, prefix=prefix, suffix=suffix, main_request=main_request
         )
@@ -162,10 +172,23 @@ def untrusted_fields(signature: type[dspy.Signature]) -> tuple[str, ...]:
     return tuple(name for name, field in fields if UNTRUSTED in field.metadata)
 
 
-def lay_out(signature: type[dspy.Signature], inputs: dict[str, Any]) -> dict[str, Any]:
+def _before(signature: type[dspy.Signature], inputs: dict[str, Any]) -> str:
+    """Return what a message says before its first text from outside."""
+    outside = untrusted_fields(signature)
+    said = ""
+    for name in signature.input_fields:
+        said += f"[[ ## {name} ## ]]\n"
+        if name in outside:
+            break
+        value = inputs.get(name)
+        said += f"{ABSENT if value is None else value}\n\n"
+    return said
+
+
+def lay_out(signature: type[dspy.Signature], inputs: dict[str, Any], key: bytes) -> dict[str, Any]:
     """Return ``inputs`` as strings: untrusted text fenced, missing values said to be missing."""
     outside = [name for name in untrusted_fields(signature) if name in inputs]
-    tag = fence_tag([inputs[name] for name in outside])
+    tag = fence_tag([inputs[name] for name in outside], key)
     laid_out = {name: ABSENT if value is None else value for name, value in inputs.items()}
     for name in outside:
         if inputs[name] is not None:

@@ -11,9 +11,9 @@ from dspy.utils.exceptions import AdapterParseError
 from judgesmith.programs.adapter import FencedAdapter, lay_out
 from judgesmith.programs.forms import ModelForm
 from judgesmith.programs.forms.model_form import parts
-from judgesmith.programs.templates import Slot, Template, Turn, annotation_of
+from judgesmith.programs.templates import ABSENT, Slot, Template, Turn, annotation_of
 from judgesmith.signatures.answering import On
-from judgesmith.signatures.fences import UNTRUSTED
+from judgesmith.signatures.fences import UNTRUSTED, fence_key
 
 
 class FormAdapter(FencedAdapter):
@@ -36,11 +36,22 @@ class FormAdapter(FencedAdapter):
         inputs: dict[str, Any],
     ) -> list[dict[str, Any]]:
         """Return the system message and the question; forms show no demonstrations."""
-        question = self.form.filled(lay_out(signature, inputs))
+        key = fence_key(signature.instructions, self._before(inputs))
+        question = self.form.filled(lay_out(signature, inputs, key))
         return [
             {"role": "system", "content": signature.instructions},
             {"role": "user", "content": question},
         ]
+
+    def _before(self, inputs: Mapping[str, Any]) -> str:
+        """Return what a message says before its first text from outside."""
+        said = ""
+        for at, part in enumerate(parts(self.form.layout)):
+            if at % 2 and part in self.form.outside:
+                break
+            value = inputs[part] if at % 2 else part
+            said += ABSENT if value is None else value
+        return said
 
     def parse(self, signature: type[dspy.Signature], completion: str) -> dict[str, Any]:
         """Return the output fields of an answer.

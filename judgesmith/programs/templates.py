@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, SerializerFunctionWrapHandler, model
 from judgesmith.programs.answers import read_answer
 from judgesmith.programs.models.request import Message, Prefix
 from judgesmith.signatures.answer_scale import is_percent
-from judgesmith.signatures.fences import fence_tag, fenced
+from judgesmith.signatures.fences import fence_key, fence_tag, fenced
 from judgesmith.signatures.judgement import (
     Assessment,
     AssessmentScoreFirst,
@@ -43,7 +43,7 @@ KINDS: dict[Kind, Any] = {
 """How a field of an answer is read, by the name that saved judges keep."""
 
 # What a template finds out of its fields, once.
-_FOLLOWING = ("_fenced_names", "_annotations")
+_FOLLOWING = ("_fenced_names", "_annotations", "_before")
 
 
 @functools.lru_cache(maxsize=256)
@@ -137,7 +137,7 @@ class Template(BaseModel):
         KeyError
             If an input is missing.
         """
-        tag = fence_tag([inputs[name] for name in self._fenced_names])
+        tag = fence_tag([inputs[name] for name in self._fenced_names], self._key(inputs))
         pieces = []
         for piece in self.question:
             if isinstance(piece, str):
@@ -176,6 +176,27 @@ class Template(BaseModel):
         state = super().__getstate__()
         fields = {name: it for name, it in self.__dict__.items() if name not in _FOLLOWING}
         return {**state, "__dict__": fields}
+
+    def _key(self, inputs: Mapping[str, str | None]) -> bytes:
+        """Return the key of the fences in the last message."""
+        before = self._before
+        if isinstance(before, bytes):
+            return before
+        said = [one if isinstance(one, str) else inputs[one.name] for one in before]
+        return fence_key(self._system, "".join(ABSENT if one is None else one for one in said))
+
+    @functools.cached_property
+    def _before(self) -> tuple[str | Slot, ...] | bytes:
+        """What stands before the first fence; the key itself where that is the same for all."""
+        fenced_at = [isinstance(one, Slot) and one.fenced for one in self.question]
+        before = self.question[: fenced_at.index(True) if True in fenced_at else None]
+        if all(isinstance(one, str) for one in before):
+            return fence_key(self._system, "".join(map(str, before)))
+        return before
+
+    @property
+    def _system(self) -> str:
+        return self.turns[0].text if self.turns else ""
 
     @functools.cached_property
     def _fenced_names(self) -> tuple[str, ...]:

@@ -2,24 +2,33 @@
 
 Text from outside (sources, contexts, responses, and what a model wrote about them) is put
 between two lines that carry a tag. The tag is a hash of the first untrusted text in the same
-message, or of all of them where that stands in one, so that it occurs in none: whatever a text
-imitates, it cannot close its own fence, and a reader that knows the first fence of a message
-knows all of them. Messages that begin with the same text have the same bytes up to its end,
-which is what servers that cache prompts look at.
+message, with a key that is made of the judge's own words before it: who knows a source, but not
+the judge, cannot compute it. And it stands in no text of the message, in no spelling that a model
+may take for it: where one holds it, the tag is made of all texts. So whatever a text imitates,
+it cannot close its own fence, and a reader that knows the first fence of a message knows all of
+them. Messages that begin with the same text have the same bytes up to its end, which is what
+servers that cache prompts look at.
 """
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Annotated
 
 from judgesmith.signatures.line_ends import unix_lines
 
 TAG_DIGITS = 12
+
+_HEX = "0123456789abcdef"
+_MISREAD = {"o": "0", "i": "1", "l": "1", "|": "1"}
+_ALIKE = dict(zip("аαɑвьβсϲсԁеεҽƒоοзі", "aaabbbcccdeeef0031", strict=True))
+"""Letters of other alphabets that look like hexadecimal digits, in small letters."""
+
 
 # Runs of blanks are possessive (``*+``): what they took they do not give back.
 _LAYOUT = re.compile(r"\[\s*+\[\s*+##|<\s*+/?\s*+verbatim-", re.IGNORECASE)
@@ -39,16 +48,42 @@ UntrustedOrNone = Annotated[str | None, UNTRUSTED]
 """The same for a field that may be missing."""
 
 
-def fence_tag(texts: Iterable[str | None]) -> str:
-    """Return twelve hex digits that stand in none of the texts, and depend on them alone.
+def fence_key(system: str, before: str) -> bytes:
+    """Return the key of a message's fences, from the judge's own words.
 
-    Nor do they stand there in capitals, for readers to whom those are the same. They depend on
-    the first text alone, unless another text holds what that leads to.
+    Parameters
+    ----------
+    system : str
+        The system message of the conversation.
+    before : str
+        What the message says before its first text from outside.
+
+    Returns
+    -------
+    bytes
+        Sixteen bytes: the same words always lead to the same.
+
+    Examples
+    --------
+    >>> fence_key("Grade it.", "") == fence_key("Grade", " it.")
+    False
+    """
+    return _hashed([system, before], size=16).digest()
+
+
+def fence_tag(texts: Iterable[str | None], key: bytes = b"") -> str:
+    """Return twelve hex digits that stand in none of the texts, and depend on them and a key alone.
+
+    Nor do they stand there in capitals, in digits or letters of another kind that look like them,
+    or with anything between them that is no such digit. They depend on the first text alone,
+    unless another text holds what that leads to.
 
     Parameters
     ----------
     texts : iterable of str or None
         What the fences will stand around; None is passed over.
+    key : bytes
+        From ``fence_key``; without one, who knows the first text can compute the tag.
 
     Returns
     -------
@@ -62,17 +97,19 @@ def fence_tag(texts: Iterable[str | None]) -> str:
     (True, 12)
     >>> tag == fence_tag(["a source", None, "another response"])
     True
+    >>> tag == fence_tag(["a source", None, "a response"], fence_key("Grade it.", ""))
+    False
     """
     given = [unix_lines(text) for text in texts if text is not None]
-    lowered = [text.lower() for text in given]
-    tag = _hashed(given[:1]).hexdigest()
-    if not any(tag in text for text in lowered):
+    digits = [one for text in given for one in _digits_of(text)]
+    tag = _hashed(given[:1], key).hexdigest()
+    if not any(tag in one for one in digits):
         return tag
-    # Who knows the first text can guess its tag, but not one that depends on the guess.
-    return tag_of_all(given)
+    # Who knows the first text and the judge can guess its tag, but not one that depends on that.
+    return tag_of_all(given, key)
 
 
-def tag_of_all(texts: list[str]) -> str:
+def tag_of_all(texts: list[str], key: bytes = b"") -> str:
     """Return the tag that all texts lead to, each of them with its place among them.
 
     Examples
@@ -80,20 +117,51 @@ def tag_of_all(texts: list[str]) -> str:
     >>> tag_of_all(["a source", "a response"]) == tag_of_all(["a source", "another response"])
     False
     """
-    lowered = [text.lower() for text in texts]
-    state = _hashed(texts)
-    while any((tag := state.hexdigest()) in text for text in lowered):
+    digits = [one for text in texts for one in _digits_of(text)]
+    state = _hashed(texts, key)
+    while any((tag := state.hexdigest()) in one for one in digits):
         state.update(b"again")
     return tag
 
 
-def _hashed(texts: list[str]) -> hashlib.blake2b:
-    state = hashlib.blake2b(digest_size=TAG_DIGITS // 2)
+def _hashed(texts: list[str], key: bytes = b"", size: int | None = None) -> hashlib.blake2b:
+    state = hashlib.blake2b(digest_size=size or TAG_DIGITS // 2, key=key)
     for text in texts:
         content = text.encode("utf-8", "surrogatepass")
         state.update(b"%d:" % len(content))
         state.update(content)
     return state
+
+
+def _reading(alike: Mapping[str, str]) -> tuple[bytes, bytes]:
+    """Return what each byte is read as, and which bytes are no hexadecimal digit."""
+    lowered = bytes(range(128)).lower().ljust(256)
+    table = bytes.maketrans("".join(alike).encode(), "".join(alike.values()).encode())
+    read = lowered.translate(table)
+    return read, bytes(one for one in range(256) if chr(read[one]) not in _HEX)
+
+
+_READINGS = (_reading({}), _reading(_MISREAD))
+"""Letters that look like a 0 or a 1 are passed over once, and taken for it once."""
+
+
+@functools.lru_cache(maxsize=10_000)
+def _read_as(character: str) -> str:
+    """Return the letters and digits of ASCII that a character may be read as."""
+    plain = unicodedata.normalize("NFKD", character).casefold()
+    found = (str(unicodedata.decimal(one, _ALIKE.get(one, one))) for one in plain)
+    return "".join(one for one in found if one.isascii() and one.isalnum())
+
+
+def _digits_of(text: str) -> Iterator[str]:
+    """Yield the hexadecimal digits of a text as they may be read, without all that is between."""
+    if not text.isascii():
+        for one in set(text):
+            if not one.isascii() and (found := _read_as(one)):
+                text = text.replace(one, found)
+    content = text.encode("ascii", "ignore")
+    for read, others in _READINGS:
+        yield content.translate(read, others).decode()
 
 
 def imitates_layout(text: str) -> bool:
@@ -122,7 +190,7 @@ def fenced(text: str, tag: str) -> str:
     text : str
         Anything; it is not changed, but for ends of lines, which all become ``\n``.
     tag : str
-        From ``fence_tag`` of all texts of the question, so that none of them holds it.
+        From ``fence_tag`` of all texts of the message, so that none of them holds it.
 
     Returns
     -------

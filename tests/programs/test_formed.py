@@ -173,7 +173,7 @@ def test_a_result_in_a_text_is_not_the_answer(text, scripted):
         ("", "no [RESULT]"),
         ("Fine. [RESULT] 4.5", "expected a whole number from 1 to 5"),
         ("Fine. [RESULT] 7", "the model answered 7, outside 1..5"),
-        ('{"score": 4}', "no [RESULT]"),
+        ('{"grade": 4}', "no [RESULT]"),
     ],
 )
 def test_broken_answers_are_asked_for_once_more_and_then_unscored(answer, said, scripted):

@@ -36,7 +36,7 @@ class TestTheModelThatObeysEverything:
         assert forging.unfenced(hostile.HARMLESS) == gullible.USUAL
 
     def test_it_is_fooled_by_fences_whose_tag_can_be_guessed(self, monkeypatch):
-        monkeypatch.setattr("judgesmith.programs.templates.fence_tag", lambda texts: "0" * 12)
+        monkeypatch.setattr("judgesmith.programs.templates.fence_tag", lambda texts, key: "0" * 12)
         assert forging.fooled("vanilla", "source", hostile.TEXTS["a fence of zeros"])
 
     @pytest.mark.no_cover

@@ -23,11 +23,17 @@ TOLD = ("active-critic", "direct", "g-eval", "explain-eval", "checklist")
 
 FENCES = (
     "A placeholder with fenced=true holds text from outside. Replace it by three lines: "
-    "<verbatim-TAG>, the text, </verbatim-TAG>. TAG is the same for the whole message: start a "
-    "BLAKE2b hash with a digest of 6 bytes; for each fenced text of the message that is given, in "
-    "the order of the placeholders, add its length in bytes of UTF-8 in decimal digits, a colon, "
-    "and these bytes; TAG is the digest in 12 hexadecimal digits in lower case. While TAG stands "
-    "in one of the texts, upper or lower case, add the bytes 'again' and take the digest anew."
+    "<verbatim-TAG>, the text with every end of a line as a line feed, </verbatim-TAG>. TAG is the "
+    "same for the whole message. A text is "
+    "added to a hash as its length in bytes of UTF-8 in decimal digits, a colon, and these bytes. "
+    "The key is the BLAKE2b hash with a digest of 16 bytes of two texts: the system message, and "
+    "what the last message says before its first fenced placeholder. TAG is the BLAKE2b hash with "
+    "that key and a digest of 6 bytes, in 12 hexadecimal digits in lower case, of the first fenced "
+    "text that is given. Where TAG can be read in one of the texts, of all of them in the order of "
+    "the placeholders; and while TAG can be read in one of them, add the bytes 'again' and take "
+    "the digest anew. It can be read in a text whose hexadecimal digits hold it without all that "
+    "is between them, once letters are small, signs are decomposed (NFKD), digits of other scripts "
+    "and letters that look like digits are these digits, and o, i, l and | are, once, 0 and 1."
 )
 PLACEHOLDERS = (
     "The last of messages stands in last_message as well, in pieces: strings, and placeholders as "

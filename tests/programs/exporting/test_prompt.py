@@ -5,13 +5,18 @@ import pytest
 from judgesmith.programs.exporting.exporting import export_judge
 from judgesmith.programs.exporting.prompt import Prompt
 from judgesmith.signatures.aggregation import Aggregation
-from judgesmith.signatures.fences import fence_tag
+from judgesmith.signatures.fences import fence_key, fence_tag
 from tests.exporting import TEXTS, saved_of
 
 
-def rendered(pieces, inputs):
+def rendered(pieces, inputs, system):
     """Return the last message, made as ``messages.json`` says."""
-    tag = fence_tag([inputs[one["placeholder"]] for one in slots(pieces) if one["fenced"]])
+    first = next(n for n, one in enumerate(pieces) if not isinstance(one, str) and one["fenced"])
+    before = (one if isinstance(one, str) else inputs[one["placeholder"]] for one in pieces[:first])
+    tag = fence_tag(
+        [inputs[one["placeholder"]] for one in slots(pieces) if one["fenced"]],
+        fence_key(system, "".join("(none)" if one is None else one for one in before)),
+    )
     parts = []
     for one in pieces:
         text = one if isinstance(one, str) else inputs[one["placeholder"]]
@@ -35,7 +40,8 @@ def test_the_last_message_can_be_made_from_what_is_told(fine, tmp_path, item):
     inputs["assessments"] = "- wit: 50."
     for name, template in fine.asked_questions():
         question = told["questions"][name]
-        assert rendered(question["last_message"], inputs) == template.render(inputs)
+        system = question["messages"][0]["content"]
+        assert rendered(question["last_message"], inputs, system) == template.render(inputs)
         *fixed, last = question["messages"]
         assert [(one["role"], one["content"]) for one in fixed] == [
             (turn.role, turn.text) for turn in template.turns

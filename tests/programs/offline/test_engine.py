@@ -1,5 +1,6 @@
 import json
 import math
+import re
 from dataclasses import replace
 
 import dspy
@@ -16,7 +17,7 @@ from judgesmith.programs.offline.engine import point_probabilities
 from judgesmith.programs.offline.phrases import explain
 from judgesmith.programs.offline.prior import limited
 from judgesmith.signatures.default_rubric import DEFAULT_RUBRIC
-from judgesmith.signatures.fences import Untrusted, fence_tag, tag_of_all
+from judgesmith.signatures.fences import Untrusted, tag_of_all
 from judgesmith.signatures.scoring import AssessCriteria, GradeResponse, ScoreOverall
 
 SOURCE = (
@@ -270,7 +271,8 @@ def test_draws_depend_on_the_texts_and_not_on_the_digits_of_their_fences():
 
     def with_digits(text):
         found = [one for one in (SOURCE, GOOD, BAD) if f"\n{one}\n</verbatim-" in text]
-        return text.replace(fence_tag(found), tag_of_all(found)) if found else text
+        tag = re.search(r"<verbatim-([0-9a-f]{12})>", text)
+        return text.replace(tag[1], tag_of_all(found)) if found else text
 
     messages = [Message(one.role, with_digits(one.text)) for one in asked.prefix.messages]
     other = replace(asked, prefix=Prefix(messages), user=with_digits(asked.user))

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from judgesmith.programs.answers import read_answer
 from judgesmith.programs.exporting.runtime.answer_types import AssessmentForm, Assessments
-from judgesmith.signatures.fences import fence_tag, fenced
+from judgesmith.signatures.fences import fence_key, fence_tag, fenced
 from judgesmith.signatures.scale import Scale
 
 ABSENT = "(none)"
@@ -60,7 +60,7 @@ class Template:
     def render(self, inputs: Mapping[str, str | None]) -> str:
         """Return the last user message for one item."""
         slots = [piece for piece in self.question if isinstance(piece, Slot)]
-        tag = fence_tag([inputs[slot.name] for slot in slots if slot.fenced])
+        tag = fence_tag([inputs[slot.name] for slot in slots if slot.fenced], self._key(inputs))
         pieces = []
         for piece in self.question:
             value = piece if isinstance(piece, str) else inputs[piece.name]
@@ -70,6 +70,16 @@ class Template:
                 value = fenced(value, tag)
             pieces.append(value)
         return "".join(pieces)
+
+    def _key(self, inputs: Mapping[str, str | None]) -> bytes:
+        """Return the key of the fences: what the system message and this one say before them."""
+        before = ""
+        for piece in self.question:
+            if isinstance(piece, Slot) and piece.fenced:
+                break
+            value = piece if isinstance(piece, str) else inputs[piece.name]
+            before += ABSENT if value is None else value
+        return fence_key(self.turns[0].text if self.turns else "", before)
 
     def messages(self, inputs: Mapping[str, str | None]) -> list[dict[str, str]]:
         """Return the whole conversation for one item, as chat completions take it."""
