@@ -1,9 +1,11 @@
 """A board on which workers that run the same search share out what it asks, item by item.
 
-It is an Optuna study of its own, so that wherever a search is kept its workers can meet. A worker
-claims an item by adding a trial under the item's key: the storage numbers trials one after the
-other, and the first that has not failed is the claim that counts. The claim of a dead worker is
-failed, which a storage lets only one of the others do, and the item is free again.
+It is kept in the Optuna study of the search, so that its workers meet wherever that is kept, and
+a storage has one study per search. A worker claims an item by adding a trial under the item's key:
+the storage numbers trials one after the other, and the first that is running or has a result is
+the claim that counts. The claim of a dead worker is failed, which a storage lets only one of the
+others do, and the item is free again. An item that is done ends as a failed trial, too, as
+samplers do not learn from failed trials.
 """
 
 from __future__ import annotations
@@ -18,6 +20,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from judgesmith.optimizers.proposing import ITEM
 from judgesmith.optimizers.studies import Kept
 from judgesmith.programs.models.owners import Owners, owners_beside
 from judgesmith.programs.models.stopping import STOPPING
@@ -27,6 +30,9 @@ if TYPE_CHECKING:
 
 Claims = dict[str, int]
 """What this worker is to do: the storage's number of the claim, by item."""
+
+_FOUND = "found"
+"""Attribute of an item that is done: what came of it."""
 
 Work = Callable[[Sequence[str]], dict[str, Any]]
 """From items to what came of each, ready for JSON."""
@@ -40,7 +46,7 @@ class Board:
     kept : Kept
         Where the study of the search is.
     name : str
-        Of the board: workers with the same items give the same.
+        Of the study.
     beside : Path or None
         A file of this machine. Workers that name the same one know at once when one of them has
         ended; others wait until its claims have not been renewed for ``patience`` seconds.
@@ -106,7 +112,7 @@ class Board:
                 self._publish(claim, found[item])
         keys = [item for group in groups for item in group]
         standing = self._standing()
-        return {item: standing[item].user_attrs["found"] for item in keys}
+        return {item: standing[item].user_attrs[_FOUND] for item in keys}
 
     @contextmanager
     def alone(self, item: str) -> Iterator[None]:
@@ -142,13 +148,14 @@ class Board:
                     pause = min(2 * pause, 4 * self.poll)
 
     def _standing(self) -> dict[str, optuna.trial.FrozenTrial]:
-        """Return the trial that counts of every item: the first that has not failed."""
+        """Return the trial that counts of every item: the first that is running or done."""
         from optuna.trial import TrialState
 
         found: dict[str, optuna.trial.FrozenTrial] = {}
         for trial in self._study.get_trials(deepcopy=False):
-            if trial.state != TrialState.FAIL:
-                found.setdefault(trial.user_attrs["item"], trial)
+            said = trial.user_attrs
+            if ITEM in said and (trial.state != TrialState.FAIL or _FOUND in said):
+                found.setdefault(said[ITEM], trial)
         return found
 
     def _claimed(
@@ -181,7 +188,7 @@ class Board:
         from optuna.trial import TrialState, create_trial
 
         mark = uuid.uuid4().hex
-        said = {"item": item, "mark": mark, "place": self._place, "number": self._number, "beat": 0}
+        said = {ITEM: item, "mark": mark, "place": self._place, "number": self._number, "beat": 0}
         trial = create_trial(state=TrialState.RUNNING, user_attrs=said)
         return self._storage.create_new_trial(self._id, trial), mark
 
@@ -212,8 +219,8 @@ class Board:
         from optuna.trial import TrialState
 
         with contextlib.suppress(UpdateFinishedTrialError):
-            self._storage.set_trial_user_attr(claim, "found", found)
-            self._storage.set_trial_state_values(claim, TrialState.COMPLETE, [1.0])
+            self._storage.set_trial_user_attr(claim, _FOUND, found)
+            self._storage.set_trial_state_values(claim, TrialState.FAIL)
 
     @contextmanager
     def _holding(self, claims: Claims) -> Iterator[None]:

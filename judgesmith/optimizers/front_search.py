@@ -157,18 +157,24 @@ class FrontSearch(RacingSearch[OneCandidate]):
         leader: Contender[OneCandidate],
         leaders: JudgedTable,
     ) -> None:
-        """Tell the study, for every objective, what the distance to the knee would come to."""
+        """Tell the study how well a contender did on every objective, or that it was beaten.
+
+        One that was beaten is pruned, with what its distance to the knee would come to.
+        """
         if one.trial is None:
+            return
+        values = [objective.value(table) for objective in self.objectives.each]
+        enough = self.trials[one.number].share_scored >= ENOUGH_SCORED
+        if not enough or one.n_rows == len(self.order):
+            self.proposer.tell(one.trial, *(values if enough else (math.nan,) * len(values)))
             return
         whole = self._table(leader, len(self.order))
         expected = []
-        for objective in self.objectives.each:
-            value = objective.value(table)
+        for objective, value in zip(self.objectives.each, values, strict=True):
             apart = value - objective.value(leaders)
             moved = objective.value(whole) + apart
             expected.append(value if math.isnan(moved) else moved)
-        enough = self.trials[one.number].share_scored >= ENOUGH_SCORED
-        self.proposer.tell(one.trial, *(expected if enough else (math.nan,) * len(expected)))
+        self.proposer.prune(one.trial, values, expected, one.n_rows)
 
     def _note(self, one: Contender[OneCandidate], table: JudgedTable) -> None:
         values = self.objectives.values(table)

@@ -24,6 +24,12 @@ if TYPE_CHECKING:
 MakeSampler = Callable[[int], "optuna.samplers.BaseSampler"]
 """From a seed to a sampler, made anew for every proposal."""
 
+EXPECTED = "expected"
+"""Attribute of a pruned trial: what its objectives would come to on all rows."""
+
+ITEM = "item"
+"""Attribute of a trial that is no proposal but an entry of a ``Board`` in the same study."""
+
 _ATTEMPTS = 20  # of a sampler that repeats itself, before chance decides
 
 
@@ -127,7 +133,7 @@ class Proposer:
         abandoned = [
             one.number
             for one in trials
-            if one.state == TrialState.RUNNING and "k" not in one.user_attrs
+            if one.state == TrialState.RUNNING and not {"k", ITEM} & set(one.user_attrs)
         ]
         found = next((one for one in trials if one.user_attrs.get("k") == k), None)
         if found is None and abandoned:
@@ -148,6 +154,35 @@ class Proposer:
                 self.study.tell(number, state=TrialState.FAIL, skip_if_finished=True)
             else:
                 self.study.tell(number, list(values), skip_if_finished=True)
+
+    def prune(self, number: int, last: Sequence[float], expected: Sequence[float], at: int) -> None:
+        """Record that a proposal was judged on a part of the rows only, once.
+
+        Parameters
+        ----------
+        number : int
+            Of the trial.
+        last : sequence of float
+            The objectives on these rows: of one objective, the trial's last value.
+        expected : sequence of float
+            What they would come to on all rows, kept under ``expected``; where any is nan, the
+            trial has no value.
+        at : int
+            Rows it was judged on.
+        """
+        from optuna.exceptions import UpdateFinishedTrialError
+        from optuna.trial import TrialState
+
+        if any(map(math.isnan, [*last, *expected])):
+            self.tell(number, math.nan)
+            return
+        storage = self.study._storage
+        id_ = storage.get_trial_id_from_study_id_trial_number(self.study._study_id, number)
+        with suppress(UpdateFinishedTrialError):  # by another worker, who was told the same
+            storage.set_trial_user_attr(id_, EXPECTED, list(expected))
+            if len(last) == 1:  # Optuna's samplers read last values of single objectives only
+                storage.set_trial_intermediate_value(id_, at, last[0])
+            self.study.tell(number, state=TrialState.PRUNED, skip_if_finished=True)
 
     def _picked(self, trial: optuna.Trial) -> dict[str, str]:
         def suggested(choice: Choice) -> str:

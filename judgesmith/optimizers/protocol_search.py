@@ -36,6 +36,7 @@ from judgesmith.optimizers.protocol_candidates import (
 )
 from judgesmith.optimizers.racing_search import LOOKS, RacedTrial, RacingSearch, stratified_order
 from judgesmith.optimizers.rows import Rows
+from judgesmith.optimizers.sampler_identity import sampler_identity
 from judgesmith.optimizers.screened_search import ScreenedSearch
 from judgesmith.optimizers.screening import Screen
 from judgesmith.optimizers.several_objectives import SeveralObjectives
@@ -91,7 +92,8 @@ class ProtocolSearch(JudgeSearch):
         By what rule the best of many replaces the student; None takes the best on all rows to
         choose by, which flatters it.
     sampler : callable
-        From a seed to an Optuna sampler.
+        From a seed to an Optuna sampler. With a storage, samplers that differ in their code or
+        in what is bound to it have different studies.
     storage : str, Path or None
         Where the study is kept: a file (an Optuna journal) or the URL of a database; None keeps
         it in memory. A search that is run again with the same storage goes on. Where it is run
@@ -243,7 +245,7 @@ class ProtocolSearch(JudgeSearch):
             study = kept.study(name, n_objectives=1 if several is None else len(several.aims))
             search = self._racing(candidates, study)
             if self.storage is not None:
-                board = Board(kept, f"{name}/work", beside=self.beside)
+                board = Board(kept, name, beside=self.beside)
                 search.together = SharedJudging(board, candidates)
             best = search.run(candidates.start(), known=candidates.start_ids())
         self.trials_ = tuple(search.trials[number] for number in sorted(search.trials))
@@ -344,11 +346,7 @@ class ProtocolSearch(JudgeSearch):
             candidates.space.model_dump(mode="json"),
             candidates.student.protocol.fingerprint,
             [str(self.objective), self.seed, self.batch, self.targets, self.looks],
-            [
-                repr(self.confirm),
-                repr(self.elimination),
-                getattr(self.sampler, "__qualname__", repr(self.sampler)),
-            ],
+            [repr(self.confirm), repr(self.elimination), sampler_identity(self.sampler)],
             [self.partial_demos, self.percent_of_max, str(lm.model), endpoint_of(lm)],
             [dict(one) for one in self.first],
             [version("judgesmith"), rows, human],

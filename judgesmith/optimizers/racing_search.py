@@ -265,17 +265,25 @@ class RacingSearch(Generic[OneCandidate]):
         leader: Contender[OneCandidate],
         leaders: JudgedTable,
     ) -> None:
-        """Tell the study what a contender would come to if it kept its distance to the leader.
+        """Tell the study how well a contender did, or that it fell behind.
 
-        A value on a part of the rows cannot be compared with one on others; the distance can.
-        One that leaves too many rows without a score has no value, however well it did on the
-        others. Where the leader has none, a contender's own value is the best there is.
+        One that fell behind is pruned, with its value on the rows it was judged on, and with what
+        it would come to if it kept its distance to the leader: a value on a part of the rows
+        cannot be compared with one on others; the distance can. One that leaves too many rows
+        without a score has no value, however well it did on the others. Where the leader has none,
+        a contender's own value is the best there is.
         """
         if one.trial is None:
             return
-        expected = self._expected(table, leader, leaders)
+        value = self.objective.value(table)
         enough = self.trials[one.number].share_scored >= ENOUGH_SCORED
-        self.proposer.tell(one.trial, expected if enough else math.nan)
+        if not enough:
+            self.proposer.tell(one.trial, math.nan)
+        elif one.n_rows < len(self.order):
+            expected = self._expected(table, leader, leaders)
+            self.proposer.prune(one.trial, [value], [expected], one.n_rows)
+        else:
+            self.proposer.tell(one.trial, value)
 
     def _expected(
         self, table: JudgedTable, leader: Contender[OneCandidate], leaders: JudgedTable

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from judgesmith.errors import InputError
+from judgesmith.optimizers.proposing import EXPECTED, ITEM
 
 if TYPE_CHECKING:
     import optuna
@@ -162,7 +163,8 @@ def importances(study: optuna.Study, objective: int = 0) -> dict[str, float]:
     """Return how much each choice had to do with being among the best.
 
     Shares that sum to 1, largest first, by PED-ANOVA over the trials with a value in which a
-    choice arose; empty with fewer than ``ENOUGH_TRIALS``, or where all are equal. Trials were
+    choice arose; empty with fewer than ``ENOUGH_TRIALS``, or where all are equal. A pruned trial
+    counts with the value that it was expected to come to. Trials were
     proposed where the sampler hoped for more, so that this describes the search rather than the
     space.
 
@@ -179,12 +181,13 @@ def importances(study: optuna.Study, objective: int = 0) -> dict[str, float]:
     Importance in Arbitrary Subspaces", IJCAI. arXiv:2304.10255.
     """
     import optuna
-    from optuna.trial import TrialState
 
-    trials = study.get_trials(deepcopy=False, states=(TrialState.COMPLETE,))
+    trials = _with_values(study)
     if len(trials) < ENOUGH_TRIALS or len({one.values[objective] for one in trials}) == 1:
         return {}
     with quiet(), warnings.catch_warnings():
+        study = optuna.create_study(directions=study.directions)
+        study.add_trials(trials)
         warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
         warnings.filterwarnings("ignore", "PedAnovaImportanceEvaluator computes", UserWarning)
         evaluator = optuna.importance.PedAnovaImportanceEvaluator()
@@ -194,6 +197,20 @@ def importances(study: optuna.Study, objective: int = 0) -> dict[str, float]:
             target=None if len(study.directions) == 1 else _turned(objective),
         )
     return dict(found)
+
+
+def _with_values(study: optuna.Study) -> list[optuna.trial.FrozenTrial]:
+    """Return the trials of a study with a value, pruned ones as if they had come to theirs."""
+    from optuna.trial import TrialState, create_trial
+
+    found = []
+    for one in study.get_trials(deepcopy=False, states=(TrialState.COMPLETE, TrialState.PRUNED)):
+        values = one.values if one.state == TrialState.COMPLETE else one.user_attrs.get(EXPECTED)
+        if values is not None and ITEM not in one.user_attrs:
+            found.append(
+                create_trial(params=one.params, distributions=one.distributions, values=values)
+            )
+    return found
 
 
 def _turned(objective: int) -> Callable[[optuna.trial.FrozenTrial], float]:

@@ -115,3 +115,14 @@ def test_a_worker_whose_trial_was_taken_for_abandoned_takes_the_proposal_of_the_
     first.study.ask = asked
     assert first.propose(0, ()) == others[0]
     assert first.study.trials[0].state == optuna.trial.TrialState.FAIL
+
+
+def test_what_fell_behind_is_pruned_with_its_last_value_and_what_it_was_expected_to_come_to():
+    one = proposer()
+    number, _ = one.propose(0, ())
+    one.prune(number, [0.3], [0.8], 45)
+    one.prune(number, [0.4], [0.9], 90)
+    trial = one.study.trials[number]
+    assert trial.state == optuna.trial.TrialState.PRUNED
+    assert (trial.value, trial.intermediate_values) == (0.3, {45: 0.3})
+    assert trial.user_attrs["expected"] == [0.8]
