@@ -8,6 +8,7 @@ import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from judgesmith.programs.answers import without_thoughts
 from judgesmith.signatures.rubric import folded
 
 _HEADER = re.compile(r"^[\s*_`#]*\[\[ *## *(\w+) *## *\]\][*_`]*", re.MULTILINE)
@@ -99,13 +100,17 @@ def places_in_records(
 
 
 def _section(text: str, field: str) -> tuple[int, int]:
-    """Return where the text of a field stands; all of an answer that has no fields."""
-    headers = list(_HEADER.finditer(text))
+    """Return where the text of a field stands; all of an answer that has no fields.
+
+    What a model thought aloud before its answer is no part of it.
+    """
+    begin = len(text) - len(without_thoughts(text))
+    headers = list(_HEADER.finditer(text, begin))
     for place, header in enumerate(headers):
         if header[1].lower() == field.lower():
             after = headers[place + 1].start() if place + 1 < len(headers) else len(text)
             return header.end(), after
-    return 0, len(text)
+    return begin, len(text)
 
 
 def _word(text: str, start: int, end: int, said: str) -> tuple[int, int] | None:

@@ -6,9 +6,10 @@ from draws import TEXTS, Draws, mutated
 
 from judgesmith.programs import ActiveCritic
 from judgesmith.programs.answer_json import read_json
+from judgesmith.programs.answering import answered
 from judgesmith.programs.answers import read_answer, read_field
 from judgesmith.programs.critic_steps import critic_steps
-from judgesmith.programs.judging import Reply
+from judgesmith.programs.judging import Ask, Reply
 from judgesmith.signatures import Rubric
 from judgesmith.signatures.points import read_points, whole
 
@@ -62,17 +63,14 @@ def fuzz_one(data: bytes) -> None:
     draws = Draws(data)
     protocol, questions = _judge(draws.below(len(CHOICES)))
     steps = critic_steps(protocol, source="Ann left Rome.", response="Ann left.")
-    ask = next(steps)
-    while True:
+
+    def reply(ask: Ask) -> Reply:
         try:
-            reply = Reply(fields=questions[ask.predictor].read(_answer(draws)), call="00")
+            return Reply(fields=questions[ask.predictor].read(_answer(draws)), call="00")
         except ValueError as fault:
-            reply = Reply(problem=str(fault), call="00")
-        try:
-            ask = steps.send(reply)
-        except StopIteration as end:
-            judgement = end.value
-            break
+            return Reply(problem=str(fault), call="00")
+
+    judgement = answered(steps, reply)
     assert (judgement.score is None) != (judgement.problem is None)
     points = [judgement.score, *(one.score for one in judgement.criteria.values())]
     assert all(one is None or 0 <= one <= 100 for one in points)

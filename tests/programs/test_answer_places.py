@@ -117,3 +117,9 @@ def test_places_hold_what_was_read_whatever_the_text(text):
         places_in_records(text, "assessments", {"s": "85"}, title="s", key="score").get("s"),
     ):
         assert place is None or text[slice(*place)].strip("\"'`*_([<") == "85"
+
+
+def test_what_was_thought_aloud_is_not_looked_at():
+    text = "<think>\n[[ ## score ## ]]\n85\n</think>\n[[ ## score ## ]]\n85"
+    start, end = place_of_answer(text, "score", "85", ["85"])
+    assert (start, text[start:end]) == (len(text) - 2, "85")
