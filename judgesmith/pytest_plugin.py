@@ -24,6 +24,7 @@ __all__ = ["assert_judged", "assert_judged_all"]
 
 _OPTIONS = {
     "model": "provider/model, or offline [default: that of the judge]",
+    "allow_models": "models that judges name and may ask, with commas between",
     "api_base": "address of an OpenAI-compatible server",
     "ledger": "where answers are kept [default: .judgesmith/ledger.sqlite under the root]",
     "max_calls": "requests to send at most, in all tests together",

@@ -26,6 +26,7 @@ class Asked:
     """Which model a session asks, and how much of it."""
 
     model: str | None = None
+    allow_models: str = ""
     api_base: str | None = None
     ledger: str = ".judgesmith/ledger.sqlite"
     max_calls: int | None = None
@@ -103,6 +104,7 @@ class Judging:
             ledger = str(self.folder / Path(ledger).expanduser())
         return ModelChoice(
             model_name=self.asked.model,
+            allow_models=tuple(filter(None, map(str.strip, self.asked.allow_models.split(",")))),
             api_base=self.asked.api_base,
             max_calls=self.asked.max_calls,
             max_tokens=None,

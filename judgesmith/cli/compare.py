@@ -13,7 +13,7 @@ from judgesmith.cli.data_options import data_options, load_data, target_options
 from judgesmith.cli.faults import OptionError, blaming
 from judgesmith.cli.judge_models import asked_models
 from judgesmith.cli.judged import UNTRACED, Named, criterion_option, named, refuse_criterion
-from judgesmith.cli.model_options import ModelChoice, model_options
+from judgesmith.cli.model_options import ModelChoice, allow_model_option, model_options
 from judgesmith.cli.numbers import Number
 from judgesmith.cli.options import json_option, seed_option
 from judgesmith.cli.printing import print_json, say_notes
@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     help="Of the intervals.",
 )
 @seed_option("Of the intervals.")
+@allow_model_option
 @model_options
 @json_option
 def command(
@@ -77,6 +78,7 @@ def command(
 
     from judgesmith.cli.compared import print_compared
     from judgesmith.experiments.comparing import compare_rows
+    from judgesmith.experiments.stated_scores import other_models
     from judgesmith.optimizers.objectives import parse_agreement
     from judgesmith.programs.running import judges_sources
 
@@ -114,6 +116,7 @@ def command(
     for side, own in zip(sides, scores, strict=True):
         if own is not None:
             notes += side.unused(own, dataset)
+    notes += [note for side in rows for note in other_models(side.judgements)]
     if any(own is not None for own in scores):
         notes.append(UNTRACED)
     if as_json:

@@ -13,7 +13,7 @@ from judgesmith.cli.discerned import announce, estimate_of, print_discerned
 from judgesmith.cli.faults import OptionError, blaming
 from judgesmith.cli.judge_models import asked_models, models_of_all
 from judgesmith.cli.judged import Named, criterion_option, named
-from judgesmith.cli.model_options import ModelChoice, model_options
+from judgesmith.cli.model_options import ModelChoice, allow_model_option, model_options
 from judgesmith.cli.numbers import Number, WholeNumber
 from judgesmith.cli.options import (
     Command,
@@ -88,6 +88,7 @@ def _test_options(command: Command) -> Command:
 @criterion_option
 @seed_option("Of what is drawn.")
 @click.option("-o", "--output", metavar="FOLDER", help="Folder for the report and the scores.")
+@allow_model_option
 @model_options
 @dry_run_option
 @click.option("--force", is_flag=True, help="Replace a test of another run.")

@@ -10,7 +10,7 @@ import click
 
 from judgesmith.cli.faults import blaming
 from judgesmith.cli.judge_models import asked_models
-from judgesmith.cli.model_options import ModelChoice, model_options
+from judgesmith.cli.model_options import ModelChoice, allow_model_option, model_options
 from judgesmith.cli.numbers import Number, WholeNumber
 from judgesmith.cli.options import (
     Command,
@@ -77,6 +77,7 @@ def _sample_options(command: Command) -> Command:
 @map_option
 @_sample_options
 @seed_option("Of what is drawn.")
+@allow_model_option
 @model_options
 @dry_run_option
 @click.option("--force", is_flag=True, help="Replace data that another run made.")

@@ -17,7 +17,7 @@ from judgesmith.cli.data_options import data_options, load_data, target_options
 from judgesmith.cli.faults import blaming
 from judgesmith.cli.judge_models import asked_models
 from judgesmith.cli.judged import UNTRACED, Named, criterion_option, named, refuse_criterion
-from judgesmith.cli.model_options import ModelChoice, model_options
+from judgesmith.cli.model_options import ModelChoice, allow_model_option, model_options
 from judgesmith.cli.options import json_option, seed_option
 from judgesmith.cli.perspectives import (
     asked_perspective,
@@ -45,6 +45,7 @@ if TYPE_CHECKING:
 @perspective_options
 @max_unscored_option
 @seed_option("Of the intervals.")
+@allow_model_option
 @model_options
 @json_option
 def command(

@@ -8,7 +8,7 @@ import click
 
 from judgesmith.cli.faults import OptionError, blaming
 from judgesmith.cli.judge_models import asked_models
-from judgesmith.cli.model_options import ModelChoice, model_options
+from judgesmith.cli.model_options import ModelChoice, allow_model_option, model_options
 from judgesmith.cli.options import recording_arguments, recording_options
 from judgesmith.cli.places import OUTPUT, lines_place
 from judgesmith.cli.printing import counted, print_json, say, say_notes, usage_text
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 @click.command("exemplars")
 @recording_arguments
 @role_option
+@allow_model_option
 @model_options
 @recording_options
 def command(

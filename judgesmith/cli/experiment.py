@@ -9,6 +9,7 @@ import click
 
 from judgesmith.cli.cassettes import cassette_options, check_cassette, record_place
 from judgesmith.cli.faults import OptionError, blaming
+from judgesmith.cli.model_options import allow_model_option, announced, only_host_option
 from judgesmith.cli.numbers import WholeNumber
 from judgesmith.cli.options import dry_run_option, json_option
 from judgesmith.cli.places import OUTPUT, check_place
@@ -25,7 +26,7 @@ from judgesmith.cli.tracking_options import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from judgesmith.experiments.dataset import DataSet
     from judgesmith.experiments.runs import Progressed, RunFolder, RunModels
@@ -44,6 +45,8 @@ if TYPE_CHECKING:
     show_default=True,
     help="Processes that share the run; the same command given elsewhere helps as well.",
 )
+@allow_model_option
+@only_host_option
 @cassette_options
 @tracking_options
 @dry_run_option
@@ -53,6 +56,8 @@ def command(
     spec: str,
     output: str,
     workers: int,
+    allow_models: tuple[str, ...],
+    only_hosts: tuple[str, ...],
     record: str | None,
     replay: str | None,
     track: str | None,
@@ -98,11 +103,19 @@ def command(
     say_notes([*notes, *_of_versions(begun)] if is_same else notes, as_json=as_json)
     if dry_run:
         known = RunFolder(place) if is_same else None
-        _print_estimate(declared, sets, known, as_json=as_json)
+        _print_estimate(declared, sets, known, allow_models, as_json=as_json)
         return None
     ledger = place.resolve() / "ledger.sqlite"
     tape = Tape() if kept else None
-    models = RunModels(declared, ledger, replay=replay is not None, tape=tape)
+    models = RunModels(
+        declared,
+        ledger,
+        replay=replay is not None,
+        tape=tape,
+        allow_models=allow_models,
+        only_hosts=only_hosts,
+        told=announced,
+    )
     cells = cells_of(declared)
     _check_keys(models, cells, spec)
     reach_server(address, uri=tracking_uri)
@@ -114,6 +127,8 @@ def command(
     tracker = begun_tracker(declared, folder, address, uri=tracking_uri)
     again = ["experiment", spec, "-o", output, "--json"]
     again += [] if replay is None else ["--replay", replay]
+    again += [word for name in allow_models for word in ("--allow-model", name)]
+    again += [word for host in only_hosts for word in ("--only-host", host)]
 
     def tell(cell: Cell, state: str, reason: str) -> None:
         if not as_json:
@@ -210,11 +225,16 @@ def _of_versions(begun: Mapping[str, Any]) -> list[str]:
 
 
 def _print_estimate(
-    spec: Spec, sets: Mapping[str, DataSet], folder: RunFolder | None, *, as_json: bool
+    spec: Spec,
+    sets: Mapping[str, DataSet],
+    folder: RunFolder | None,
+    allow_models: Collection[str],
+    *,
+    as_json: bool,
 ) -> None:
     from judgesmith.experiments.runs.estimate import estimate_cells
 
-    found = estimate_cells(spec, sets, folder)
+    found = estimate_cells(spec, sets, folder, allow_models=allow_models)
     known = [one.estimate for one in found if one.estimate is not None]
     costs = [one.cost_usd for one in known]
     n_finished = sum(one.finished for one in found)

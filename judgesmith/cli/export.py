@@ -9,7 +9,7 @@ import click
 
 from judgesmith.cli.faults import OptionError, blaming
 from judgesmith.cli.judge_models import models_of_all
-from judgesmith.cli.model_options import ModelChoice, model_options
+from judgesmith.cli.model_options import ModelChoice, allow_model_option, model_options
 from judgesmith.cli.options import json_option
 from judgesmith.cli.places import OUTPUT, check_place
 from judgesmith.cli.printing import counted, print_json, say, say_notes
@@ -36,6 +36,7 @@ _MODULES = ("python", "inspect")  # forms that are imported by the name of their
     is_flag=True,
     help="Ask the model about the golden items, by the judge and by what was written.",
 )
+@allow_model_option
 @model_options
 @click.option("--force", is_flag=True, help="Replace what an earlier export wrote.")
 @json_option

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import shlex
+from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from judgesmith.cli.faults import OptionError, blaming
@@ -26,13 +27,51 @@ def models_of_all(
     Raises
     ------
     OptionError
-        If a model cannot be asked.
+        If a model cannot be asked, or the user did not name it.
     """
     names = list(dict.fromkeys(name for one in judges for name in one.models))
     if choice.model_name is not None:
         return {choice.model_name: choice.lm(run_id=run_id)}
+    refuse_unnamed(names, choice)
     lms = choice.lms(*names[1:], default=names[0], run_id=run_id)
     return dict(zip(names, lms, strict=True))
+
+
+def refuse_unnamed(
+    names: Iterable[str], choice: ModelChoice, *, given: Collection[str] = ()
+) -> None:
+    """Refuse models of saved judges that the command line does not name, before any is asked.
+
+    Parameters
+    ----------
+    names : iterable of str
+        Models that would be asked.
+    choice : ModelChoice
+        What ``--model`` and ``--allow-model`` name. ``--model offline`` allows no others.
+    given : collection of str
+        What other options name, such as ``--role``.
+
+    Raises
+    ------
+    OptionError
+        If there is one; it lists every such model with its address, and says what to do.
+    """
+    from judgesmith.programs.models import engine_for
+    from judgesmith.programs.models.naming import OFFLINE, refusal, unnamed
+
+    without_network = choice.model_name == OFFLINE
+    named = {*given} if without_network else {*given, choice.model_name or "", *choice.allow_models}
+    others = unnamed(names, named)
+    if not others:
+        return
+    address = None if without_network else choice.api_base
+    endpoints = {name: engine_for(name, api_base=address).endpoint for name in others}
+    if without_network:
+        fault = refusal(endpoints, "Leave --model offline out, or give --role ROLE=offline.")
+    else:
+        allow = " ".join(f"--allow-model {shlex.quote(name[:200])}" for name in others)
+        fault = refusal(endpoints, f"Name it with {allow}, or give another with --model.")
+    raise OptionError(str(fault), option="--model" if without_network else "--allow-model")
 
 
 def asked_models(
@@ -102,6 +141,7 @@ def _with_roles(
     asked = {**saved.roles, **given}
     main = choice.model_name or saved.model
     names = list(dict.fromkeys((main, *asked.values())))
+    refuse_unnamed(names, choice, given=given.values())
     lms = dict(zip(names, choice.lms(*names[1:], default=main, run_id=run_id), strict=True))
     for name, lm in lms.items():
         choice.check_key(lm, option="--model" if name == main else ROLE)
@@ -123,6 +163,7 @@ def _with_supervisor(
     known = list(dict.fromkeys(m for one in saved.asked for m in saved.members[one].models))
     asked = known if choice.model_name is None else [choice.model_name]
     names = list(dict.fromkeys((*asked, name)))
+    refuse_unnamed(names, choice, given=[name])
     lms = dict(zip(names, choice.lms(*names[1:], default=names[0], run_id=run_id), strict=True))
     for one, lm in lms.items():
         choice.check_key(lm, option=ROLE if one == name else "--model")

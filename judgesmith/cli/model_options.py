@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,13 +15,16 @@ from judgesmith.cli.faults import OptionError, blaming
 from judgesmith.cli.ledger_place import LEDGER, ledger_option
 from judgesmith.cli.numbers import Number, WholeNumber
 from judgesmith.cli.options import Command, together
+from judgesmith.cli.printing import say
 from judgesmith.errors import InputError
 
 if TYPE_CHECKING:
     import dspy
 
-    from judgesmith.programs.models import Price, StackModel
+    from judgesmith.programs.models import AnyModel, Price, StackModel
     from judgesmith.programs.models.ledger import Ledger
+
+_TOLD = "judgesmith.cli.announced"  # where a command keeps the models that it has announced
 
 
 def model_options(command: Command) -> Command:
@@ -35,9 +38,11 @@ def model_options(command: Command) -> Command:
             "--model",
             "model_name",
             metavar="NAME",
-            help="provider/model, or offline [default: that of a judge, if given, else offline].",
+            help="provider/model, or offline, which uses no network [default: offline; of a saved "
+            "judge its own, if --allow-model names it].",
         ),
         click.option("--api-base", metavar="URL", help="Address of an OpenAI-compatible server."),
+        only_host_option,
         click.option("--max-calls", type=WholeNumber(0), help="Requests to send at most."),
         click.option("--max-tokens", type=WholeNumber(0), help="Tokens to spend at most."),
         click.option("--max-usd", type=Number(0), help="Dollars to spend at most."),
@@ -61,6 +66,28 @@ def model_options(command: Command) -> Command:
     )
 
 
+def allow_model_option(command: Command) -> Command:
+    """Add ``--allow-model`` to a command that asks a saved judge."""
+    return click.option(
+        "--allow-model",
+        "allow_models",
+        multiple=True,
+        metavar="NAME",
+        help="A model that the saved judge names and may ask; repeatable.",
+    )(command)
+
+
+def only_host_option(command: Command) -> Command:
+    """Add ``--only-host``."""
+    return click.option(
+        "--only-host",
+        "only_hosts",
+        multiple=True,
+        metavar="HOST",
+        help="Refuse every model that is at another host; repeatable.",
+    )(command)
+
+
 @dataclass(frozen=True, kw_only=True)
 class ModelChoice:
     """Which model is asked, and how much of it, as the command line says."""
@@ -76,11 +103,14 @@ class ModelChoice:
     tpm: float | None
     ledger: str
     taping: Taping | None = None
+    allow_models: tuple[str, ...] = ()
+    only_hosts: tuple[str, ...] = ()
 
     @classmethod
     def taken_from(cls, options: dict[str, Any]) -> ModelChoice:
         """Return what ``options`` say of models, and take it out of them."""
-        return cls(**{name: options.pop(name) for name in cls.__dataclass_fields__})
+        names = [name for name in cls.__dataclass_fields__ if name in options]
+        return cls(**{name: options.pop(name) for name in names})
 
     @property
     def searches(self) -> Path:
@@ -108,7 +138,11 @@ class ModelChoice:
         """Return the model and the ``others`` that compete with it: one ledger, one budget."""
         from judgesmith.programs.models import Ledger, engine_for, stack_of
         from judgesmith.programs.models.addresses import is_postgres
-        from judgesmith.programs.models.providers import check_address, check_provider
+        from judgesmith.programs.models.providers import (
+            check_address,
+            check_host,
+            check_provider,
+        )
 
         names = [self.model_name or default, *others]
         served = [name for name in names if name != "offline"] if others else names
@@ -120,6 +154,9 @@ class ModelChoice:
             with blaming(option, given=place > 0 or self.model_name is not None):
                 check_provider(name)
                 engine_for(name)
+        for name in names:
+            with blaming("--only-host", given=bool(self.only_hosts)):
+                check_host(name, self.address_for(name, served), self.only_hosts)
         with blaming("--price", given=bool(self.price)):
             prices = prices_of(self.price, names)
         if is_postgres(self.ledger):
@@ -127,7 +164,7 @@ class ModelChoice:
         made: list[dspy.LM] = []
         for name in names:
             stack = stack_of(made[0]) if made else None
-            address = self.api_base if name in served else None
+            address = self.address_for(name, served)
             with blaming("--max-usd", given=self.max_usd is not None):
                 made.append(
                     self._model(
@@ -138,7 +175,18 @@ class ModelChoice:
                         ledger=self.ledger if stack is None else stack.ledger,
                     )
                 )
+        if run_id is not None:
+            self.announce(made)
         return made
+
+    def address_for(self, name: str, served: Collection[str]) -> str | None:
+        """Return the address that is given for a model; the offline model has none among others."""
+        return self.api_base if name in served else None
+
+    def announce(self, lms: Iterable[AnyModel]) -> None:
+        """Print the models that will be asked, with their addresses, before the first request."""
+        for lm in lms:
+            announced(lm)
 
     def about(self, names: Collection[str], *, among: Collection[str]) -> ModelChoice:
         """Return what this says of some models, where a command asks others apart from them.
@@ -169,7 +217,8 @@ class ModelChoice:
         Parameters
         ----------
         names : collection of str
-            The models that the judge asks. Where others than ``--model`` won, that is left out.
+            The models that the judge asks. Where others than ``--model`` won, they are allowed by
+            name instead.
 
         Examples
         --------
@@ -180,8 +229,12 @@ class ModelChoice:
         from judgesmith.programs.models.redaction import public_address
 
         told: list[str] = []
-        if self.model_name is not None and self.model_name in names:
-            told += ["--model", self.model_name]
+        others = [name for name in dict.fromkeys(names) if name != "offline"]
+        if self.model_name in names and (self.model_name != "offline" or not others):
+            told += ["--model", str(self.model_name)]
+            others = [name for name in others if name != self.model_name]
+        for name in others:
+            told += ["--allow-model", name]
         if self.api_base is not None and set(names) != {"offline"}:
             told += ["--api-base", public_address(self.api_base)]
         return "".join(f" {shlex.quote(one)}" for one in told)
@@ -246,6 +299,20 @@ class AskedChoice(ModelChoice):
         from judgesmith.programs.models import stack_model
 
         return stack_model(name, **settings)
+
+
+def announced(lm: AnyModel) -> None:
+    """Print a model with its address, once a command; the offline model has none."""
+    from judgesmith.programs.models import stack_of
+    from judgesmith.programs.models.naming import OFFLINE
+
+    context = click.get_current_context(silent=True)
+    told: set[str] = set() if context is None else context.meta.setdefault(_TOLD, set())
+    stack = stack_of(lm)
+    line = f"{lm.model} at {'an unknown address' if stack is None else stack.endpoint}"
+    if str(lm.model) != OFFLINE and line not in told:
+        told.add(line)
+        say(f"asking {line}", err=True)
 
 
 def prices_of(given: tuple[str, ...], names: Sequence[str]) -> dict[str, Price]:

@@ -13,7 +13,7 @@ from judgesmith.cli.compiled import print_estimate, print_saved
 from judgesmith.cli.data_options import aggregate_option, data_options, load_data
 from judgesmith.cli.faults import OptionError, blaming
 from judgesmith.cli.learning_options import holdout_option
-from judgesmith.cli.model_options import ModelChoice, model_options
+from judgesmith.cli.model_options import ModelChoice, allow_model_option, model_options
 from judgesmith.cli.options import judge_output_options, seed_option
 from judgesmith.cli.panel_options import (
     check_supervisor,
@@ -57,6 +57,7 @@ if TYPE_CHECKING:
 @holdout_option(0.3, none=True)
 @seed_option("Of all that is drawn.")
 @click.option("--no-texts", is_flag=True, help="Keep no judged texts in the folder.")
+@allow_model_option
 @model_options
 @judge_output_options
 def command(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from judgesmith.cli.faults import OptionError, blaming
-from judgesmith.cli.judge_models import models_of_all
+from judgesmith.cli.judge_models import models_of_all, refuse_unnamed
 from judgesmith.cli.model_options import ModelChoice
 from judgesmith.cli.options import Command
 
@@ -132,5 +132,6 @@ def models_of_panel(
     names = [choice.model_name] if choice.model_name is not None else list(dict.fromkeys(names))
     if not own or own in names:
         return models_of_all(members.values(), choice, run_id=run_id)
+    refuse_unnamed(names, choice)
     lms = choice.lms(*names[1:], own, default=names[0], run_id=run_id)
     return dict(zip((*names, own), lms, strict=True))

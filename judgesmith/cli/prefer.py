@@ -8,7 +8,7 @@ import click
 
 from judgesmith.cli.faults import OptionError, blaming
 from judgesmith.cli.judge_models import asked_models
-from judgesmith.cli.model_options import ModelChoice, model_options
+from judgesmith.cli.model_options import ModelChoice, allow_model_option, model_options
 from judgesmith.cli.numbers import WholeNumber
 from judgesmith.cli.options import recording_arguments, recording_options, seed_option
 from judgesmith.cli.places import OUTPUT, lines_place
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     help="Pairs of responses to each source, drawn by --seed [default: all].",
 )
 @seed_option("Of the draw.")
+@allow_model_option
 @model_options
 @recording_options
 def command(

@@ -15,7 +15,7 @@ import click
 from judgesmith.cli.cassettes import RECORD, REPLAY
 from judgesmith.cli.faults import OptionError, blaming
 from judgesmith.cli.judge_models import asked_models
-from judgesmith.cli.model_options import AskedChoice, model_options
+from judgesmith.cli.model_options import AskedChoice, allow_model_option, model_options
 from judgesmith.cli.numbers import Number, WholeNumber
 from judgesmith.cli.options import json_option
 from judgesmith.cli.printing import counted, print_json, say, say_notes, say_wrapped, usage_text
@@ -56,6 +56,7 @@ _FRESH = 6 * 3600.0  # seconds after which answers of an interrupted recheck are
     help="Share of scores that may be missing by bad luck.",
 )
 @role_option
+@allow_model_option
 @model_options
 @json_option
 def command(

@@ -13,7 +13,7 @@ from judgesmith.cli.batch_options import BatchChoice, Batching, batch_options, s
 from judgesmith.cli.engine_options import EngineChoice, engine_options
 from judgesmith.cli.faults import blaming
 from judgesmith.cli.judge_models import asked_models
-from judgesmith.cli.model_options import model_options
+from judgesmith.cli.model_options import allow_model_option, model_options
 from judgesmith.cli.options import recording_options
 from judgesmith.cli.places import OUTPUT
 from judgesmith.cli.printing import counted, print_json, say, say_notes, usage_text
@@ -37,6 +37,7 @@ _OF_RANKS = (
 @shard_arguments
 @max_unscored_option
 @role_option
+@allow_model_option
 @model_options
 @engine_options
 @batch_options

@@ -14,7 +14,7 @@ import click
 
 from judgesmith.cli.faults import OptionError, blaming
 from judgesmith.cli.judge_models import asked_models
-from judgesmith.cli.model_options import AskedChoice, ModelChoice, model_options
+from judgesmith.cli.model_options import AskedChoice, ModelChoice, allow_model_option, model_options
 from judgesmith.cli.numbers import Number, WholeNumber
 from judgesmith.cli.options import json_option
 from judgesmith.cli.printing import counted, say, say_notes
@@ -86,6 +86,7 @@ _OPEN_TO_ALL = (
     help="Seconds that accepted requests are waited for at the end.",
 )
 @role_option
+@allow_model_option
 @model_options
 @json_option
 def command(

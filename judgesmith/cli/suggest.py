@@ -10,7 +10,7 @@ import click
 from judgesmith.cli.data_options import data_options, load_all
 from judgesmith.cli.faults import OptionError, blaming
 from judgesmith.cli.judge_models import asked_models
-from judgesmith.cli.model_options import ModelChoice, model_options
+from judgesmith.cli.model_options import ModelChoice, allow_model_option, model_options
 from judgesmith.cli.numbers import WholeNumber
 from judgesmith.cli.options import dry_run_option, json_option, seed_option
 from judgesmith.cli.places import OUTPUT, file_place
@@ -77,6 +77,7 @@ _HOW = {
 )
 @seed_option("Of all that is drawn.")
 @role_option
+@allow_model_option
 @model_options
 @dry_run_option
 @click.option("--force", is_flag=True, help="Replace a file that is there, ratings and all.")

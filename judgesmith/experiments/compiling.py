@@ -367,8 +367,9 @@ def compile_judge(
         ),
         front=front,
     )
+    made = (work.lm, *roles.values())
     return Compiled(
-        saved=saved,
+        saved=saved.with_models({str(one.model): one for one in made}),
         uncompiled=uncompiled,
         heldout=heldout,
         gain=gain,

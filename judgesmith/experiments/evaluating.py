@@ -25,7 +25,7 @@ from judgesmith.experiments.judged_rows import (
 )
 from judgesmith.experiments.ratings import Aggregate
 from judgesmith.experiments.score_files import Scores
-from judgesmith.experiments.stated_scores import stated_notes
+from judgesmith.experiments.stated_scores import other_models, stated_notes
 from judgesmith.experiments.targets import Targets, targets_of
 from judgesmith.experiments.within_source import within_sources
 from judgesmith.programs.holding import AnyJudge
@@ -70,7 +70,8 @@ class Evaluation:
     ranks : bool
         Whether scores are known to be ranks within a source: what compares sources is undefined.
     stated : tuple of str
-        A sentence on scores that probabilities were to weigh and did not; empty without such.
+        A sentence on models that were asked instead of the judge's own, and one on scores that
+        probabilities were to weigh and did not; empty without such.
     """
 
     label: str
@@ -262,7 +263,7 @@ def _evaluation(
         besides=besides(judged, rows.tolist(), dataset, targets, rng=rng),
         knows_seen=judged.knows_seen,
         ranks=judged.ranks,
-        stated=tuple(stated_notes(judged.judgements)),
+        stated=(*other_models(judged.judgements), *stated_notes(judged.judgements)),
     )
 
 

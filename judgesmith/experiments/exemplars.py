@@ -14,7 +14,7 @@ from judgesmith.experiments.earlier_exemplars import check_own_exemplars, refuse
 from judgesmith.experiments.problems import nothing_in
 from judgesmith.metrics import Estimate, share_interval
 from judgesmith.programs import Judge, SavedJudge, judge_each
-from judgesmith.programs.asking import current_lm, own_models
+from judgesmith.programs.asking import own_models, with_own_models
 from judgesmith.programs.exemplar_ladders import Ladder, LadderAsker, LadderJudgement
 from judgesmith.signatures import RatedItem
 
@@ -97,7 +97,8 @@ def exemplar_ladders(
     'The bridge opened on Monday.'
     """
     firsts = {(one.source, one.context): one for one in reversed(list(items))}
-    asker = LadderAsker(judge, lm or current_lm())
+    judge, lm = with_own_models(judge, lm)
+    asker = LadderAsker(judge, lm)
     sources = reversed(firsts.values())
     for item, found in judge_each(asker, sources, concurrency=concurrency, progress=progress):
         ladders = found if isinstance(found, LadderJudgement) else None
@@ -193,7 +194,8 @@ def write_exemplars(
     ValueError, ModelError, LedgerError
         As for ``exemplar_ladders``.
     """
-    lm, output, items = lm or current_lm(), Path(output), list(items)
+    judge, lm = with_own_models(judge, lm)
+    output, items = Path(output), list(items)
     if not items:
         raise nothing_in("input")
     writer = own_models(judge).get("end", lm)

@@ -20,7 +20,7 @@ from judgesmith.errors import InputError
 from judgesmith.experiments.recorded_pairs import SWAPPED
 from judgesmith.experiments.score_rows import BETWEEN, pair_in
 from judgesmith.metrics import OrderConsistency, order_consistency
-from judgesmith.programs.asking import current_lm, endpoint_of
+from judgesmith.programs.asking import endpoint_of, with_own_models
 from judgesmith.programs.by_source import sources_of
 from judgesmith.programs.preference import OneOrder
 from judgesmith.programs.preferring import ResponsePair, prefer_each
@@ -109,7 +109,7 @@ def record_pairs(
     output = Path(output)
     if output.suffix != ".jsonl":
         raise InputError(f"rows are written as JSON Lines; name a file in .jsonl, not {output}.")
-    lm = lm or current_lm()
+    judge, lm = with_own_models(judge, lm)
     given = list(items)
     pairs = pairs_of(given, n_pairs=n_pairs, seed=seed)
     compared = prefer_each(judge, pairs, lm=lm, concurrency=concurrency, progress=progress)

@@ -38,6 +38,19 @@ def stated_notes(judgements: Iterable[Judgement]) -> Iterator[str]:
     yield from sampled_text(drawn, n)
 
 
+def other_models(judgements: Iterable[Judgement]) -> Iterator[str]:
+    """Yield a sentence for every model that was asked instead of the judge's own.
+
+    Examples
+    --------
+    >>> note = {"kind": "another model", "about": "overall", "text": "asked b instead of a."}
+    >>> list(other_models([Judgement(score=70, notes=[note])] * 2))
+    ['asked b instead of a.']
+    """
+    notes = (note for one in judgements for note in one.notes)
+    yield from dict.fromkeys(note.text for note in notes if note.kind == "another model")
+
+
 def sampled_reason(judgement: Judgement) -> str | None:
     """Return how many samples a score of a judgement rests on, and why; None where none does.
 

@@ -18,7 +18,7 @@ from judgesmith.optimizers.demonstrations import ENOUGH_SCORED
 from judgesmith.optimizers.judge_optimizer import OFFLINE, JudgeOptimizer
 from judgesmith.optimizers.judge_texts import INSTRUCTIONS, judge_texts, problem_with, with_texts
 from judgesmith.optimizers.rewrite_trial import RewriteTrial
-from judgesmith.programs.asking import current_lm
+from judgesmith.programs.asking import with_own_models
 from judgesmith.programs.judge import Judge, check_judge
 from judgesmith.programs.models import BudgetSpent, stack_of
 from judgesmith.programs.overhearing import Overheard
@@ -139,7 +139,7 @@ class BalancedInstructions(JudgeOptimizer):
             raise InputError("BalancedInstructions needs texts only; drop teacher= and valset=.")
         refuse_many_answers(student)
         items = self._drawn(trainset)
-        lm = self.lm or current_lm()
+        lm = with_own_models(student, self.lm)[1]
         if stack_of(lm) is None:
             raise InputError("BalancedInstructions needs a model made by judgesmith.model.")
         self.complete_ = True

@@ -31,7 +31,7 @@ from judgesmith.optimizers.protocol_candidates import Asking
 from judgesmith.optimizers.racing_search import OutOfBudget
 from judgesmith.optimizers.rows import Rows
 from judgesmith.optimizers.text_search import TextSearch
-from judgesmith.programs.asking import current_lm
+from judgesmith.programs.asking import with_own_models
 from judgesmith.programs.holding import scale_of
 from judgesmith.programs.judge import Judge
 from judgesmith.programs.models.stopping import STOPPING, Stopped
@@ -108,7 +108,7 @@ class BridgedSearch(TextSearch):
     """What DSPy's optimizers show at most by default: says how large a pool is split off."""
 
     def _found(self, student: Judge, pool: Rows, selection: Rows) -> Judge:
-        lm = self.lm or current_lm()
+        lm = with_own_models(student, self.lm)[1]
         asking = Asking(lm=lm, concurrency=self.concurrency, progress=self.progress)
         compared = Compared(
             start=student,

@@ -43,7 +43,7 @@ from judgesmith.optimizers.several_objectives import SeveralObjectives
 from judgesmith.optimizers.shared_judging import SharedJudging
 from judgesmith.optimizers.splitting import IntArray
 from judgesmith.optimizers.studies import kept_in, quiet, reachable
-from judgesmith.programs.asking import current_lm, endpoint_of
+from judgesmith.programs.asking import endpoint_of, with_own_models
 from judgesmith.programs.judge import Judge, check_judge
 from judgesmith.signatures.rubric import Rubric
 from judgesmith.signatures.space import Picked, Space
@@ -230,7 +230,7 @@ class ProtocolSearch(JudgeSearch):
             share a source, the student scores no such target, or a teacher was given.
         """
         check_judge(student)
-        check_models(self.lm or current_lm(), self.models, self.objective)
+        check_models(with_own_models(student, self.lm)[1], self.models, self.objective)
         if teacher is not None:
             raise InputError("ProtocolSearch shows the candidates' own runs; drop teacher.")
         check_fixed(self.fixed, student.protocol, () if self.space is None else self.space.names)
@@ -312,7 +312,7 @@ class ProtocolSearch(JudgeSearch):
         if space is None:
             space = judge_space(student, self.rubrics, self.targets)
         space = without_fixed(space, self.fixed)
-        lm = self.lm or current_lm()
+        lm = with_own_models(student, self.lm)[1]
         whole = with_demonstrations(
             space, student, len(pool), most=self.n_demonstrations, n_draws=self.n_draws
         )

@@ -20,7 +20,7 @@ from judgesmith.optimizers.rows import Rows
 from judgesmith.optimizers.splitting import ROWS_PER_DEMONSTRATION
 from judgesmith.optimizers.text_evolution import TO_CHOOSE, TO_READ, TextEvolution
 from judgesmith.optimizers.text_search import TextSearch
-from judgesmith.programs.asking import current_lm
+from judgesmith.programs.asking import with_own_models
 from judgesmith.programs.judge import Judge
 from judgesmith.programs.models.stopping import STOPPING
 from judgesmith.programs.rewriting import Rewriter
@@ -101,7 +101,7 @@ class ReflectiveSearch(TextSearch):
     def _found(self, student: Judge, pool: Rows, selection: Rows) -> Judge:
         self.trials_: tuple[RewriteTrial, ...] = ()
         self.complete_, self.ended_ = True, ""
-        lm = self.lm or current_lm()
+        lm = with_own_models(student, self.lm)[1]
         writer = self.reflection_lm or lm
         if str(writer.model) == OFFLINE:
             self.ended_ = (

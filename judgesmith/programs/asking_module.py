@@ -5,14 +5,14 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
 import dspy
 from dspy.utils.exceptions import AdapterParseError, ContextWindowExceededError, LMError
 
 from judgesmith.programs.adapter import FencedAdapter
 from judgesmith.programs.answering import answered, answered_at_once
-from judgesmith.programs.asking import current_lm
+from judgesmith.programs.asking import Binding, current_lm
 from judgesmith.programs.call_settings import call_config, probability_config
 from judgesmith.programs.judging import AnySteps, Ask, Reply
 from judgesmith.programs.models import ModelAnswer, ModelRequest, Stack, sampling, stack_of
@@ -42,6 +42,9 @@ class AskingModule(dspy.Module):
         super().__init__()
         self._settings = settings
         self._indexes = Indexes()
+        self._bound_lm: dspy.LM | None = None
+        self._takes_context = False
+        self.binding: Binding | None = None
 
     @abstractmethod
     def fixed_inputs(self, predictor: str) -> Mapping[str, str]:
@@ -58,14 +61,38 @@ class AskingModule(dspy.Module):
             for name, predictor in self.named_predictors()
         }
 
+    def bind(self, lm: dspy.LM, compiled_with: Binding | None = None) -> None:
+        """Have questions asked of a model, whatever DSPy's current one is.
+
+        Models that predictors hold, and one that is named for a call, stand above it.
+        """
+        self._bound_lm = lm
+        self._takes_context = False
+        self.binding = compiled_with or self.binding
+
+    def use_context(self) -> None:
+        """Have DSPy's current model, where there is one, stand above the one that is bound."""
+        self._takes_context = True
+
+    def bound_like(self, other: AskingModule) -> None:
+        """Take over what another module is bound to."""
+        self._bound_lm, self.binding = other._bound_lm, other.binding
+        self._takes_context = other._takes_context
+
+    def with_own_models(self) -> tuple[Self, dspy.LM]:
+        """Return the module, and the model that it asks where nothing else is said."""
+        if self._bound_lm is None or (self._takes_context and dspy.settings.lm is not None):
+            return self, current_lm()
+        return self, self._bound_lm
+
     def taken(self, steps: AnySteps[Found]) -> Found:
         """Return what steps come to whose questions this judge asks, one after the other."""
-        with dspy.context(adapter=self.adapter(), lm=current_lm()):
+        with dspy.context(adapter=self.adapter(), lm=self.with_own_models()[1]):
             return answered(steps, self._asked)
 
     async def ataken(self, steps: AnySteps[Found]) -> Found:
         """Return what steps come to without blocking; see ``taken``."""
-        with dspy.context(adapter=self.adapter(), lm=current_lm()):
+        with dspy.context(adapter=self.adapter(), lm=self.with_own_models()[1]):
             return await answered_at_once(steps, self._aasked)
 
     def _asked(self, ask: Ask) -> Reply:

@@ -118,6 +118,10 @@ def _lines(judge: SavedRecord) -> Iterator[str]:
         yield from holder_lines(judge)
     yield "`judge.json` is the judge; `prompts/` shows every question as text. Load it with"
     yield '`judgesmith.load("FOLDER")` or score with `judgesmith score FOLDER INPUT -o OUT.jsonl`.'
+    others = [name for name in judge.models if name != "offline"]
+    if others:
+        yield "Texts go to a model with a network only if you name it: `--allow-model NAME`, or"
+        yield f"`allow_models=[...]`. This judge asks {', '.join(f'`{name}`' for name in others)}."
 
 
 def protocol_lines(judge: SavedJudge) -> Iterator[str]:

@@ -45,6 +45,7 @@ class DspyAsker(Asker):
 
     def __init__(self, judge: Any, lm: dspy.LM) -> None:
         self._judge = judge.program() if hasattr(judge, "program") else judge.deepcopy()
+        self._judge.bind(lm)
         self._lm = lm
         self._family = family_of(judge.protocol.judge)
         self._threads: ThreadPoolExecutor | None = None

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, FiniteFloat, model_validator
 
 from judgesmith.errors import InputError
 from judgesmith.programs.families import AnyProtocol
-from judgesmith.programs.plain_data import Plain, PredictorName
+from judgesmith.programs.plain_data import ModelName, Plain, PredictorName
 from judgesmith.programs.saved_checks import check_agreement, check_questions
 from judgesmith.programs.templates import Template
 
@@ -50,7 +50,7 @@ class FrontMember(BaseModel):
 
     number: int
     picked: Mapping[str, str]
-    model: str
+    model: ModelName
     calls: FiniteFloat
     values: Plain
     knee: bool

@@ -6,12 +6,13 @@ import hashlib
 import json
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
 import dspy
 
 from judgesmith.errors import InputError
 from judgesmith.programs.asking import Asker, calls_per_item, current_lm
+from judgesmith.programs.asking_module import AskingModule
 from judgesmith.programs.dspy_asker import our_errors
 from judgesmith.programs.judge import Judge
 from judgesmith.programs.judging import AnySteps
@@ -90,6 +91,26 @@ class JudgeOfJudges(dspy.Module):
     def calls_per_item(self) -> int:
         """Model calls that one text takes, if every answer can be read."""
         return sum(calls_per_item(self.members[name]) for name in self.asked)
+
+    def use_context(self) -> None:
+        """Have DSPy's current model, where there is one, stand above those that are bound."""
+        for module in self._asking_modules():
+            module.use_context()
+
+    def with_own_models(self) -> tuple[Self, dspy.LM]:
+        """Return the judge with the models that members are bound to, and the first of them."""
+        if all(one.binding is None for one in self._asking_modules()):
+            return self, current_lm()
+        other = self.deepcopy()
+        asked = [one.with_own_models() for one in other._asking_modules()]
+        for module, lm in asked:
+            for predictor in module.predictors():
+                predictor.lm = predictor.lm or lm
+        return other, asked[0][1]
+
+    def _asking_modules(self) -> list[AskingModule]:
+        """Return every module that asks questions itself."""
+        return list(leaves_of(self))
 
     def bound_to(self, lm: dspy.LM) -> Asker:
         """Return an asker of all members, each bound to its own model or else to ``lm``."""

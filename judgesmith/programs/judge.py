@@ -9,6 +9,7 @@ from typing import Any, Self
 import dspy
 
 from judgesmith.errors import InputError
+from judgesmith.programs.asking import another_model, noted
 from judgesmith.programs.asking_module import AskingModule
 from judgesmith.programs.demonstrated import demonstration_of, shown_example
 from judgesmith.programs.families import family_of
@@ -66,6 +67,7 @@ class Judge(AskingModule):
             predictor.lm = own[name].lm if name in own else shared
             predictor.config = dict(own[name].config) if name in own else {}
         other.callbacks = list(self.callbacks)
+        other.bound_like(self)
         return other
 
     def for_own_rubric(self) -> Self:
@@ -265,6 +267,9 @@ class Judge(AskingModule):
             named[name].demos = [shown_example(one, name, signature) for one in shown]
 
     def _prediction(self, judgement: Judgement) -> dspy.Prediction:
+        note = another_model(self, self.with_own_models()[1])
+        if note is not None:
+            judgement = noted(judgement, note)
         return dspy.Prediction(
             score=judgement.score,
             explanation=judgement.explanation,

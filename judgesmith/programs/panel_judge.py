@@ -9,6 +9,7 @@ from typing import Any, Self
 
 from judgesmith.errors import InputError
 from judgesmith.programs.asking import Asker
+from judgesmith.programs.asking_module import AskingModule
 from judgesmith.programs.holding import AnyJudge, leaves_of, scale_of
 from judgesmith.programs.members import Gathered, at_once
 from judgesmith.programs.panel import Panel
@@ -109,6 +110,11 @@ class PanelJudge(Panel):
         if self.supervisor is not None:
             other.supervisor = self.supervisor.deepcopy()
         return other
+
+    def _asking_modules(self) -> list[AskingModule]:
+        """Return every module that asks questions itself: members, and the supervisor."""
+        own = [] if self.supervisor is None else [self.supervisor]
+        return [*super()._asking_modules(), *own]
 
     def asker(self, of: Callable[[Any], Asker], gathered: Gathered = at_once) -> Asker:
         """Return what asks all members and the supervisor; see ``Panel.asker``."""

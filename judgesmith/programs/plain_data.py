@@ -6,7 +6,9 @@ import math
 from collections.abc import Mapping
 from typing import Annotated, Any
 
-from pydantic import BeforeValidator, Field
+from pydantic import AfterValidator, BeforeValidator, Field
+
+from judgesmith.programs.models.naming import check_name
 
 
 def as_loaded(value: object) -> Any:
@@ -27,4 +29,7 @@ def as_loaded(value: object) -> Any:
 
 
 Plain = Annotated[Mapping[str, Any], BeforeValidator(as_loaded)]
+ModelName = Annotated[str, AfterValidator(check_name)]
+"""``provider/model`` or ``offline``: a name alone, which contains no address."""
+
 PredictorName = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")]  # names a file, too

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from judgesmith.errors import InputError
-from judgesmith.programs.asking import Askable, Asker, current_lm
+from judgesmith.programs.asking import Askable, Asker, with_own_models
 from judgesmith.programs.preference import Preference, preference_steps
 from judgesmith.programs.readable import Readable, readable_of
 from judgesmith.programs.running import CONCURRENCY, Work, beginning, work_each
@@ -97,7 +97,7 @@ def prefer_each(
             f"a judge of the kind {protocol.judge} scores single texts and compares nothing; "
             "compile one with --judge pairs."
         )
-    lm = lm or current_lm()
+    judge, lm = with_own_models(judge, lm)
     return work_each(
         _Pairs(protocol, Asker.of(judge, lm), readable_of(lm)),
         pairs,

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Generic, TypeVar
 
 from judgesmith.errors import InputError
-from judgesmith.programs.asking import Askable, Asker, Bindable, calls_per_item, current_lm
+from judgesmith.programs.asking import Askable, Asker, Bindable, calls_per_item, with_own_models
 from judgesmith.programs.collecting import COLLECTING
 from judgesmith.programs.families import family_of
 from judgesmith.programs.models import AnyModel, BudgetSpent, ModelError, TransientModelError
@@ -162,13 +162,13 @@ def judge_each(
         raise InputError(f"concurrency must be 1 or more; got {concurrency}.")
     if isinstance(judge, Asker):
         return _each(_Run(OneByOne(judge), iter(items), concurrency, ordered=ordered), progress)
-    lm = lm or current_lm()
-    if judges_sources(judge):
+    asked, lm = with_own_models(judge, lm)
+    if judges_sources(asked):
         from judgesmith.programs.by_source import judge_sources
 
-        return judge_sources(judge, items, lm=lm, concurrency=concurrency, progress=progress)
-    work = OneByOne(Asker.of(judge, lm), readable_of(lm))
-    may_begin = beginning(calls_per_item(judge), lm)
+        return judge_sources(asked, items, lm=lm, concurrency=concurrency, progress=progress)
+    work = OneByOne(Asker.of(asked, lm), readable_of(lm))
+    may_begin = beginning(calls_per_item(asked), lm)
     run = _Run(work, iter(items), concurrency, may_begin, ordered=ordered)
     return _each(run, progress)
 

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from judgesmith.errors import InputError
-from judgesmith.programs.asking import Askable, Asker, calls_per_item, current_lm
+from judgesmith.programs.asking import Askable, Asker, calls_per_item, with_own_models
 from judgesmith.programs.families import family_of
 from judgesmith.programs.judging import AnySteps, Ask
 from judgesmith.programs.preference import Preference, preference_steps
@@ -78,7 +78,7 @@ def judged_samples(
             "score; leave the samples out."
         )
     _check_samples(judge, n)
-    lm = lm or current_lm()
+    judge, lm = with_own_models(judge, lm)
     work = _Apart(judge, n, Asker.of(judge, lm), readable_of(lm))
     may_begin = beginning(n * calls_per_item(judge), lm)
     done = work_each(work, items, concurrency=concurrency, may_begin=may_begin, progress=progress)
@@ -155,7 +155,7 @@ def preferred_samples(
             "compile one with --judge pairs."
         )
     _check_samples(judge, n)
-    lm = lm or current_lm()
+    judge, lm = with_own_models(judge, lm)
     work = _Compared(protocol, n, Asker.of(judge, lm), readable_of(lm))
     may_begin = beginning(2 * n, lm)
     done = work_each(work, pairs, concurrency=concurrency, may_begin=may_begin, progress=progress)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 from pydantic import BeforeValidator, Field, PrivateAttr, SerializeAsAny, model_validator
 
 from judgesmith.errors import InputError
-from judgesmith.programs.asking import Asker
+from judgesmith.programs.asking import Asker, Binding, NotingAsker, as_dspy, unnamed_model
 from judgesmith.programs.calibrated_judgement import CalibratedJudgement, calibrated
 from judgesmith.programs.members import MembersAsker, refuse_ranks
 from judgesmith.programs.panel_aspects import n_aspects
@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     import dspy
 
     from judgesmith.programs.calibrated import Calibrated
+    from judgesmith.programs.holding import AnyJudge
+    from judgesmith.programs.models import AnyModel
     from judgesmith.programs.panel import Panel
 
 
@@ -97,7 +99,7 @@ class SavedHolder(SavedRecord):
         asked: list[Any] = [self.members[name] for name in self.asked]
         return sum(calls_per_item(one) for one in asked)
 
-    def with_models(self, lms: Mapping[str, dspy.LM]) -> Self:
+    def with_models(self, lms: Mapping[str, Any]) -> Self:
         """Return the same judge, whose members ask the models that they were made with.
 
         Parameters
@@ -109,11 +111,27 @@ class SavedHolder(SavedRecord):
         other._lms = dict(lms)
         return other
 
-    def bound_to(self, lm: dspy.LM) -> Asker:
+    def with_own_models(self) -> tuple[Self, AnyModel]:
+        """Return the judge, each member bound to its own model, and the first of the models."""
+        lms = {name: self._bound(name) for name in self.models}
+        return self.with_models(lms), next(iter(lms.values()))
+
+    def _bound(self, name: str) -> AnyModel:
+        held = (leaf._lms.get(name) for leaf in saved_leaves(self))
+        lm: AnyModel | None = self._lms.get(name) or next(filter(None, held), None)
+        return unnamed_model(name) if lm is None else lm
+
+    def _bound_members(self) -> dict[str, AnyJudge]:
+        """Return the members as DSPy modules, bound as this judge is."""
+        bound = self.with_own_models()[0]._lms
+        members: Mapping[str, Any] = self.members
+        return {name: one.with_models(bound).program() for name, one in members.items()}
+
+    def bound_to(self, lm: AnyModel) -> Asker:
         """Return an asker of all members, each bound to its own model or else to ``lm``."""
         return MembersAsker(self._askers(lm), self.combined)
 
-    def _askers(self, lm: dspy.LM) -> dict[str, Asker]:
+    def _askers(self, lm: AnyModel) -> dict[str, Asker]:
         askers = {}
         for name in self.asked:
             member: Any = self.members[name]
@@ -198,7 +216,7 @@ class SavedPanel(SavedHolder):
         """Return the judgement that the members' judgements make, before errors are merged."""
         return panel_judgement(judgements, self.weights)
 
-    def bound_to(self, lm: dspy.LM) -> Asker:
+    def bound_to(self, lm: AnyModel) -> Asker:
         """Return an asker of all members and the supervisor, each bound to its model or ``lm``."""
         if self.rules is None:
             return super().bound_to(lm)
@@ -206,9 +224,15 @@ class SavedPanel(SavedHolder):
         own = self.supervisor
         supervising = None
         if own is not None:
-            supervising = Asker.of(own, self._supervisor_lm or self._lms.get(own.model, lm))
+            supervisor_lm = self._supervisor_lm or self._lms.get(own.model, lm)
+            supervising = Asker.of(own, supervisor_lm)
         concluding = Concluding(weights=self.weights, rules=self.rules, scales=scales)
-        return AnnotatorsAsker(self._askers(lm), concluding, supervising)
+        asker = AnnotatorsAsker(self._askers(lm), concluding, supervising)
+        if own is None or own.model == str(supervisor_lm.model):
+            return asker
+        note = Binding(model=own.model, others={}).another({"": str(supervisor_lm.model)})
+        assert note is not None
+        return NotingAsker(asker, note.model_copy(update={"about": "supervisor/overall"}))
 
     def supervised_by(self, lm: dspy.LM) -> Self:
         """Return the same panel, whose supervisor asks another model than it was made with."""
@@ -227,10 +251,14 @@ class SavedPanel(SavedHolder):
         from judgesmith.programs.panel import Panel
         from judgesmith.programs.panel_judge import PanelJudge
 
-        members = {name: one.program() for name, one in self.members.items()}
+        members = self._bound_members()
         if self.rules is None:
             return Panel(members, self.weights)
-        own = None if self.supervisor is None else self.supervisor.program()
+        own = None
+        if self.supervisor is not None:
+            own = self.supervisor.program()
+            lm = self._supervisor_lm or self._bound(self.supervisor.model)
+            own.bind(as_dspy(lm), Binding(model=self.supervisor.model, others={}))
         return PanelJudge(members, self.weights, supervisor=own, rules=self.rules)
 
 
@@ -281,7 +309,7 @@ class SavedCalibrated(SavedHolder):
         """Return the judge as a DSPy module; see ``SavedJudge.program``."""
         from judgesmith.programs.calibrated import Calibrated
 
-        return Calibrated(self.members["judge"].program(), self.calibration)
+        return Calibrated(self._bound_members()["judge"], self.calibration)
 
 
 AnySaved = SavedJudge | SavedHolder

@@ -167,6 +167,12 @@ class SavedRecord(BaseModel):
         own = [name for name in found if name not in SavedRecord.model_fields and name != "front"]
         return {name: found[name] for name in (*own, *(one for one in found if one not in own))}
 
+    def __eq__(self, other: object) -> bool:
+        """Return whether both are the same plain data, whatever models they are bound to."""
+        return type(self) is type(other) and self.__dict__ == other.__dict__
+
+    __hash__ = None  # type: ignore[assignment]
+
     @property
     @abstractmethod
     def models(self) -> tuple[str, ...]:

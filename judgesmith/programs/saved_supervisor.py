@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, field_validator
 
 from judgesmith.errors import InputError
 from judgesmith.programs.judging import Steps
+from judgesmith.programs.plain_data import ModelName
 from judgesmith.programs.saved_record import SavedJudgeError
 from judgesmith.programs.supervisor_steps import QUESTION
 from judgesmith.programs.templates import Slot, Template
@@ -40,7 +41,7 @@ class SavedSupervisor(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     question: Template
-    model: str
+    model: ModelName
 
     @field_validator("question")
     @classmethod

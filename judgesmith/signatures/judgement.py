@@ -169,9 +169,10 @@ class Note(BaseModel):
 
     Parameters
     ----------
-    kind : {"contradiction", "left out", "unread"}
+    kind : {"contradiction", "left out", "unread", "another model"}
         That a score contradicts its list of errors; that errors were left out of the list; that
-        part of the answer could not be read.
+        part of the answer could not be read; that another model was asked than the judge was
+        compiled with.
     about : str
         ``overall``, or ``criterion:NAME``; in a panel after ``MEMBER/``.
     text : str
@@ -180,7 +181,7 @@ class Note(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    kind: Literal["contradiction", "left out", "unread"]
+    kind: Literal["contradiction", "left out", "unread", "another model"]
     about: str
     text: str
 

@@ -32,7 +32,7 @@ class Done:
     @property
     def fault(self):
         """The one object on standard error."""
-        return json.loads(self.err)
+        return json.loads(self.err.splitlines()[-1])
 
 
 @pytest.fixture

@@ -167,7 +167,7 @@ def test_what_is_given_and_cannot_be_used_is_told_before_anything_is_asked(run, 
 def test_columns_that_could_hold_ratings_are_named_where_nothing_is_rated(run, folder):
     (folder / "own.csv").write_text("source,response,fluency\nIt rained.,It rained.,2\n")
     done = run("benchmark", "own.csv", "-o", "bench", *LOCAL, "--json")
-    error = json.loads(done.err)
+    error = json.loads(done.err.splitlines()[-1])
     assert error["error"].endswith("; not read as ratings: 'fluency'.")
     assert error["hint"].startswith("Say which columns hold ratings")
 

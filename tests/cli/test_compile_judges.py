@@ -158,7 +158,7 @@ REFERENCE = ["--judge", "reference", "--choose", "metric=rouge1"]
 def test_options_without_effect_are_refused(run, data, options, where, said):
     done = run("compile", data, "-o", "judge", *options, "--json")
     assert (done.status, done.out) == (2, "")
-    fault = json.loads(done.err)
+    fault = json.loads(done.err.splitlines()[-1])
     assert fault["where"] == where
     assert said in f"{fault['error']} {fault['hint']}"
 

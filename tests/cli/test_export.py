@@ -49,7 +49,10 @@ def test_other_models_are_asked_only_if_that_is_said_and_nothing_twice(folder, s
     assert main(command) == 0
     assert "give --verify" in capsys.readouterr().out
     assert server.counts()["requests"] == 0
-    assert main([*command, "--verify", "--api-base", server.url]) == 0
+    command += ["--verify", "--api-base", server.url]
+    assert main(command) == 2
+    assert server.counts()["requests"] == 0
+    assert main([*command, "--allow-model", "openai/m"]) == 0
     assert "verified: 2 of 2" in capsys.readouterr().out
     counts = server.counts()
     assert (counts["requests"], counts["repeated"]) == (2, 0)
@@ -73,6 +76,7 @@ def test_a_form_that_judges_otherwise_is_said_and_ends_with_one(folder, monkeypa
 def test_where_the_model_cannot_be_asked_nothing_is_written(folder, server, monkeypatch, capsys):
     server.script({"status": 401, "body": "{}"})
     command = ["export", "served", "--to", "python", "-o", "judge.py", "--verify"]
+    command += ["--allow-model", "openai/m"]
     assert main([*command, "--api-base", server.url]) == 2
     monkeypatch.delenv("OPENAI_API_KEY")
     assert main([*command, "--ledger", "other.sqlite"]) == 2

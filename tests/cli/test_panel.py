@@ -120,7 +120,7 @@ def test_every_judge_asks_the_model_it_was_made_with(run, judges, folder, server
     done = run("compile", "rated.jsonl", "-o", "served", *start, *options, "--max-calls", "160")
     assert done.status == 0, done.err
     server.reset()
-    base = ["--api-base", server.url]
+    base = ["--api-base", server.url, "--allow-model", "openai/m"]
     found = made(run, ["critic", "served"], *base)
     n_rows = found.json["rows"]["select"] + found.json["rows"]["heldout"]
     assert server.counts()["requests"] <= n_rows
@@ -129,7 +129,9 @@ def test_every_judge_asks_the_model_it_was_made_with(run, judges, folder, server
     priced = [*base, "--price", "openai/m=1,2"]
     compared = run("compare", "critic", "served", "rated.jsonl", *priced)
     assert compared.status == 0, compared.err
-    refused = run("compare", "critic", "served", "rated.jsonl", "--price", "openai/other=1,2")
+    refused = run(
+        "compare", "critic", "served", "rated.jsonl", *base, "--price", "openai/other=1,2"
+    )
     assert "the price openai/other=1,2 is of none of the models" in refused.err
 
 

@@ -51,6 +51,9 @@ def test_a_writer_is_asked_for_exemplars_and_named_in_the_judge(data, server, ca
     assert server.counts()["requests"] == 6 * 3
 
     scored = ["score", "judge", data, "-o", "one.jsonl", "--api-base", server.url]
+    assert main(scored) == 2  # nobody named openai/w, nor does a model without a network allow it
+    assert main([*scored[:-2], "--model", "offline", "--allow-model", "openai/w"]) == 2
+    scored += ["--allow-model", "openai/w"]
     assert main(scored) == 0
     assert server.counts()["requests"] == 6 * 3
     row = json.loads(first_row("one.jsonl"))

@@ -29,7 +29,8 @@ def test_without_a_key_it_is_said_that_a_judge_keeps_no_address(run, data, serve
     asked = ["--model", "openai/m", "--api-base", server.url]
     assert run("compile", data, "-o", "judge", *QUICK, *asked).status == 0
     monkeypatch.delenv("OPENAI_API_KEY")
-    done = run("score", "judge", data, "-o", "out.jsonl", "--ledger", "fresh.sqlite", "--json")
+    command = ["score", "judge", data, "-o", "out.jsonl", "--ledger", "fresh.sqlite", "--json"]
+    done = run(*command, "--allow-model", "openai/m")
     assert done.status == 2
     assert "needs a key" in done.fault["error"]
     assert done.fault["hint"].startswith("give --api-base")

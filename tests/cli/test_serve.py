@@ -44,6 +44,7 @@ def served(start, judge, slow, server, monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", "none")
     process = start(
         *("serve", f"quick={judge}", slow, "--api-base", server.url, "--port", "0", "--json"),
+        *("--allow-model", "openai/m"),
         *("--queue", "40", "--max-items", "20", "--concurrency", "8", "--max-body", "0.2"),
     )
     told = json.loads(process.stdout.readline())

@@ -69,6 +69,8 @@ def test_once_finishes_what_is_in_flight_and_goes_on_where_it_was(
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=50)
     assert (process.returncode, out) == (130, "")
+    assert err.startswith("asking openai/m at ")
+    err = err.partition("\n")[2]
     assert err.startswith("stopping: what is in flight is finished first, for at most 60 seconds")
     assert err.endswith("; the same command again continues where it was.\n")
     assert err.count("\n") == 1
@@ -105,7 +107,7 @@ def test_discern_stops_too_and_pays_for_the_rest_alone(run, start, server, ask, 
     wait_for(lambda: server.counts()["answered"] >= 4 and server.counts()["in_flight"])
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=50)
-    assert (process.returncode, err.count("\n")) == (130, 1)
+    assert (process.returncode, err.count("\n")) == (130, 2)  # what is asked, and the stop
     assert out.count("\n") == 1
     assert not (folder / "out").exists()
     n_asked = server.counts()["requests"]
@@ -127,7 +129,7 @@ def test_evaluate_stops_in_the_same_way(run, start, server, ask, data):
     wait_for(lambda: server.counts()["answered"] >= 4 and server.counts()["in_flight"])
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=50)
-    assert (process.returncode, out, err.count("\n")) == (130, "", 1)
+    assert (process.returncode, out, err.count("\n")) == (130, "", 2)
     counts = server.counts()
     assert counts["answered"] == counts["requests"] < 40
     server.reset()
@@ -146,6 +148,7 @@ def test_twice_stops_at_once_and_sigterm_counts_as_ctrl_c(run, start, server, as
     process = start("score", "made", data, "-o", "scores.jsonl", *ask, "--concurrency", "4")
     wait_for(lambda: server.counts()["in_flight"] == 4)
     process.send_signal(signal.SIGTERM)
+    assert process.stderr.readline().startswith("asking openai/m at ")
     assert process.stderr.readline().startswith("stopping: ")
     assert process.poll() is None
     process.send_signal(signal.SIGINT)

@@ -31,7 +31,7 @@ def saved_judge(judge):
     return SavedJudge(
         protocol=judge.protocol,
         questions=judge.templates(),
-        model="offline",
+        model="scripted/m",
         target="overall",
         human_scale="1..5",
     )
@@ -123,7 +123,8 @@ def test_both_ways_to_a_model_ask_and_read_the_same(asks, context, scripted, tmp
     item = ITEM.model_copy(update={"context": context})
     judge = Formed(asks=asks, rubric=TWO)
     saved_judge(judge).save(tmp_path / "judge")
-    saved, loaded = SavedJudge.load(tmp_path / "judge"), load_judge(tmp_path / "judge")
+    saved = SavedJudge.load(tmp_path / "judge")
+    loaded = load_judge(tmp_path / "judge", use_context=True)
     found, requests = [], []
     for one in (judge, saved):
         lm, engine = scripted(lambda request: "Feedback: Fine. [RESULT] 3")

@@ -44,6 +44,7 @@ def asked(made, item, scripted, good):
     lm, engine = scripted(good)
     judge_items(made, [item], lm=lm)
     if hasattr(made, "forward"):
+        made.use_context()
         with dspy.context(lm=lm):
             made(source=item.source, response=item.response)
             asyncio.run(made.acall(source=item.source, response=item.response))

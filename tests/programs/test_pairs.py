@@ -35,7 +35,7 @@ def saved(judge):
     return SavedJudge(
         protocol=judge.protocol,
         questions=judge.templates(),
-        model="offline",
+        model="scripted/m",
         target="overall",
         human_scale="1..5",
     )

@@ -2,6 +2,7 @@
 
 import pytest
 
+from judgesmith.errors import InputError
 from judgesmith.experiments.scoring import score_file
 from judgesmith.programs import Direct, SavedJudge, SavedPanel, judge_items
 from judgesmith.programs.asking import Asker
@@ -94,7 +95,7 @@ class TestSaved:
 
     def test_a_model_that_is_not_given_is_not_replaced_in_silence(self):
         saved = saved_judge(ExemplarJudge(), roles={"writer": "writing/w"})
-        with pytest.raises(ValueError, match="compiled with writing/w as its writer; give that"):
+        with pytest.raises(InputError, match="did not name: writing/w at litellm:writing"):
             judge_items(saved, [ITEM])
 
     def test_a_panel_hands_its_models_on(self):

@@ -4,7 +4,6 @@ import json
 import math
 import shutil
 
-import dspy
 import numpy as np
 import pytest
 
@@ -93,15 +92,12 @@ class TestRoundTrip:
             scale="1..5",
         )
         judge = judge_of(shown="a", samples=2, aggregation=learned)
-        saved = SavedJudge.load(make(judge).save(tmp_path / "judge"))
+        saved = SavedJudge.load(make(judge, model="offline").save(tmp_path / "judge"))
         lm = model("offline", ledger=None)
         (expected,) = judge_items(judge, [item], lm=lm)
         assert judge_items(saved, [item], lm=lm) == [expected]
         assert judge_items(load_judge(tmp_path / "judge"), [item], lm=lm) == [expected]
-        with dspy.context(lm=lm):
-            verdict = saved.program()(
-                source=item.source, context=item.context, response=item.response
-            )
+        verdict = saved.program()(source=item.source, context=item.context, response=item.response)
         assert (verdict.score, tuple(verdict.calls)) == (expected.score, tuple(expected.calls))
 
     @pytest.mark.no_cover
@@ -124,7 +120,7 @@ class TestRoundTrip:
         rubric = rubric.model_copy(update={"task": task})
         judge = judge_of(shown=everything, explain=explain, rubric=rubric, **choices)
         judge = judge.with_protocol(judge.protocol)
-        saved = make(judge)
+        saved = make(judge, model="offline")
         folder = saved.save(tmp_path / "judge")
         again = SavedJudge.load(folder)
         assert (again, again.fingerprint) == (saved, saved.fingerprint)

@@ -26,7 +26,7 @@ from judgesmith.experiments.rows import RATED_FIELDS, TextReader
 from judgesmith.experiments.scoring.formats import schema_of
 from judgesmith.experiments.scoring.marks import asked_by
 from judgesmith.experiments.written_scores import COLUMNS, cell_of
-from judgesmith.programs.asking import current_lm
+from judgesmith.programs.asking import with_own_models
 from judgesmith.programs.models import AnyModel
 from judgesmith.programs.running import CONCURRENCY
 from judgesmith.programs.saved_kinds import AnySaved
@@ -93,11 +93,12 @@ def score_dataset(
     names = list(dataset.columns())
     kept = names if keep is None else list(keep)
     _refuse_clashes(names, kept)
+    judge, lm = with_own_models(judge, lm)
     return with_scores(
         ray,
         dataset,
         judge,
-        lm or current_lm(),
+        lm,
         columns=known_columns(names, columns),
         kept=[name for name in kept if name not in _IDS],
         concurrency=concurrency,

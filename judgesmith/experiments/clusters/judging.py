@@ -35,7 +35,7 @@ from judgesmith.experiments.clusters.worker import (
     Worker,
     elsewhere,
 )
-from judgesmith.programs.asking import current_lm
+from judgesmith.programs.asking import with_own_models
 from judgesmith.programs.models import AnyModel, LedgerError, ModelError, stack_of
 from judgesmith.programs.models.stopping import STOPPING, Stopped
 from judgesmith.programs.running import CONCURRENCY, judges_sources
@@ -335,7 +335,7 @@ def ray_judging(
         If there is no cluster, or it has nodes that cannot reach the ledger.
     """
     refuse_unfit(judge, workers=workers, concurrency=concurrency)
-    lm = lm or current_lm()
+    judge, lm = with_own_models(judge, lm)
     recipe = JudgeRecipe.of(judge, lm)
     stack = stack_of(lm)
     ledger = None if stack is None else stack.ledger

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from judgesmith.errors import InputError
 from judgesmith.experiments.clusters.ledgers import is_of_one_machine, ledger_here, told_of
 from judgesmith.programs.models import AnyModel, Budget, Price, StackModel, stack_model, stack_of
+from judgesmith.programs.models.naming import refuse_unnamed
 from judgesmith.programs.models.retry import Retry
 from judgesmith.programs.saved import SavedJudge
 from judgesmith.programs.saved_kinds import AnySaved, SavedHolder, SavedPanel, kind_of
@@ -72,6 +73,7 @@ class ModelRecipe:
                 "workers make their models again, which takes one from judgesmith.model(…); got "
                 f"{type(lm).__name__}."
             )
+        refuse_unnamed([lm])
         _check_movable(stack)
         recipe = _recipe_of(lm)
         return cls(
@@ -117,6 +119,14 @@ class ModelRecipe:
                 "environment of every node."
             )
         return made
+
+
+def _others(judge: AnySaved) -> Mapping[str, AnyModel]:
+    """Return the models by name that a judge asks beside the one that is named for the rest."""
+    if isinstance(judge, SavedHolder):
+        return judge._lms
+    roles = judge._asked_roles or judge.roles
+    return {name: judge._bound(name) for name in roles.values()}
 
 
 def _recipe_of(lm: AnyModel) -> Mapping[str, Any]:
@@ -195,7 +205,7 @@ class JudgeRecipe:
             judge=json.dumps(judge.model_dump(mode="json"), allow_nan=False).encode(),
             fingerprint=judge.fingerprint,
             main=ModelRecipe.of(lm),
-            others={name: ModelRecipe.of(one) for name, one in judge._lms.items()},
+            others={name: ModelRecipe.of(one) for name, one in _others(judge).items()},
             roles=dict(judge._asked_roles) if isinstance(judge, SavedJudge) else {},
             supervisor=None if supervisor is None else ModelRecipe.of(supervisor),
         )

@@ -12,7 +12,7 @@ from judgesmith.experiments.rechecking.findings import Recheck
 from judgesmith.experiments.rechecking.rule import recheck_of
 from judgesmith.experiments.rechecking.settings import RecheckSettings
 from judgesmith.programs import judge_items
-from judgesmith.programs.asking import current_lm
+from judgesmith.programs.asking import with_own_models
 from judgesmith.programs.models import stack_of
 from judgesmith.programs.readable import readable_of
 from judgesmith.programs.running import CONCURRENCY, NOT_REACHED, judges_sources, was_not_asked
@@ -102,7 +102,7 @@ def recheck_judge(
     settings = settings or RecheckSettings()
     check_golden(judge)
     golden = [one for one in judge.golden if one.judgement.score is not None]
-    lm = lm or current_lm()
+    judge, lm = with_own_models(judge, lm)
     lms = (lm, *others)
     start = time.time_ns() if first_round is None else first_round
     again: list[list[Judgement]] = []

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -45,7 +45,11 @@ class CellEstimate:
 
 
 def estimate_cells(
-    spec: Spec, sets: Mapping[str, DataSet], folder: RunFolder | None = None
+    spec: Spec,
+    sets: Mapping[str, DataSet],
+    folder: RunFolder | None = None,
+    *,
+    allow_models: Collection[str] = (),
 ) -> list[CellEstimate]:
     """Return what every cell of a specification would ask; answers are not counted off.
 
@@ -59,6 +63,8 @@ def estimate_cells(
         The rated sets.
     folder : RunFolder or None
         Of this run, where it was begun: cells that are finished there ask nothing.
+    allow_models : collection of str
+        Models of saved judges that may be asked beside those that the specification names.
 
     Examples
     --------
@@ -72,7 +78,7 @@ def estimate_cells(
     >>> [one.estimate.calls for one in estimate_cells(spec, read_sets(spec))]
     [160]
     """
-    models = RunModels(spec, None)
+    models = RunModels(spec, None, allow_models=allow_models)
     return [
         CellEstimate(cell=cell, estimate=None, problem=None, finished=True)
         if folder is not None and folder.is_finished(cell)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Collection, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -30,6 +30,12 @@ class RunModels:
         Whether no model is asked: what is not on record is an error that names the request.
     tape : Tape or None
         Notes what became of every request, and plays those that failed when it was recorded.
+    allow_models : collection of str
+        Models of saved judges that may be asked beside those that the specification names.
+    only_hosts : collection of str
+        Where models may be; empty for everywhere.
+    told : callable or None
+        Told of every model when it is made, which is before it is asked.
 
     Examples
     --------
@@ -45,12 +51,23 @@ class RunModels:
     """
 
     def __init__(
-        self, spec: Spec, ledger: Path | None, *, replay: bool = False, tape: Tape | None = None
+        self,
+        spec: Spec,
+        ledger: Path | None,
+        *,
+        replay: bool = False,
+        tape: Tape | None = None,
+        allow_models: Collection[str] = (),
+        only_hosts: Collection[str] = (),
+        told: Callable[[dspy.LM], None] | None = None,
     ) -> None:
         self.spec = spec
         self.ledger = ledger
         self.replay = replay
         self.tape = tape
+        self.allow_models = frozenset(allow_models)
+        self.only_hosts = tuple(only_hosts)
+        self.told = told
         self.run = f"experiment {spec.fingerprint}"
         self._made: dict[str, dspy.LM] = {}
         self._entries = {spec.model_name(name): name for name in reversed(spec.models)}
@@ -89,10 +106,29 @@ class RunModels:
     def bound(self, saved: AnySaved, cell: Cell) -> tuple[AnySaved, list[dspy.LM]]:
         """Return a saved judge with its models, or with that of the cell, and the models."""
         if cell.model is None:
+            self.check_named(saved)
             lms = {name: self.named(name) for name in saved.models}
         else:
             lms = dict.fromkeys(saved.models, self.of(cell))
         return saved.with_models(lms), list(lms.values())
+
+    def check_named(self, saved: AnySaved) -> None:
+        """Refuse models of a saved judge that neither the specification nor the user names.
+
+        Raises
+        ------
+        InputError
+            If there is one.
+        """
+        from judgesmith.programs.models import engine_for
+        from judgesmith.programs.models.naming import refusal, unnamed
+
+        others = unnamed(saved.models, self.allow_models | self._entries.keys())
+        if others:
+            raise refusal(
+                {name: engine_for(name).endpoint for name in others},
+                f"Name it under models, or with --allow-model {others[0]}.",
+            )
 
     @property
     def made(self) -> tuple[dspy.LM, ...]:
@@ -109,11 +145,15 @@ class RunModels:
         """
         from judgesmith.programs.models import stack_of
 
+        own = {cell.judge for cell in cells if cell.model is None}
+        for judge in own:
+            if (path := self.spec.judges[judge].saved) is not None:
+                self.check_named(load_saved(self.spec.place(path)))
         if self.replay or (self.ledger is not None and self.ledger.exists()):
             return
         asked = {cell.model: cell for cell in cells if cell.model is not None}
         lms = [self.of(cell) for cell in asked.values()]
-        for judge in {cell.judge for cell in cells if cell.model is None}:
+        for judge in own:
             if (path := self.spec.judges[judge].saved) is not None:
                 lms += map(self.named, load_saved(self.spec.place(path)).models)
         for lm in lms:
@@ -126,21 +166,26 @@ class RunModels:
         key = entry if entry is not None and self.spec.model_name(entry) == name else name
         if key not in self._made:
             self._made[key] = self._new(name, entry)
+            if self.told is not None:
+                self.told(self._made[key])
         return self._made[key]
 
     def _new(self, name: str, entry: str | None) -> dspy.LM:
         from judgesmith.programs.models import model
+        from judgesmith.programs.models.providers import check_host
 
         one = self.spec.models[entry] if entry is not None else None
         own = one is not None and entry is not None and self.spec.model_name(entry) == name
         budget = self.spec.budget
         if budget.usd is not None and (one is None or not own or one.price is None):
             _check_priced(name, entry)
+        # A model of another provider than the entry's has that server, but not its price.
+        api_base = None if one is None or name == "offline" else one.api_base
+        check_host(name, api_base, self.only_hosts)
         return model(
             name,
             ledger=self.ledger,
-            # A model of another provider than the entry's has that server, but not its price.
-            api_base=None if one is None or name == "offline" else one.api_base,
+            api_base=api_base,
             price=one.price if one is not None and own else None,
             rpm=one.rpm if one is not None and own else None,
             tpm=one.tpm if one is not None and own else None,

@@ -15,7 +15,7 @@ from judgesmith.experiments.scoring.run import Run
 from judgesmith.experiments.scoring.scored import Scored
 from judgesmith.experiments.scoring.shards import Inputs, Shard, shards_of
 from judgesmith.experiments.scoring.targets import is_folder, targets_of
-from judgesmith.programs.asking import current_lm
+from judgesmith.programs.asking import with_own_models
 from judgesmith.programs.models import AnyModel
 from judgesmith.programs.running import CONCURRENCY, judge_each, judges_sources
 from judgesmith.programs.saved_kinds import AnySaved
@@ -95,7 +95,7 @@ def score_shards(
     """
     shards = inputs if _are_shards(inputs) else shards_of(inputs)  # type: ignore[arg-type]
     targets = targets_of(output, shards, ending=ending)  # type: ignore[arg-type]
-    lm = lm or current_lm()
+    judge, lm = with_own_models(judge, lm)
     run = Run(
         judge=judge,
         lm=lm,
@@ -206,7 +206,7 @@ def score_file(
     (3, 0)
     """
     (target,) = targets_of(output, (), ending=None)
-    lm = lm or current_lm()
+    judge, lm = with_own_models(judge, lm)
     run = Run(judge=judge, lm=lm, overwrite=overwrite, progress=progress)
     given = Given(str(getattr(items, "name", "input")), items)
     return run.score([(target, (given,))], _locally(judge, lm, concurrency))

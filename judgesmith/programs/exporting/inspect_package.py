@@ -45,6 +45,7 @@ def judge_scorer(
     source: str | None = None,
     context: str = "context",
     model: str | None = None,
+    allow_models: str | list[str] | None = None,
     api_base: str | None = None,
     ledger: str | None = None,
     max_calls: int | None = None,
@@ -56,8 +57,9 @@ def judge_scorer(
 
     ``source`` names what of the sample's metadata is answered, without it the sample's input;
     ``context`` what of the metadata is further material. ``model`` answers instead of the models
-    that the judge was compiled with; keys come from the environment. The others are ceilings, and
-    ``ledger`` a file that keeps answers, so that none is paid for twice.
+    that the judge was compiled with; ``allow_models`` names those of them that it may ask. Keys
+    come from the environment. The others are ceilings, and ``ledger`` a file that keeps answers,
+    so that none is paid for twice.
     """
     return inspect_scoring(
         Path(__file__).parent / "@@JUDGE@@",
@@ -114,7 +116,7 @@ def _readme(saved: AnySaved) -> Iterator[str]:
     yield "this folder is called `my_judge`:"
     yield ""
     yield "    from my_judge import judge_scorer"
-    yield "    Task(dataset=..., solver=generate(), scorer=judge_scorer())"
+    yield "    Task(dataset=..., solver=generate(), scorer=judge_scorer(allow_models=[...]))"
     yield ""
     yield "    inspect score LOG.eval --scorer my_judge/__init__.py@judge_scorer"
     yield ""

@@ -17,8 +17,17 @@ if TYPE_CHECKING:
 
     from judgesmith.programs.saved_kinds import AnySaved
 
-SETTINGS = ("model", "api_base", "ledger", "max_calls", "max_tokens", "max_usd", "max_minutes")
-"""What can be said of the model: one name for all that the judge asks, and ceilings."""
+SETTINGS = (
+    "model",
+    "allow_models",
+    "api_base",
+    "ledger",
+    "max_calls",
+    "max_tokens",
+    "max_usd",
+    "max_minutes",
+)
+"""What can be said of the model: one for all, or those that the judge may ask, and ceilings."""
 
 ONE_BY_ONE = "it compares the responses to a source, and a scorer is told of one at a time"
 
@@ -102,8 +111,8 @@ def inspect_scoring(
     >>> inspect_scoring("judge", max_call=10)
     Traceback (most recent call last):
     ...
-    judgesmith.InputError: there is no setting 'max_call'; choose from model, api_base, ledger, \
-max_calls, max_tokens, max_usd, max_minutes.
+    judgesmith.InputError: there is no setting 'max_call'; choose from model, allow_models, \
+api_base, ledger, max_calls, max_tokens, max_usd, max_minutes.
     """
     check_settings(settings, SETTINGS)
     saved = load_saved(judge) if isinstance(judge, str | Path) else judge

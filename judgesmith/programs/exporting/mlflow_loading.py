@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from judgesmith.errors import InputError
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 DEFAULTS: Mapping[str, Any] = {
     "model": None,
+    "allow_models": None,
     "api_base": None,
     "ledger": None,
     "max_calls": None,
@@ -169,10 +170,21 @@ def check_settings(given: Iterable[str], known: Iterable[str]) -> None:
         raise InputError(f"there is no setting {min(unknown)!r}; choose from {', '.join(there)}.")
 
 
-def models_of(saved: AnySaved, *, model: str | None = None, **options: Any) -> dict[str, dspy.LM]:
+def models_of(
+    saved: AnySaved,
+    *,
+    model: str | None = None,
+    allow_models: Collection[str] | str | None = None,
+    **options: Any,
+) -> dict[str, dspy.LM]:
     """Return what answers for each of a judge's models: itself, or the one that is named for all.
 
     ``options`` are those of ``judgesmith.model``; models share one ledger and one budget.
+
+    Raises
+    ------
+    InputError
+        If the judge would ask a model that neither ``model`` nor ``allow_models`` names.
 
     Examples
     --------
@@ -186,9 +198,16 @@ def models_of(saved: AnySaved, *, model: str | None = None, **options: Any) -> d
     """
     from uuid import uuid4
 
+    from judgesmith.programs.models import engine_for, stack_of
     from judgesmith.programs.models import model as model_named
-    from judgesmith.programs.models import stack_of
+    from judgesmith.programs.models.naming import refusal, unnamed
 
+    allowed = [allow_models] if isinstance(allow_models, str) else list(allow_models or ())
+    if model is None and (others := unnamed(saved.models, allowed)):
+        raise refusal(
+            {name: engine_for(name, api_base=options.get("api_base")).endpoint for name in others},
+            f"Name it with allow_models={others}, or give another with model=.",
+        )
     ledger = options.pop("ledger", None)
     options["run_id"] = uuid4().hex
     made: dict[str, dspy.LM] = {}

@@ -58,8 +58,9 @@ def mlflow_scorer(
     lms : dict of str to dspy.LM, or None
         What answers instead of each of the judge's models, by name.
     **settings
-        Where ``lms`` is None: ``model`` (one for all that the judge asks), ``api_base``,
-        ``ledger``, ``max_calls``, ``max_tokens``, ``max_usd``, ``max_minutes``, ``price``.
+        Where ``lms`` is None: ``model`` (one for all that the judge asks), ``allow_models`` (those
+        of its own that it may ask), ``api_base``, ``ledger``, ``max_calls``, ``max_tokens``,
+        ``max_usd``, ``max_minutes``, ``price``.
 
     Returns
     -------
@@ -79,8 +80,8 @@ def mlflow_scorer(
     >>> mlflow_scorer("judge", max_call=10)
     Traceback (most recent call last):
     ...
-    judgesmith.InputError: there is no setting 'max_call'; choose from model, api_base, ledger, \
-max_calls, max_tokens, max_usd, max_minutes, price, concurrency.
+    judgesmith.InputError: there is no setting 'max_call'; choose from model, allow_models, \
+api_base, ledger, max_calls, max_tokens, max_usd, max_minutes, price, concurrency.
     """
     check_settings(settings, DEFAULTS)
     saved = _saved(judge)

@@ -12,6 +12,7 @@ import dspy
 from dspy import lm15
 from dspy.utils.exceptions import ContextWindowExceededError, LMError
 
+from judgesmith.errors import InputError
 from judgesmith.programs.models.dspy_conversion import answer_to_dspy, request_from_dspy
 from judgesmith.programs.models.errors import (
     BudgetSpent,
@@ -131,7 +132,7 @@ class StackEngine(_Face):
         asked = request_from_dspy(request, sample=_sample())
         try:
             answer = self.stack.complete_sync(asked)
-        except (ModelError, BudgetSpent, LedgerError, Stopped) as fault:
+        except (ModelError, BudgetSpent, LedgerError, Stopped, InputError) as fault:
             raise seen_by_dspy(fault) from None
         return self._handed_on(asked, answer, request.model)
 
@@ -144,7 +145,7 @@ class AsyncStackEngine(_Face):
         asked = request_from_dspy(request, sample=_sample())
         try:
             answer = await self.stack.complete(asked)
-        except (ModelError, BudgetSpent, LedgerError, Stopped) as fault:
+        except (ModelError, BudgetSpent, LedgerError, Stopped, InputError) as fault:
             raise seen_by_dspy(fault) from None
         return self._handed_on(asked, answer, request.model)
 
@@ -204,6 +205,10 @@ class DspyLedgerError(_OfBothError, LedgerError):
     """``LedgerError`` as it passes through DSPy."""
 
 
+class DspyInputError(_OfBothError, InputError):
+    """``InputError`` as it passes through DSPy."""
+
+
 class DspyStopped(_OfBothError, Stopped):  # noqa: N818
     """``Stopped`` as it passes through DSPy."""
 
@@ -221,6 +226,7 @@ _SEEN_AS = (
     (BudgetSpent, DspyBudgetSpent),
     (LedgerError, DspyLedgerError),
     (Stopped, DspyStopped),
+    (InputError, DspyInputError),
 )
 
 

@@ -10,6 +10,7 @@ from judgesmith.programs.models.engines import Engine, PureEngine
 from judgesmith.programs.models.handle import StackModel
 from judgesmith.programs.models.ledger import Ledger
 from judgesmith.programs.models.limits import Limits
+from judgesmith.programs.models.naming import UnnamedEngine, check_name
 from judgesmith.programs.models.prices import Price, price_of
 from judgesmith.programs.models.request import Settings
 from judgesmith.programs.models.retry import Retry
@@ -136,6 +137,7 @@ def stack_model(
     timeout: float = 600.0,
     temperature: float | None = 0.0,
     max_output_tokens: int | None = None,
+    named: bool = True,
 ) -> StackModel:
     """Return a model without DSPy, for judges that are asked through their templates.
 
@@ -145,6 +147,9 @@ def stack_model(
         As for ``model``.
     retry, replay, tape, timeout, temperature, max_output_tokens
         As for ``model``.
+    named : bool
+        False for a model that a saved judge names and the user does not: nothing is sent to it,
+        and the first request is refused.
 
     Returns
     -------
@@ -162,7 +167,9 @@ def stack_model(
     'ollama/llama3'
     """
     engine = engine_for(name, api_base=api_base, timeout=timeout)
-    if replay:
+    if not named and name != "offline":
+        engine = UnnamedEngine(engine, name)
+    elif replay:
         from judgesmith.programs.models.replaying import replaying
 
         engine = replaying(engine)
@@ -192,6 +199,7 @@ def stack_model(
         "rpm": rpm,
         "tpm": tpm,
         "timeout": timeout,
+        **({} if named else {"named": False}),
     }
     return StackModel(
         model=name,
@@ -212,9 +220,10 @@ def engine_for(
 
     Raises
     ------
-    ValueError
-        If ``name`` is neither ``offline`` nor ``provider/model``.
+    InputError
+        If ``name`` is neither ``offline`` nor ``provider/model``, or contains an address.
     """
+    check_name(name)
     if name == "offline":
         from judgesmith.programs.offline import OfflineEngine
 

@@ -1,10 +1,12 @@
 """Whether a model and its address can be meant at all, before anything is sent there."""
 
+from collections.abc import Collection
 from importlib.util import find_spec
 from pathlib import Path
 from urllib.parse import urlsplit
 
 from judgesmith.errors import InputError
+from judgesmith.programs.models.naming import OFFLINE, host_of
 from judgesmith.programs.models.redaction import redacted
 
 # Where LiteLLM lists the providers that it knows; importing it takes seconds.
@@ -78,4 +80,45 @@ def check_address(address: str | None, model: str) -> None:
         raise InputError(
             "the offline model answers without any server; drop the address, or name the model "
             "that is served there (--model openai/NAME)."
+        )
+
+
+def check_host(model: str, address: str | None, hosts: Collection[str]) -> None:
+    """Refuse a model at another host than those given; without any, every host will do.
+
+    LiteLLM looks up other hosts for many of its providers (to sign in, to find a region or a
+    deployment, to poll for the answer) and follows redirects, so that an address alone does not
+    tell where it sends texts: none of its models is asked under this.
+
+    Raises
+    ------
+    InputError
+        If so; the message names the host.
+
+    Examples
+    --------
+    >>> check_host("openai/m", "http://localhost:8000/v1", ["localhost"])
+    >>> check_host("openai/m", "https://example.org/v1", ["localhost"])
+    Traceback (most recent call last):
+    judgesmith.InputError: openai/m is at example.org, and only localhost may be asked; name that \
+host with --only-host, too, or give another model or address.
+    """
+    from judgesmith.programs.models.faces import engine_for
+    from judgesmith.programs.models.native import native_route
+
+    if not hosts or model == OFFLINE:
+        return
+    allowed = {host.strip("[]").rstrip(".").casefold() for host in hosts}
+    listed = ", ".join(sorted(allowed))
+    if not native_route(model):
+        raise InputError(
+            f"{model} is asked through LiteLLM, which looks up hosts of its own, and only {listed} "
+            "may be asked; choose a model of a provider with a client of its own, such as "
+            "openai/NAME with an address, or leave --only-host out."
+        )
+    host = host_of(engine_for(model, api_base=address).endpoint)
+    if host.rstrip(".").casefold() not in allowed:
+        raise InputError(
+            f"{model} is at {host or 'no known host'}, and only {listed} may be asked; name that "
+            "host with --only-host, too, or give another model or address."
         )

@@ -111,15 +111,13 @@ def app(
 
 def _bound(judges: Mapping[str, AnySaved | AnyJudge], lm: AnyModel | None) -> list[ServedJudge]:
     """Return judges with their models, of which there is one for each name."""
-    from judgesmith.programs.models import stack_model
-
     made: dict[str, AnyModel] = {}
     found = []
     for name, judge in judges.items():
         if lm is not None:
             found.append(ServedJudge(name, judge, lm))
         elif isinstance(judge, SavedJudge | SavedHolder):
-            made |= {one: stack_model(one) for one in judge.models if one not in made}
+            made |= {one: judge._bound(one) for one in judge.models if one not in made}
             own = {one: made[one] for one in judge.models}
             found.append(ServedJudge(name, judge.with_models(own), *own.values()))
         else:

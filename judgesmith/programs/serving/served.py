@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from judgesmith.errors import InputError
-from judgesmith.programs.asking import Asker, Bindable, calls_per_item, current_lm
+from judgesmith.programs.asking import Asker, Bindable, calls_per_item, with_own_models
 from judgesmith.programs.by_source import Sources, sources_of
 from judgesmith.programs.families import family_of
 from judgesmith.programs.models import AnyModel
+from judgesmith.programs.models.naming import refuse_unnamed
 from judgesmith.programs.readable import Readable
 from judgesmith.programs.running import OneByOne, beginning, judges_sources
 from judgesmith.programs.saved_kinds import AnySaved, saved_leaves
@@ -52,8 +53,8 @@ class ServedJudge:
 
     Raises
     ------
-    ValueError
-        If it cannot be called so.
+    InputError
+        If it cannot be called so, or its models are those of a saved judge that nobody named.
 
     Examples
     --------
@@ -69,8 +70,9 @@ class ServedJudge:
                 "a judge is served under a name of letters, digits, _, . and -, at most 64; got "
                 f"{name[:80]!r}. Give it one: NAME=FOLDER."
             )
-        self.lms = lms or (current_lm(),)
-        lm = self.lms[0]
+        judge, lm = with_own_models(judge, lms[0] if lms else None)
+        self.lms = lms or (lm,)
+        refuse_unnamed(self.lms)  # here, not when clients ask
         self.name = name
         self.judge = judge
         self.lm = lm

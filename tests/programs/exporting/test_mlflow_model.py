@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 import yaml
 
+from judgesmith.errors import InputError
 from judgesmith.programs.exporting.exporting import export_judge
 from judgesmith.programs.exporting.mlflow_loading import COLUMNS, MISSING, _load_pyfunc
 from judgesmith.programs.exporting.mlflow_scorer import mlflow_scorer
@@ -114,6 +115,9 @@ def test_one_model_can_be_named_for_all_and_all_share_one_ledger(tmp_path):
     panel = panel_of(saved_of(model="openai/a"), saved_of(variant="coarse", model="openai/b"))
     panel.save(tmp_path / "judge")
     ledger = {"ledger": str(tmp_path / "l.sqlite")}
+    with pytest.raises(InputError, match=r"did not name: openai/a at .*, openai/b at "):
+        _load_pyfunc(str(tmp_path / "judge"), ledger)
+    ledger |= {"allow_models": ["openai/a", "openai/b"]}
     apart = _load_pyfunc(str(tmp_path / "judge"), ledger)
     assert stack_of(apart.lm).ledger.path == tmp_path / "l.sqlite"
     alone = _load_pyfunc(str(tmp_path / "judge"), {"model": "offline", "concurrency": 2})

@@ -8,6 +8,7 @@ from optimizing import lm_of
 from panelling import error, judged, planted
 from prometheus_client.parser import text_string_to_metric_families
 
+from judgesmith.errors import InputError
 from judgesmith.programs import Calibrated, Direct, Pairs, Panel, judge_items
 from judgesmith.programs.models import ModelError, model
 from judgesmith.programs.saved import SavedJudge
@@ -338,6 +339,10 @@ def test_saved_judges_ask_their_own_models_unless_one_is_given(tmp_path, monkeyp
         human_scale=Scale(low=1, high=5),
     )
     judges = {"one": one, "two": one, "three": Direct()}
+    with pytest.raises(InputError, match=r"did not name: openai/its-own at https://api\.openai"):
+        app(judges)
+    named = model("openai/its-own", ledger=None)
+    judges |= {name: judges[name].with_models({"openai/its-own": named}) for name in ("one", "two")}
     own = app(judges).state.service.judges
     assert [str(one.lm.model) for one in own.values()] == ["openai/its-own"] * 2 + ["offline"]
     assert own["one"].lm is own["two"].lm
