@@ -52,7 +52,7 @@ def test_every_row_is_accounted_for_and_no_question_is_asked_three_times(
 ):
     server.script({"chatty": True})
     data = written(folder / "rated.jsonl", rated_rows())
-    ask = ["--model", "openai/m", "--api-base", server.url, "--json"]
+    ask = ["--model", "openai/m", "--api-base", server.url, "--max-unscored", "1", "--json"]
     left_out = ["--without", "weights"] if "--without" not in options else []
     options = [one if one != "os" else "os,weights" for one in options] + left_out
     command = ["compile", data, "-o", "judge", *options, "--rounds", "4", *ask]
