@@ -57,15 +57,21 @@ def write_rows(path, rows):
     path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
 
 
+ANY = ("--max-unscored", "1")  # answers of a chatty model cannot all be read
+
+
 def commands(model):
     """Return what is run, by name: the command, and what it makes."""
     return {
         "infer": (["infer", "rated.jsonl", "-o", "rubric.yaml", *model], "rubric.yaml"),
         "compile": (
-            ["compile", "rated.jsonl", "-o", "judge", "--rounds", "2", *model],
+            ["compile", "rated.jsonl", "-o", "judge", "--rounds", "2", *ANY, *model],
             "judge",
         ),
-        "score": (["score", "made", "texts.jsonl", "-o", "scores.jsonl", *model], "scores.jsonl"),
+        "score": (
+            ["score", "made", "texts.jsonl", "-o", "scores.jsonl", *ANY, *model],
+            "scores.jsonl",
+        ),
     }
 
 

@@ -180,6 +180,7 @@ def _writes(server: Any, folder: Path, quick: bool) -> list[str]:
     crashing.write_rows(files / "texts.jsonl", crashing.rated_rows(3, 1))
     model = ["--model", "openai/m", "--api-base", server.url]
     make = ["compile", "rated.jsonl", "-o", "made", "--optimizer", "none", *model]
+    make += ["--max-unscored", "1"]
     elsewhere = ["--ledger", str(folder / "made.sqlite")]
     subprocess.run(
         [*JUDGESMITH, *make, *elsewhere],

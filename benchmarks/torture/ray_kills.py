@@ -24,6 +24,7 @@ RUNS, QUICK = 20, 2
 N_ROWS = 90
 LATENCY = 0.1
 WORKERS, CONCURRENCY = 2, 4
+ANY = ["--max-unscored", "1"]  # not all answers of the server can be read
 MARK = "JUDGESMITH_RAY_KILLS"
 PATIENCE = 180.0  # seconds
 
@@ -43,8 +44,10 @@ def run(quick: bool) -> list[str]:
         model = ["--model", "openai/m", "--api-base", server.url]
         crashing.write_rows(folder / "rated.jsonl", crashing.rated_rows(10, 4))
         crashing.write_rows(folder / "texts.jsonl", crashing.rated_rows(N_ROWS, 1))
-        _finish(folder, ["compile", "rated.jsonl", "-o", "judge", "--optimizer", "none", *model])
-        score = ["score", "../judge", "../texts.jsonl", "-o", "scores.jsonl", *model]
+        _finish(
+            folder, ["compile", "rated.jsonl", "-o", "judge", "--optimizer", "none", *ANY, *model]
+        )
+        score = ["score", "../judge", "../texts.jsonl", "-o", "scores.jsonl", *ANY, *model]
         before = server.counts()["requests"]
         (folder / "alone").mkdir()
         _finish(folder / "alone", score)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from judgesmith.cli.faults import OptionError, blaming
+from judgesmith.cli.finishing import leave_unfinished
 from judgesmith.cli.model_options import AskedChoice
 from judgesmith.cli.numbers import Number
 from judgesmith.cli.options import Command, together
@@ -145,6 +146,7 @@ class Batching:
 
 def say_waiting(files: Sequence[Path], *, as_json: bool) -> int:
     """Say which files wait to be answered and how to go on; return the status of the command."""
+    leave_unfinished()
     if as_json:
         print_json({"output": None, "waiting": [str(one) for one in files]})
         return 0

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 import click
 
 from judgesmith.cli.faults import described, is_expected
+from judgesmith.cli.finishing import finishing
 from judgesmith.cli.printing import say
 from judgesmith.cli.stopping import has_stopped, stopping_well
 
@@ -84,7 +85,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         if isinstance(stream, io.TextIOWrapper) and stream.errors == "strict":
             stream.reconfigure(errors="backslashreplace")
     try:
-        with stopping_well():
+        with stopping_well(), finishing():
             status = judgesmith.main(arguments, prog_name="judgesmith", standalone_mode=False)
     except click.exceptions.NoArgsIsHelpError as fault:
         click.echo(fault.format_message(), err=True)

@@ -12,6 +12,7 @@ import click
 
 from judgesmith.cli.cassettes import Taping, taped
 from judgesmith.cli.faults import OptionError, blaming
+from judgesmith.cli.finishing import opened
 from judgesmith.cli.ledger_place import LEDGER, ledger_option
 from judgesmith.cli.numbers import Number, WholeNumber
 from judgesmith.cli.options import Command, together
@@ -270,7 +271,9 @@ class ModelChoice:
         api_base: str | None,
         ledger: str | Ledger | None,
     ) -> dspy.LM:
-        return self._made(
+        from judgesmith.programs.models import stack_of
+
+        made = self._made(
             name,
             api_base=api_base,
             ledger=ledger,
@@ -285,6 +288,10 @@ class ModelChoice:
             replay=self.taping is not None and self.taping.replay,
             tape=None if self.taping is None else self.taping.tape,
         )
+        stack = stack_of(made)
+        assert stack is not None
+        opened(stack)
+        return made
 
     def _made(self, name: str, **settings: Any) -> dspy.LM:
         from judgesmith.programs.models import model

@@ -36,6 +36,11 @@ _OF_RANKS = (
 @click.command("score")
 @shard_arguments
 @max_unscored_option
+@click.option(
+    "--retry-unscored",
+    is_flag=True,
+    help="Ask anew about rows without a score, also where the run is not finished.",
+)
 @role_option
 @allow_model_option
 @model_options
@@ -47,6 +52,7 @@ _OF_RANKS = (
 def command(
     judge: str,
     max_unscored: float,
+    retry_unscored: bool,
     roles: tuple[str, ...],
     concurrency: int,
     force: bool,
@@ -77,6 +83,7 @@ def command(
             "--batch": batching.wanted,
             "--dry-run": sizing.dry_run,
             "--unordered": files.unordered,
+            "--retry-unscored": retry_unscored,
             "--log": watching.log,
             "--metrics-port": watching.metrics_port is not None,
             "--metrics-file": watching.metrics_file,
@@ -105,6 +112,10 @@ def command(
     with batching.desk_for(place, shards, run=run_id, choice=choice) as desk:
         asked = engines.asked(choice) if desk is None else BatchChoice(**choice, desk=desk)
         saved, (lm, *others) = asked_models(saved, asked, run_id=run_id, roles=roles)
+        if retry_unscored:
+            for one in (lm, *others):
+                if (asked_through := stack_of(one)) is not None:
+                    asked_through.renew()
         pulse = Pulse((lm, *others), n_expected=n_expected)
         told = told_options(
             choice, inputs=files.inputs, output=files.output, concurrency=concurrency

@@ -96,6 +96,8 @@ class AskingModule(dspy.Module):
             return await answered_at_once(steps, self._aasked)
 
     def _asked(self, ask: Ask) -> Reply:
+        if ask.attempt:
+            return Reply(kept=True)
         if ask.continuation is not None:
             return text_reply_sync(*self._likelihood(ask))
         predictor = getattr(self, ask.predictor)
@@ -119,6 +121,8 @@ class AskingModule(dspy.Module):
         return lacking(self._asked(replace(ask, probabilities=None)), ask, refused)
 
     async def _aasked(self, ask: Ask) -> Reply:
+        if ask.attempt:
+            return Reply(kept=True)
         if ask.continuation is not None:
             return await text_reply(*self._likelihood(ask))
         predictor = getattr(self, ask.predictor)

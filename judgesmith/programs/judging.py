@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass, field, replace
+from itertools import count
 from typing import Any, TypeVar
 
 from judgesmith.programs.answer_probabilities import AnswerProbabilities
@@ -57,6 +58,9 @@ class Ask:
         0 for the first answer to this question, 1, 2, … for further ones.
     probabilities : ProbabilitiesOf or None
         Of which answers the probabilities are wanted, too.
+    attempt : int
+        1, 2, … ask anew what could not be read, where it was answered before the run began; a
+        reply to any other is ``kept``.
     temperature : float or None
         Of this call; None takes the protocol's. Models that were made without one are sent none.
     continuation : str or None
@@ -67,6 +71,7 @@ class Ask:
     predictor: str
     inputs: Mapping[str, str | None]
     sample: int = 0
+    attempt: int = 0
     probabilities: ProbabilitiesOf | None = None
     temperature: float | None = None
     continuation: str | None = None
@@ -86,6 +91,10 @@ class Reply:
         Identity of the model call, hexadecimal; empty where it is unknown.
     final : bool
         True where asking again cannot help.
+    recorded : bool
+        True where the answer was on record.
+    kept : bool
+        True where nothing is asked anew.
     probabilities : dict of str to AnswerProbabilities
         Those that were asked for, each with the reason where there are none; empty where none
         were asked for, or there are no fields.
@@ -95,6 +104,8 @@ class Reply:
     problem: str = ""
     call: str = ""
     final: bool = False
+    recorded: bool = False
+    kept: bool = False
     probabilities: Mapping[str, AnswerProbabilities] = field(default_factory=dict)
 
 
@@ -135,6 +146,9 @@ def asked(
 ) -> Generator[Ask, Reply, Value | str]:
     """Ask, and once more where the answer is missing, unreadable or out of range.
 
+    Where neither answer is of use and they were on record, both are asked for anew, if they are
+    of a run that is finished.
+
     Parameters
     ----------
     ask : Ask
@@ -152,15 +166,23 @@ def asked(
         What ``read`` returned, or the sentence that says why there is no value.
     """
     problem = ""
-    for sample in (ask.sample, again):
-        reply = calls((yield ask if sample == ask.sample else replace(ask, sample=sample)))
-        if reply.fields is None:
-            problem = reply.problem
-            if reply.final:
-                break
-            continue
-        try:
-            return read(reply.fields)
-        except ValueError as fault:
-            problem = str(fault)
+    recorded = True
+    attempts = count()
+    while recorded:
+        attempt, recorded = next(attempts), False
+        for sample in (ask.sample, again):
+            first = sample == ask.sample and not attempt
+            reply = calls((yield ask if first else replace(ask, sample=sample, attempt=attempt)))
+            if reply.kept:
+                continue
+            recorded = recorded or reply.recorded
+            if reply.fields is None:
+                problem = reply.problem
+                if reply.final:
+                    return problem
+                continue
+            try:
+                return read(reply.fields)
+            except ValueError as fault:
+                problem = str(fault)
     return problem

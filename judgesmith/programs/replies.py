@@ -36,9 +36,9 @@ def readable(
     if answer is not None and answer.finish_reason == "length" and is_cut_off(answer.text):
         return unreadable("", call=call, answer=answer)
     if ask is None or ask.probabilities is None:
-        return Reply(fields=fields, call=call)
+        return Reply(fields=fields, call=call, recorded=_is_recorded(answer))
     found = probabilities_in(answer, ask.probabilities, fields)
-    return Reply(fields=fields, call=call, probabilities=found)
+    return Reply(fields=fields, call=call, recorded=_is_recorded(answer), probabilities=found)
 
 
 def unreadable(fault: object, *, call: str = "", answer: ModelAnswer | None = None) -> Reply:
@@ -55,7 +55,12 @@ def unreadable(fault: object, *, call: str = "", answer: ModelAnswer | None = No
         fault = "it was cut off at the model's limit of tokens."
     elif answer is not None and answer.finish_reason == "content_filter":
         fault = "the server's content filter stopped it."
-    return Reply(problem=f"the model's answer could not be read: {fault}", call=call)
+    problem = f"the model's answer could not be read: {fault}"
+    return Reply(problem=problem, call=call, recorded=_is_recorded(answer))
+
+
+def _is_recorded(answer: ModelAnswer | None) -> bool:
+    return answer is not None and answer.from_ledger
 
 
 def too_long(fault: Exception) -> Reply:

@@ -106,7 +106,10 @@ class StackAsker(Asker):
             user=template.render(ask.inputs),
             settings=way.settings.of(ask.temperature, ask.probabilities),
             sample=ask.sample,
+            attempt=ask.attempt,
         )
+        if ask.attempt and not stack.may_renew(request):
+            return Reply(kept=True)
         identity = stack.identity(request)
         try:
             answer = await in_turn(lambda: stack.complete(request, identity=identity))

@@ -53,7 +53,7 @@ def command(folder, judge, with_ray, server):
     crashing.write_rows(folder / "texts.jsonl", crashing.rated_rows(N_ROWS, 1))
     server.script({"chatty": "steady", "latency": 0.1})
     model = ["--model", "openai/m", "--api-base", server.url]
-    return ["score", "judge", "texts.jsonl", "-o", "scores.jsonl", *model]
+    return ["score", "judge", "texts.jsonl", "-o", "scores.jsonl", "--max-unscored", "1", *model]
 
 
 @pytest.fixture

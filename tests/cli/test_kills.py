@@ -39,7 +39,7 @@ def files(tmp_path, server, model, run, monkeypatch):
     crashing.write_rows(place / "rated.jsonl", crashing.rated_rows(8))
     crashing.write_rows(place / "texts.jsonl", crashing.rated_rows(3, 1))
     server.script(FAST)
-    options = ["--optimizer", "none", "--ledger", tmp_path / "made.sqlite"]
+    options = ["--optimizer", "none", "--ledger", tmp_path / "made.sqlite", *crashing.ANY]
     monkeypatch.chdir(place)
     assert run("compile", "rated.jsonl", "-o", "made", *model, *options).status == 0
     return place

@@ -34,7 +34,8 @@ def command(folder, server):
     crashing.write_rows(folder / "rated.jsonl", crashing.rated_rows(16))
     server.script(SLOW)
     model = ["--model", "openai/m", "--api-base", server.url]
-    return ["compile", "rated.jsonl", *model, *SEARCH, "--concurrency", CONCURRENCY]
+    options = ["--concurrency", CONCURRENCY, "--max-unscored", "1"]
+    return ["compile", "rated.jsonl", *model, *SEARCH, *options]
 
 
 @pytest.fixture

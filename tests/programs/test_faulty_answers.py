@@ -23,6 +23,9 @@ def running_server():
         yield server
 
 
+UNREAD = ("the model's answer could not be read", "the model answered", "the answer")
+
+
 def one_item_per_fault(server):
     """Return an item for each kind of fault, and one without."""
     for fault in KINDS[:-1]:
@@ -38,8 +41,9 @@ def test_every_item_is_scored_or_unscored_for_the_reason_of_its_fault(
     items = one_item_per_fault(server)
     judge = ActiveCritic(variant="vanilla")
 
-    def run():
-        lm = model("openai/m", api_base=server.url, ledger=tmp_path / "l.sqlite", retry=QUICK)
+    def run(run_id="named"):
+        place = tmp_path / "l.sqlite"
+        lm = model("openai/m", api_base=server.url, ledger=place, retry=QUICK, run_id=run_id)
         return judge_items(judge, items, lm=lm, concurrency=concurrency), stack_of(lm)
 
     found, stack = run()
@@ -64,6 +68,11 @@ def test_every_item_is_scored_or_unscored_for_the_reason_of_its_fault(
     unanswered |= {"too_long_a_prompt": 1, "down": QUICK.attempts}
     assert second.usage.calls == sum(unanswered.values())
     assert server.counts()["requests"] == counts["requests"] + second.usage.calls
+    # Another run asks anew what could not be read, and so does the same one once it is finished.
+    n_unread = sum((one.problem or "").startswith(UNREAD) for one in found)
+    assert run(None)[1].usage.calls == second.usage.calls + 2 * n_unread
+    second.finish()
+    assert run()[1].usage.calls == second.usage.calls + 2 * n_unread
 
 
 @pytest.mark.parametrize("status", [401, 402, 403, 404])

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from judgesmith.errors import InputError
 from judgesmith.experiments.stated_scores import sampled_reason, stated_reason
+from judgesmith.programs.readable import is_unread
 from judgesmith.programs.running import NOT_ASKED, NOT_REACHED
 from judgesmith.signatures import Judgement
 
@@ -101,7 +102,7 @@ def _counted(judgement: Judgement) -> Iterator[tuple[str, Any]]:
     problem = judgement.problem
     if problem is not None:
         yield "problem", problem
-        if problem.startswith((NOT_ASKED, NOT_REACHED)):
+        if problem.startswith((NOT_ASKED, NOT_REACHED)) or is_unread(judgement):
             yield "again", True
     if (reason := stated_reason(judgement)) is not None:
         yield "stated", reason

@@ -47,6 +47,7 @@ class Accounts:
         self._budget = budget
         self._lock = threading.Lock()
         self._run: int | None = None
+        self._before: int | None = None
         self._began = 0.0
 
     @property
@@ -74,7 +75,7 @@ class Accounts:
         tokens, usd : int and float
             What it holds back until its answer is there.
         """
-        if self._run is None:
+        if self._run is None or self._before is None:
             self._begin()
         assert self._run is not None
         return Claim(
@@ -97,8 +98,24 @@ class Accounts:
         minutes = (self.seconds + wait) / 60.0
         check(self._budget, replace(self.spent, minutes=minutes))
 
+    def is_earlier(self, identity: bytes) -> bool:
+        """Say whether an answer was on record before the run began."""
+        if self._before is None:
+            self._begin()
+        assert self._before is not None
+        return self._store.has_among(identity, self._before)
+
+    def finish(self, *, anyway: bool = False) -> None:
+        """Note that the run came to its end, if it was begun here."""
+        with self._lock:
+            if self._before is not None or anyway:
+                self._store.finish(self._run_id)
+            self._before = None
+
     def _begin(self) -> None:
         with self._lock:
+            if self._before is None:
+                self._before = self._store.begin(self._run_id)
             if self._run is None:
                 earlier = 60.0 * self.spent.minutes
                 self._began = time.monotonic() - earlier

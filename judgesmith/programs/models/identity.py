@@ -80,6 +80,8 @@ def request_identity(request: ModelRequest, endpoint: str) -> bytes:
         state.update(framed("continuation", request.continuation))
     state.update(_circumstances(request.model, endpoint, request.settings))
     state.update(b"sample %d" % request.sample)
+    if request.attempt:
+        state.update(b" attempt %d" % request.attempt)
     return state.digest()
 
 

@@ -245,6 +245,29 @@ class Ledger:
 
         return self._patiently(transaction)
 
+    def begin(self, run: str) -> int:
+        """Return the number of the last answer before a run began; a finished one begins anew."""
+        number = self.run(run)
+        return self._number(
+            "INSERT INTO unfinished (run, answers) VALUES "
+            "(?, (SELECT coalesce(max(id), 0) FROM answers)) ON CONFLICT DO NOTHING",
+            (number,),
+            "SELECT answers FROM unfinished WHERE run = ?",
+            (number,),
+        )
+
+    def finish(self, run: str) -> None:
+        """Note that a run came to its end."""
+        number = self.run(run)
+        self._patiently(
+            lambda connection: connection.execute("DELETE FROM unfinished WHERE run = ?", (number,))
+        )
+
+    def has_among(self, identity: bytes, last: int) -> bool:
+        """Say whether an answer is among those up to this number."""
+        query = "SELECT 1 FROM answers WHERE identity = ? AND id <= ?"
+        return bool(self._read(query, (identity, last)))
+
     def vacuum(self) -> None:
         """Give the space of deleted rows back to the file system."""
         self._patiently(lambda connection: connection.execute("VACUUM"))

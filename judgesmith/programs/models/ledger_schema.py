@@ -19,14 +19,16 @@ from pathlib import Path
 from judgesmith.programs.models.errors import LedgerError
 
 APPLICATION_ID = 0x4A534C47  # "JSLG"
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 4
 _TURNS = """CREATE TABLE turns (
     run INTEGER NOT NULL, model INTEGER NOT NULL, seen REAL NOT NULL, next_request REAL NOT NULL,
     next_token REAL NOT NULL, closed_until REAL NOT NULL, PRIMARY KEY (run, model)) WITHOUT ROWID"""
-_EARLIER = {1: "ALTER TABLE answers ADD COLUMN checksum INTEGER", 2: _TURNS}
+_UNFINISHED = "CREATE TABLE unfinished (run INTEGER PRIMARY KEY, answers INTEGER NOT NULL)"
+_EARLIER = {1: "ALTER TABLE answers ADD COLUMN checksum INTEGER", 2: _TURNS, 3: _UNFINISHED}
 """What brings a ledger of an earlier schema to the next; its answers stay as they are."""
 
 _TABLES = f"""{_TURNS};
+{_UNFINISHED};
 CREATE TABLE runs (
     id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, started INTEGER NOT NULL,
     calls INTEGER NOT NULL DEFAULT 0, tokens INTEGER NOT NULL DEFAULT 0,

@@ -38,6 +38,8 @@ the model.
         class SilentOffline(OfflineEngine):
             """The model that ships with the code, which says nothing."""
 
+            silent = True
+
             def answer(self, request: ModelRequest) -> ModelAnswer:
                 """Refuse, naming the request."""
                 _refuse(request, self.endpoint)
@@ -49,6 +51,8 @@ the model.
 
 class _Silent:
     """Stands where an engine does that sends requests."""
+
+    silent = True
 
     def __init__(self, engine: Engine) -> None:
         self.endpoint = engine.endpoint

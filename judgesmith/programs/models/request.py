@@ -150,6 +150,8 @@ class ModelRequest:
         How to sample.
     sample : int
         0 asks for the first answer; 1, 2, … ask for further answers to the same question.
+    attempt : int
+        How often the same was asked before, in finished runs that could not read the answer.
     original : object or None
         The request in the client's own type, only for what the fields above cannot hold (tools,
         images); ``user`` is then its canonical JSON.
@@ -163,6 +165,7 @@ class ModelRequest:
     user: str
     settings: Settings = Settings()
     sample: int = 0
+    attempt: int = 0
     original: Any = None
     continuation: str | None = None
 

@@ -128,6 +128,7 @@ class Stack:
             )
         self._adaptations: dict[str, None] = {}
         self.refused_logprobs = ""
+        self._refused = False
 
     def __deepcopy__(self, memo: object) -> "Stack":
         # Copies of a program share the accounts, or a budget could be had twice.
@@ -228,6 +229,34 @@ class Stack:
         number = 0 if rounds is None else rounds.get(self, 0)
         return replace(request, sample=request.sample + number * _ROUND) if number else request
 
+    # -- runs ------------------------------------------------------------------------------
+
+    def may_renew(self, request: ModelRequest) -> bool:
+        """Say whether a request is asked though the attempt before it has an answer.
+
+        It is where that answer was on record before the run began: a run that goes on keeps its
+        own. What is played from a record is asked as it was recorded.
+        """
+        if getattr(self.engine, "silent", False):
+            identity = self.identity(request)
+            failed = self.tape is not None and self.tape.fault(identity) is not None
+            return failed or self._store.lookup(identity) is not None
+        before = replace(request, attempt=request.attempt - 1)
+        return self._accounts.is_earlier(self.identity(before))
+
+    def finish(self) -> None:
+        """Note that the run is finished, unless its budget refused a request or nothing was begun.
+
+        Started again under the same name it asks anew what it could not read. A run without a name
+        is another one each time.
+        """
+        if not self._refused:
+            self._accounts.finish()
+
+    def renew(self) -> None:
+        """Have the run begin anew, though it may not be finished."""
+        self._accounts.finish(anyway=True)
+
     # -- accounts --------------------------------------------------------------------------
 
     @property
@@ -297,6 +326,7 @@ class Stack:
             assert self._pure is not None
             return await self._work_out(self._pure, identity, request, waiting)
         except (ModelError, BudgetSpent) as fault:
+            self._refused = self._refused or isinstance(fault, BudgetSpent)
             if self.tape is not None:
                 self.tape.failed(identity, fault, model=request.model, endpoint=self.endpoint)
             raise

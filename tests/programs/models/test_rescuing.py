@@ -164,6 +164,7 @@ def test_a_ledger_of_the_first_schema_is_brought_up_and_keeps_its_answers(whole)
     connection = sqlite3.connect(whole)
     connection.execute("ALTER TABLE answers DROP COLUMN checksum")
     connection.execute("DROP TABLE turns")
+    connection.execute("DROP TABLE unfinished")
     connection.execute("PRAGMA user_version=1")
     connection.commit()
     connection.close()
@@ -171,7 +172,7 @@ def test_a_ledger_of_the_first_schema_is_brought_up_and_keeps_its_answers(whole)
     assert ledger.lookup(bytes(16)).text == text_of(0)
     keep(ledger, N)
     assert ledger.lookup(N.to_bytes(16, "big")).text == text_of(N)
-    assert ledger.query("PRAGMA user_version") == [(3,)]
+    assert ledger.query("PRAGMA user_version") == [(4,)]
     assert ledger.query("SELECT count(*) FROM turns") == [(0,)]
     assert ledger.query("SELECT count(*) FROM answers WHERE checksum IS NULL") == [(N,)]
 

@@ -66,6 +66,10 @@ class BatchStack(Stack):
         )
         self._sender = cast("Sender", _Collector(self, desk))
 
+    def finish(self) -> None:
+        """Note that the run is finished, if it was begun: here what waits is refused, too."""
+        self._accounts.finish()
+
     def most(self, request: ModelRequest) -> tuple[int, float]:
         """Return how many tokens and dollars a request can cost at most."""
         return self._sums.most(request)

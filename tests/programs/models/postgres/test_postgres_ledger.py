@@ -7,6 +7,7 @@ import time
 from dataclasses import replace
 
 import databases
+import psycopg
 import pytest
 from working import at_the_same_time, wait_for
 
@@ -560,3 +561,25 @@ def test_a_ledger_of_another_version_is_refused(ledger, address):
     ledger.close()
     with pytest.raises(LedgerError, match="ledger schema 99"):
         ledger.lookup(A)
+
+
+def test_a_run_begins_anew_only_once_it_is_finished(ledger):
+    keep(ledger)
+    last = ledger.begin("run")
+    assert ledger.has_among(A, last)
+    keep(ledger, b"b" * 16)
+    assert ledger.begin("run") == last
+    assert not ledger.has_among(b"b" * 16, last)
+    ledger.finish("run")
+    assert ledger.has_among(b"b" * 16, ledger.begin("run"))
+
+
+def test_a_ledger_of_the_first_version_is_brought_up(ledger, address):
+    keep(ledger)
+    with psycopg.connect(address) as connection:
+        connection.execute("DROP TABLE judgesmith.unfinished")
+        connection.execute("UPDATE judgesmith.about SET version = 1")
+    ledger.close()
+    assert ledger.lookup(A) is not None
+    assert ledger.begin("run") > 0
+    assert ledger.query("SELECT version FROM about") == [(2,)]
