@@ -55,7 +55,6 @@ def test_every_row_is_accounted_for_and_no_question_is_asked_three_times(
     ask = ["--model", "openai/m", "--api-base", server.url, "--max-unscored", "1", "--json"]
     left_out = ["--without", "weights"] if "--without" not in options else []
     options = [one if one != "os" else "os,weights" for one in options] + left_out
-    ask += ["--max-unscored", "1"]
     command = ["compile", data, "-o", "judge", *options, "--rounds", "4", *ask]
     done = run(*command)
     assert done.status == 0, done.err
