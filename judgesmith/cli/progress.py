@@ -35,7 +35,9 @@ def stage_progress(*, quiet: bool) -> Iterator[Callable[[str, int, int | None], 
     columns = (text, BarColumn(), MofNCompleteColumn())
     times = (TimeElapsedColumn(), TimeRemainingColumn())
     with Progress(*columns, *times, console=Console(file=sys.stderr)) as bars:
-        yield _Stages(bars)
+        stages = _Stages(bars)
+        yield stages
+        stages.end()
 
 
 class _Stages:
@@ -48,8 +50,14 @@ class _Stages:
     def __call__(self, stage: str, n: int, total: int | None) -> None:
         """Count ``n`` more items of a stage."""
         if stage not in self.tasks:
+            self.end()
             self.tasks[stage] = self.bars.add_task(visible(stage), total=total)
         self.bars.advance(self.tasks[stage], n)
+
+    def end(self) -> None:
+        """Have every bar end where it is: a search may take less, or more, than was expected."""
+        for task in self.bars.tasks:
+            self.bars.update(task.id, total=task.completed)
 
     def describe(self, stage: str, text: str) -> None:
         """Say in a few words how far a stage is."""

@@ -1,3 +1,4 @@
+import io
 import sys
 
 from judgesmith.cli.progress import stage_progress
@@ -20,3 +21,19 @@ def test_progress_goes_to_standard_error(capsys, monkeypatch):
     assert "rows" in err
     assert "6/6" in err
     assert "search: best [b] so far" in " ".join(err.split())
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+def test_every_bar_ends_at_its_total(monkeypatch):
+    shown = Terminal()
+    monkeypatch.setattr(sys, "stderr", shown)
+    with stage_progress(quiet=False) as progress:
+        progress("search", 30, 80)
+        progress("rows", 25, 20)
+    last = shown.getvalue()
+    assert "30/30" in last
+    assert "25/25" in last
