@@ -79,7 +79,7 @@ def test_rows_are_those_of_ordinary_scoring_and_nothing_is_left_beside_them(
 ):
     asked = server.counts()["requests"]
     done = in_batches("batched")
-    assert (done.status, done.err) == (0, "")
+    assert (done.status, done.err) == (0, f"asking openai/m at {server.url}\n")
     assert done.json["calls"] == N_ROWS * N_CALLS
     assert (folder / "batched.jsonl").read_bytes() == plain
     counts = server.batch_counts()
@@ -250,7 +250,7 @@ def test_ctrl_c_says_how_to_go_on_and_the_batch_is_not_submitted_again(
         time.sleep(0.02)
     process.send_signal(signal.SIGINT)
     _, said = process.communicate()
-    assert (process.returncode, said.count("\n")) == (130, 1)
+    assert (process.returncode, said.count("\n")) == (130, 2)  # what is asked, and the stop
     assert "the same command again continues where it was" in said
     server._ask("/v1/batches/batch_0/cancel", {})
     assert run(*command).json["unscored"] == 0
