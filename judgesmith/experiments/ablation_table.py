@@ -21,6 +21,7 @@ from judgesmith.experiments.compiling import compile_judge
 from judgesmith.experiments.dataset import DataSet
 from judgesmith.experiments.parts import parts_of
 from judgesmith.experiments.settings import CompileSettings
+from judgesmith.experiments.spreadsheet_cells import cell_of
 from judgesmith.experiments.tuning import Progress
 from judgesmith.optimizers import JudgedTable
 from judgesmith.optimizers.rows import Rows
@@ -150,11 +151,17 @@ def ablation(
     if place is not None:
         place.write(
             table=table.to_dict(),
-            csv=table.to_frame().to_csv(index=False, lineterminator="\n"),
+            csv=_csv_text(table),
             markdown=table.to_markdown(),
             calls=[CALLS, *(list(one.values()) for one in table.calls())],
         )
     return table
+
+
+def _csv_text(table: AblationTable) -> str:
+    frame = table.to_frame()
+    cells = frame.map(lambda one: cell_of(one) if isinstance(one, str) else one)
+    return str(cells.to_csv(index=False, lineterminator="\n"))
 
 
 class _Maker:

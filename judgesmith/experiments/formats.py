@@ -31,6 +31,8 @@ SAMPLE = "sample"
 ENDINGS = (".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".parquet")
 _DELIMITERS = {".csv": ",", ".tsv": "\t"}
 _BATCH = 1_000
+LONGEST_LINE = 64 * 2**20
+"""Bytes of a row of a compressed file: a few megabytes may unpack to all of memory."""
 
 Row = tuple[int, dict[str, Any]]
 RowReader = Callable[["RawRows", IO[bytes]], Iterator[Row]]
@@ -146,6 +148,14 @@ def _from_file(raw: RawRows, path: Path, packed: bool, reader: RowReader) -> Ite
     try:
         with gzip.open(path, "rb") if packed else path.open("rb") as stream:
             yield from reader(raw, stream)  # type: ignore[arg-type]
+    except MemoryError as error:
+        problem = Problem(
+            where=path.name,
+            field="file",
+            expected="rows that fit into memory (name a file with one object per line .jsonl)",
+            came="a row, or a document, that does not",
+        )
+        raise DataError([problem]) from error
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         ends = isinstance(error, EOFError)
         kind = "one that ends too early" if ends else "another kind of file, or a damaged one"
@@ -166,7 +176,7 @@ def text_lines(raw: RawRows, stream: Iterable[bytes]) -> Iterator[str]:
     DataError
         If a line is not UTF-8.
     """
-    for number, line in enumerate(stream, start=1):
+    for number, line in enumerate(_bounded(raw, stream), start=1):
         try:
             yield line.decode("utf-8-sig" if number == 1 else "utf-8")
         except UnicodeDecodeError as error:
@@ -182,6 +192,30 @@ def text_lines(raw: RawRows, stream: Iterable[bytes]) -> Iterator[str]:
                     ),
                 ]
             ) from error
+
+
+def _bounded(raw: RawRows, stream: Iterable[bytes]) -> Iterator[bytes]:
+    """Yield lines; a line of a compressed file has a bounded length."""
+    if not isinstance(stream, gzip.GzipFile):
+        yield from stream
+        return
+    number = 0
+    while line := stream.readline(LONGEST_LINE + 1):
+        number += 1
+        if len(line) > LONGEST_LINE:
+            raise _too_long(raw, number, "line")
+        yield line
+
+
+def _too_long(raw: RawRows, number: int, what: str) -> DataError:
+    problem = Problem(
+        where=f"{raw.name}:{number}",
+        field=what,
+        expected=f"at most {LONGEST_LINE // 2**20} MiB in a compressed file (unpack it to read "
+        "longer ones)",
+        came="more",
+    )
+    return DataError([*raw.problems, problem])
 
 
 def _likely_encoding(number: int, line: bytes) -> str:
@@ -225,7 +259,14 @@ def json_document(raw: RawRows, stream: IO[bytes]) -> Any:
     DataError
         If it is no JSON, with the line where it ends to be.
     """
-    text = "".join(text_lines(raw, stream))
+    packed, size = isinstance(stream, gzip.GzipFile), 0
+    parts: list[str] = []
+    for number, part in enumerate(text_lines(raw, stream), start=1):
+        size += len(part)
+        if packed and size > LONGEST_LINE:
+            raise _too_long(raw, number, "document")
+        parts.append(part)
+    text = "".join(parts)
     try:
         return json.loads(text)
     except (ValueError, RecursionError) as error:
@@ -269,10 +310,20 @@ def _delimited(ending: str) -> RowReader:
         if delimiter != _DELIMITERS[ending]:
             name = {";": "semicolons", "\t": "tabs", ",": "commas"}[delimiter]
             raw.notes.append(f"the columns of {raw.name} are separated by {name}.")
-        table = csv.reader(_again(first, lines), delimiter=delimiter, strict=True)
+        packed, size = isinstance(stream, gzip.GzipFile), 0
+
+        def counted() -> Iterator[str]:
+            nonlocal size
+            for at, line in enumerate(_again(first, lines), start=1):
+                size += len(line)
+                if packed and size > LONGEST_LINE:
+                    raise _too_long(raw, at, "row")
+                yield line
+
+        table = csv.reader(counted(), delimiter=delimiter, strict=True)
         header: list[str] | None = None
         while True:
-            number = table.line_num + 1
+            number, size = table.line_num + 1, 0
             try:
                 cells = next(table)
             except StopIteration:

@@ -16,17 +16,18 @@ LONGEST_CELL = 32_000
 
 # After control characters are gone; a look ahead ends where the next one begins.
 _STARTS_FORMULA = re.compile(r"(?:(?<=[;\n])|\A)(?=[ \"\u200c\u200d]*[=+\-@＝＋－＠])")
+_HELD = re.compile(r"(?:(?<=[;\n])|\A)'(?=[ \"\u200c\u200d]*[=+\-@＝＋－＠])")
 _LINE_ENDS = re.compile(r"\r\n?|[\x0b\x0c\x85\u2028\u2029]")
 # Joiners shape words in many scripts and do nothing else.
 _HARMLESS = frozenset("\n\u200c\u200d")
 
 
-def cell_of(text: str) -> str:
+def cell_of(text: str, *, longest: int | None = LONGEST_CELL) -> str:
     r"""Return a text as a cell that is neither computed nor obeyed, whole or with its loss stated.
 
     An apostrophe stands before whatever could begin a formula, control characters are written
     as escapes, line ends become ``\n``, odd spaces plain ones, and what a spreadsheet would cut
-    is cut here, with a count.
+    is cut here, with a count. With ``longest=None`` nothing is cut.
 
     Examples
     --------
@@ -36,9 +37,20 @@ def cell_of(text: str) -> str:
     lines = _LINE_ENDS.sub("\n", text).replace("\t", " ")
     shown = lines if lines.isprintable() else "".join(map(_shown, lines))
     cell = _STARTS_FORMULA.sub("'", shown)
-    if len(cell) > LONGEST_CELL:
-        return f"{cell[:LONGEST_CELL]} … [{len(cell) - LONGEST_CELL} more characters left out]"
+    if longest is not None and len(cell) > longest:
+        return f"{cell[:longest]} … [{len(cell) - longest} more characters left out]"
     return cell
+
+
+def as_written(cell: str) -> str:
+    """Return a text without what :func:`cell_of` put before beginnings of formulas.
+
+    Examples
+    --------
+    >>> as_written(cell_of("=1+1; -2")), as_written("it's")
+    ('=1+1; -2', "it's")
+    """
+    return _HELD.sub("", cell)
 
 
 def is_cut(cell: str) -> bool:

@@ -14,6 +14,7 @@ from typing import Any
 
 from judgesmith.experiments.formats import RawRows, Row, open_rows
 from judgesmith.experiments.problems import DataError, Problem
+from judgesmith.experiments.spreadsheet_cells import as_written, cell_of
 
 TEXT, NUMBER, COUNT, FLAG, NESTED = "text", "number", "count", "flag", "nested"
 
@@ -57,14 +58,14 @@ _ALWAYS = ("source_id", "system_id", "score", "explanation", "problem")
 _TABLES = (".csv", ".parquet")
 
 
-def cell_of(kind: str, value: Any) -> Any:
+def field_of(kind: str, value: Any) -> Any:
     r"""Return what a table holds of a field: None for nothing, JSON for what is nested.
 
     Text that is no Unicode, such as half a surrogate pair, becomes an escape.
 
     Examples
     --------
-    >>> cell_of(NESTED, {"tone": {"score": 3.0}}), cell_of(NUMBER, 3), cell_of(TEXT, "\ud800")
+    >>> field_of(NESTED, {"tone": {"score": 3.0}}), field_of(NUMBER, 3), field_of(TEXT, "\ud800")
     ('{"tone": {"score": 3.0}}', 3.0, '\\ud800')
     """
     if value is None:
@@ -75,6 +76,21 @@ def cell_of(kind: str, value: Any) -> Any:
         return value
     text = json.dumps(value, ensure_ascii=False) if kind == NESTED else str(value)
     return text.encode("utf-8", "backslashreplace").decode()
+
+
+def sheet_cell(kind: str, field: Any) -> Any:
+    r"""Return a field as a cell of a CSV file, which a spreadsheet does not compute.
+
+    Examples
+    --------
+    >>> print(sheet_cell(TEXT, "=1+1"), sheet_cell(NESTED, '["a\x85;=b"]'), sheet_cell(NUMBER, -1))
+    '=1+1 ["a\u0085;'=b"] -1
+    """
+    if not isinstance(field, str):
+        return field
+    if kind == NESTED:
+        field = "".join(one if one.isprintable() else json.dumps(one)[1:-1] for one in field)
+    return cell_of(field, longest=None)
 
 
 def open_scores(path: str | Path) -> RawRows:
@@ -96,7 +112,8 @@ def open_scores(path: str | Path) -> RawRows:
         return _of_folder(Path(path))
     raw = open_rows(path)
     if Path(path).suffix.lower() in _TABLES:
-        raw.rows = _decoded(raw.rows)
+        from_sheet = Path(path).suffix.lower() == ".csv"
+        raw.rows = _decoded(raw.rows, from_sheet=from_sheet)
     return raw
 
 
@@ -135,9 +152,14 @@ def _files_of(folder: Path) -> list[Path]:
     return [folder / one for one in names]
 
 
-def _decoded(rows: Iterator[Row]) -> Iterator[Row]:
+def _decoded(rows: Iterator[Row], *, from_sheet: bool) -> Iterator[Row]:
     for number, row in rows:
-        yield number, decoded(row) if row.get("run") and row.get("key") else row
+        if not (row.get("run") and row.get("key")):
+            yield number, row
+        elif from_sheet:
+            yield number, decoded({name: as_written(cell) for name, cell in row.items()})
+        else:
+            yield number, decoded(row)
 
 
 def decoded(row: Mapping[str, Any]) -> dict[str, Any]:

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
+import stat
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping
 from importlib.metadata import version
@@ -40,6 +42,7 @@ SCHEMA = 1
 """Version of the layout of ``judge.json``; a reader refuses what it does not know."""
 
 JUDGE_FILE = "judge.json"
+_NO_WAIT = getattr(os, "O_NONBLOCK", 0)
 _MOST_SAID = 1000  # characters of what is wrong with a file
 _OWN_FILES = {JUDGE_FILE, "README.md", "prompts"}
 
@@ -52,8 +55,28 @@ _KINDS = {
 """What a saved judge is, and what to do where another kind is expected, by kind."""
 
 
+_LARGEST_FILE = 64 * 2**20  # bytes; a judge with a thousand golden items has a tenth of that
+
+
 class SavedJudgeError(InputError):
     """A folder holds no judge that can be trusted; the message says what is wrong with it."""
+
+
+def _bounded_text(path: Path) -> str:
+    """Return the text of a regular file of bounded size."""
+    # Opened without waiting: a pipe would have the reader wait for a writer.
+    with open(path, "rb", opener=lambda name, flags: os.open(name, flags | _NO_WAIT)) as file:
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            raise SavedJudgeError(
+                f"{path}: is a device or a pipe, not a file; name a folder that compile made."
+            )
+        content = file.read(_LARGEST_FILE + 1)
+    if len(content) > _LARGEST_FILE:
+        raise SavedJudgeError(
+            f"{path}: is larger than {_LARGEST_FILE // 2**20} MiB, which no judge is; name a "
+            "folder that compile made."
+        )
+    return content.decode()
 
 
 def _as_its_kind_has_it(value: Any) -> Any:
@@ -256,9 +279,11 @@ class SavedRecord(BaseModel):
         path = Path(folder)
         path = path if path.is_file() else path / JUDGE_FILE
         try:
-            document = json.loads(path.read_text(encoding="utf-8"))
+            document = json.loads(_bounded_text(path))
         except (FileNotFoundError, NotADirectoryError):
             raise SavedJudgeError(f"{folder}: no judge there; expected a {JUDGE_FILE}.") from None
+        except SavedJudgeError:
+            raise
         except (OSError, UnicodeDecodeError, ValueError, RecursionError) as fault:
             said = f"cannot be read as a judge: {_unreadable(fault)}"
             raise SavedJudgeError(f"{path}: {said}; name a folder that compile made.") from None

@@ -130,8 +130,8 @@ def test_the_numbers_are_those_of_the_compiled_judge(table, data):
     found = compile_judge(data, settings, lm=model(ledger=None))
     assert found.saved == row.saved
     for name, estimate in row.agreement.items():
-        assert estimate == found.heldout["dataset"][name]
-    assert row.chosen_by == found.selection["dataset"]["q"]
+        assert estimate.to_dict() == found.heldout["dataset"][name].to_dict()
+    assert row.chosen_by.to_dict() == found.selection["dataset"]["q"].to_dict()
     assert row.optimism == pytest.approx(
         found.saved.agreement["optimism"]["dataset"]["q"], abs=1e-12
     )

@@ -389,3 +389,34 @@ def test_oddities_of_real_sets_are_noted(data_folder):
     assert read_items(data_folder / "simpeval_past.jsonl.gz").notes == (
         "response: missing in 1 row (first at simpeval_past.jsonl.gz:1616), read as an empty text.",
     )
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "field"),
+    [
+        ("a.jsonl.gz", b'{"response": "' + b"x" * 3000 + b'"}', "line"),
+        ("a.csv.gz", b'response\n"' + b"x\n" * 1500, "row"),
+        ("a.json.gz", b"[" + b"1,\n" * 1000, "document"),
+    ],
+)
+def test_a_row_of_a_compressed_file_has_a_bounded_length(
+    tmp_path, monkeypatch, name, content, field
+):
+    monkeypatch.setattr("judgesmith.experiments.formats.LONGEST_LINE", 2000)
+    place = tmp_path / name
+    place.write_bytes(gzip.compress(content))
+    with pytest.raises(DataError, match="in a compressed file") as caught:
+        read_items(place)
+    assert caught.value.problems[0].field == field
+
+
+def test_rows_that_do_not_fit_into_memory_are_a_message(tmp_path, monkeypatch):
+    place = tmp_path / "a.jsonl"
+    place.write_text("{}\n")
+
+    def full(*_):
+        raise MemoryError
+
+    monkeypatch.setattr("judgesmith.experiments.formats.json.loads", full)
+    with pytest.raises(DataError, match="rows that fit into memory"):
+        read_items(place)

@@ -2,6 +2,7 @@
 
 import json
 import math
+import os
 import shutil
 
 import numpy as np
@@ -397,3 +398,21 @@ class TestOtherWords:
 def test_the_order_of_keys_makes_no_difference_to_the_hash():
     assert content_hash({"a": 1, "b": [1, 2]}) == content_hash({"b": [1, 2], "a": 1})
     assert content_hash({"a": [1, 2]}) != content_hash({"a": [2, 1]})
+
+
+@pytest.mark.parametrize("linked", [True, False])
+def test_a_judge_file_that_is_a_device_or_a_pipe_is_refused(tmp_path, linked):
+    place = tmp_path / "judge.json"
+    if linked:
+        place.symlink_to("/dev/zero")
+    else:
+        os.mkfifo(place)
+    with pytest.raises(SavedJudgeError, match="is a device or a pipe"):
+        SavedJudge.load(tmp_path)
+
+
+def test_a_judge_file_over_the_size_limit_is_refused(tmp_path):
+    with (tmp_path / "judge.json").open("wb") as file:
+        file.truncate(65 * 2**20)
+    with pytest.raises(SavedJudgeError, match="is larger than 64 MiB"):
+        SavedJudge.load(tmp_path)

@@ -27,6 +27,7 @@ from judgesmith.experiments.clusters.ledgers import in_environment
 from judgesmith.experiments.problems import nothing_in
 from judgesmith.experiments.reading import ColumnsGiven
 from judgesmith.experiments.scoring import Scored
+from judgesmith.experiments.written_scores import COLUMNS, sheet_cell
 from judgesmith.programs.models import AnyModel, LedgerError, ModelError, stack_of
 from judgesmith.programs.models.redaction import public_address
 from judgesmith.programs.running import CONCURRENCY
@@ -132,10 +133,23 @@ def score_addresses(
             concurrency=concurrency,
             workers=workers or n_workers,
         )
+        if form != "parquet":
+            scored = scored.map_batches(_sheet_cells, batch_format="pyarrow")
         write = scored.write_parquet if form == "parquet" else scored.write_csv
         write(output, mode="overwrite" if overwrite else "append")
         read = ray.data.read_parquet if form == "parquet" else ray.data.read_csv
         return _counted(read(output).select_columns(["problem"]))
+
+
+def _sheet_cells(table: Any) -> Any:
+    """Return scores with cells that a spreadsheet does not compute."""
+    import pyarrow as pa
+
+    rows = [
+        {name: sheet_cell(COLUMNS[name], one) for name, one in row.items()}
+        for row in table.to_pylist()
+    ]
+    return pa.Table.from_pylist(rows, schema=table.schema)
 
 
 def _check_bare(address: str) -> None:

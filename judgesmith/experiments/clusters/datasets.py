@@ -25,7 +25,7 @@ from judgesmith.experiments.reading import ColumnsGiven
 from judgesmith.experiments.rows import RATED_FIELDS, TextReader
 from judgesmith.experiments.scoring.formats import schema_of
 from judgesmith.experiments.scoring.marks import asked_by
-from judgesmith.experiments.written_scores import COLUMNS, cell_of
+from judgesmith.experiments.written_scores import COLUMNS, field_of
 from judgesmith.programs.asking import with_own_models
 from judgesmith.programs.models import AnyModel
 from judgesmith.programs.running import CONCURRENCY
@@ -251,7 +251,7 @@ class TableWorker:
         cells = []
         for item, judgement in zip(items, done.judgements, strict=True):
             row = {**score_row(item, judgement), **self._marks}
-            cells.append({name: cell_of(kind, row.get(name)) for name, kind in COLUMNS.items()})
+            cells.append({name: field_of(kind, row.get(name)) for name, kind in COLUMNS.items()})
         scores = pa.Table.from_pylist(cells, schema=schema_of(COLUMNS))
         kept = table.select(self._kept)
         for name in scores.column_names:

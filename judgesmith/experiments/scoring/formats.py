@@ -19,7 +19,8 @@ from judgesmith.experiments.written_scores import (
     FLAG,
     NUMBER,
     PLACES,
-    cell_of,
+    field_of,
+    sheet_cell,
 )
 
 if TYPE_CHECKING:
@@ -93,7 +94,8 @@ def _table(rows: Iterable[str], place: Path, placed: bool) -> None:
     with place.open("w", encoding="utf-8", newline="") as file:
         table = csv.writer(file, lineterminator="\r\n")  # so that a lone \r in a cell is quoted
         table.writerow(columns)
-        table.writerows(list(cells.values()) for cells in _cells(rows, columns))
+        for cells in _cells(rows, columns):
+            table.writerow([sheet_cell(columns[name], one) for name, one in cells.items()])
 
 
 def schema_of(columns: Mapping[str, str]) -> pa.Schema:
@@ -134,4 +136,4 @@ def _cells(rows: Iterable[str], columns: dict[str, str]) -> Iterator[dict[str, A
         if not row.keys() <= columns.keys():
             unknown = ", ".join(sorted(row.keys() - columns.keys()))
             raise InputError(f"tables have no column for {unknown}; name a file in .jsonl.")
-        yield {name: cell_of(kind, row.get(name)) for name, kind in columns.items()}
+        yield {name: field_of(kind, row.get(name)) for name, kind in columns.items()}

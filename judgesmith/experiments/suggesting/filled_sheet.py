@@ -6,7 +6,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from judgesmith.experiments.suggesting.rating_form import KEY, as_written
+from judgesmith.experiments.spreadsheet_cells import as_written
+from judgesmith.experiments.suggesting.rating_form import KEY
 from judgesmith.experiments.suggesting.rating_sheet import KEY_MARK
 from judgesmith.signatures import RatedItem
 from judgesmith.signatures.rated import text_key

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from judgesmith.experiments.spreadsheet_cells import cell_of
+from judgesmith.experiments.spreadsheet_cells import as_written, cell_of
 from judgesmith.experiments.suggesting.marks import SUGGESTED_BY
 from judgesmith.signatures import Scale
 from judgesmith.signatures.scale import shortest
@@ -29,7 +29,6 @@ _POINTS = re.compile(
     re.DOTALL,
 )
 _LABELS = re.compile(r"(?P<name>.+): one of (?P<labels>.+), from worst to best(?P<rater>.*)", re.S)
-_HELD = re.compile(r"(?:(?<=[;\n])|\A)'(?=[ \"\u200c\u200d]*[=+\-@＝＋－＠])")
 
 
 def heading(name: str, scale: Scale) -> str:
@@ -105,17 +104,6 @@ def lost_columns(names: Sequence[str]) -> list[str]:
     if RatingForm.of([*names, SUGGESTED_BY, KEY]) is None:
         return []
     return [name for name in (SUGGESTED_BY, KEY) if name not in names]
-
-
-def as_written(cell: str) -> str:
-    """Return a text without what ``cell_of`` put before beginnings of formulas.
-
-    Examples
-    --------
-    >>> as_written(cell_of("=1+1; -2")), as_written("it's")
-    ('=1+1; -2', "it's")
-    """
-    return _HELD.sub("", cell)
 
 
 def _read(column: str) -> tuple[str, Scale] | None:

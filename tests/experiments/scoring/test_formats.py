@@ -5,6 +5,7 @@ import pytest
 
 from judgesmith.experiments.formats import open_rows
 from judgesmith.experiments.scoring.formats import ENDINGS, write_rows
+from judgesmith.experiments.spreadsheet_cells import as_written, cell_of
 from judgesmith.experiments.written_scores import COLUMNS, PLACES, open_scores
 from judgesmith.programs.calibrated_judgement import CalibratedJudgement
 from judgesmith.programs.panel_judgement import PanelJudgement
@@ -43,11 +44,29 @@ def written(place, ending, found, *, placed=False):
 def test_every_format_gives_back_what_was_written_and_the_same_bytes(tmp_path, ending):
     place = written(tmp_path, ending, rows())
     said = [{k: v for k, v in row.items() if v is not None} for row in rows()]
+    if ending == ".csv":  # control characters are spelled out, and line ends are one kind
+        said = [
+            {k: as_written(cell_of(v)) if isinstance(v, str) else v for k, v in row.items()}
+            for row in said
+        ]
     found = [row for _, row in open_scores(place).rows]
     assert [{k: v for k, v in row.items() if v is not None} for row in found] == said
     assert all("score" in row and "problem" in row for row in found)
     before = place.read_bytes()
     assert written(tmp_path, ending, rows()).read_bytes() == before
+
+
+def test_no_cell_of_a_csv_file_is_a_formula_or_moves_a_cursor(tmp_path):
+    item = RatedItem(source_id="@SUM(1)", system_id="-1+1", response="r")
+    judgement = Judgement(score=-1.5, explanation="=HYPERLINK(1)\n+2\x1b[2J")
+    place = written(tmp_path, ".csv", [score_row(item, judgement) | MARKS])
+    (cells,) = [row for _, row in open_rows(place).rows]
+    assert cells["source_id"] == "'@SUM(1)"
+    assert cells["system_id"] == "'-1+1"
+    assert cells["explanation"] == "'=HYPERLINK(1)\n'+2\\x1b[2J"
+    assert cells["score"] == "-1.5"
+    (row,) = [row for _, row in open_scores(place).rows]
+    assert (row["source_id"], row["system_id"], row["score"]) == ("@SUM(1)", "-1+1", -1.5)
 
 
 def test_packed_lines_are_the_lines_packed(tmp_path):
