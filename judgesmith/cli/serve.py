@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ipaddress
 import json
 import os
 from collections.abc import Mapping, Sequence
@@ -17,7 +18,7 @@ from judgesmith.cli.judge_models import asked_models
 from judgesmith.cli.model_options import AskedChoice, ModelChoice, allow_model_option, model_options
 from judgesmith.cli.numbers import Number, WholeNumber
 from judgesmith.cli.options import json_option
-from judgesmith.cli.printing import counted, say, say_notes
+from judgesmith.cli.printing import counted, say
 from judgesmith.cli.role_options import ROLE, role_option
 
 if TYPE_CHECKING:
@@ -27,11 +28,6 @@ if TYPE_CHECKING:
     from judgesmith.programs.serving import ServedJudge
 
 _MEBIBYTE = 2**20
-_HERE = ("localhost", "127.", "::1")
-_OPEN_TO_ALL = (
-    "whoever reaches this address can have texts judged, at your expense; ask for a token with "
-    "--token-env NAME."
-)
 
 
 @click.command("serve")
@@ -122,6 +118,12 @@ def command(
             max_chars=max_chars,
         )
     token = _token(token_env)
+    if not token and not _is_loopback(host):
+        raise OptionError(
+            f"{host} may be reached from other machines, at your expense; require a token with "
+            "--token-env NAME, or listen on 127.0.0.1.",
+            option="--host",
+        )
     loaded = _loaded(judges)
     served = _bound(loaded, _SharedChoice(**choice), roles)
     names = tuple(name.lower() for name in (host, *hosts))
@@ -140,8 +142,6 @@ def command(
             click.echo(json.dumps({"address": address, "judges": list(loaded)}))
         else:
             say(f"{address} serves {', '.join(loaded)}; Ctrl-C stops.")
-        if not token and not host.startswith(_HERE):
-            say_notes([_OPEN_TO_ALL], as_json=as_json)
 
     unfinished = run(application, bound, grace=grace, ready=ready, say=lambda t: say(t, err=True))
     if unfinished:
@@ -171,6 +171,13 @@ class _SharedChoice(AskedChoice):
         if name not in self.made:
             self.made[name] = super()._model(name, price, run_id, api_base=api_base, ledger=ledger)
         return self.made[name]
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host.lower() == "localhost"
 
 
 def _token(variable: str | None) -> str:

@@ -222,11 +222,11 @@ def test_what_was_not_finished_in_time_is_a_failure(run, judge, monkeypatch):
     assert "2 accepted requests not finished within 1.5 seconds.\n" in done.err
 
 
-def test_an_address_that_others_reach_is_said_to_be_open_without_a_token(
-    run, judge, runs, monkeypatch
-):
-    done = run("serve", judge, "--port", "0", "--host", "0.0.0.0")
-    assert "note: whoever reaches this address can have texts judged" in done.out
+@pytest.mark.parametrize("host", ["0.0.0.0", "::", "127.evil.example"])
+def test_an_address_that_others_reach_needs_a_token(run, judge, runs, monkeypatch, host):
+    done = run("serve", judge, "--port", "0", "--host", host)
+    assert done.status == 2
+    assert "require a token with --token-env NAME" in done.err
     monkeypatch.setenv("JUDGE_TOKEN", "s3cret-token")
     done = run("serve", judge, "--port", "0", "--host", "0.0.0.0", "--token-env", "JUDGE_TOKEN")
     assert "note" not in done.out
