@@ -6,6 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import dspy
 import numpy as np
@@ -15,8 +16,8 @@ from judgesmith.optimizers.crossing import Halves
 from judgesmith.optimizers.demonstrations import ENOUGH_SCORED
 from judgesmith.optimizers.drawing import shown_keys
 from judgesmith.optimizers.judge_optimizer import JudgeOptimizer
-from judgesmith.optimizers.judge_search import rows_for
-from judgesmith.optimizers.objectives import Objective, as_objective
+from judgesmith.optimizers.judge_search import check_objective, rows_for
+from judgesmith.optimizers.objectives import AnyObjective, as_objective
 from judgesmith.optimizers.rated_examples import rows_of
 from judgesmith.optimizers.rows import Rows
 from judgesmith.optimizers.ways import Way, WayName, ways_of
@@ -67,7 +68,7 @@ class FitAggregation(JudgeOptimizer):
 
     Parameters
     ----------
-    objective : Objective or str
+    objective : Objective, callable or str
         What the cross-validated predictions are compared by.
     lexical : bool
         Whether lexical features may enter. Where they may not, what they would add is reported.
@@ -95,7 +96,7 @@ class FitAggregation(JudgeOptimizer):
 
     def __init__(
         self,
-        objective: Objective | str = "q",
+        objective: AnyObjective = "q",
         *,
         lexical: bool = False,
         n_folds: int = 2,
@@ -105,11 +106,12 @@ class FitAggregation(JudgeOptimizer):
         lm: dspy.LM | None = None,
         concurrency: int = CONCURRENCY,
         progress: Callable[[int], None] | None = None,
+        metric: Callable[..., Any] | None = None,
     ) -> None:
         super().__init__(seed=seed, scale=scale, lm=lm, concurrency=concurrency, progress=progress)
         if n_folds < 2 or n_repeats < 1:
             raise InputError(f"need 2 folds and 1 repeat or more; got {n_folds} and {n_repeats}.")
-        self.objective = as_objective(objective)
+        self.objective = as_objective(objective, metric)
         self.lexical = lexical
         self.n_folds = n_folds
         self.n_repeats = n_repeats
@@ -139,6 +141,7 @@ class FitAggregation(JudgeOptimizer):
         if not rows.is_rated:
             raise InputError("nobody rated these rows, and weights are learned from ratings.")
         rows = rows_for(self.objective, rows)
+        check_objective(self.objective, rows, criteria=protocol.scored_criteria)
         raw = student.with_protocol(protocol.model_copy(update={"aggregation": Aggregation()}))
         judgements = self.judged(raw, rows)
         aggregation = self.choose(rows, judgements, own=protocol.aggregation)

@@ -105,7 +105,10 @@ class BridgedRows:
         )
         predicted = self._table.predicted.copy()
         predicted[self._places[row]] = answered.predicted
-        table = replace(self._table, predicted=predicted, problems=())
+        said = list(self._table.judgements)
+        for place in self._places[row]:
+            said[place] = judgement
+        table = replace(self._table, predicted=predicted, problems=(), judgements=tuple(said))
         parts = [row_part(self.objective, table, place) for place in self._places[row]]
         known = [one for one in parts if not math.isnan(one)]
         return len(self.rows) * math.fsum(known)

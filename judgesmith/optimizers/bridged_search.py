@@ -26,7 +26,7 @@ from judgesmith.optimizers.demonstrations import ENOUGH_SCORED
 from judgesmith.optimizers.dspy_runs import NAMES, DspyRun, Name, silent
 from judgesmith.optimizers.judge_optimizer import OFFLINE
 from judgesmith.optimizers.judge_search import SearchSettings
-from judgesmith.optimizers.objectives import Objective
+from judgesmith.optimizers.objectives import AnyObjective
 from judgesmith.optimizers.protocol_candidates import Asking
 from judgesmith.optimizers.racing_search import OutOfBudget
 from judgesmith.optimizers.rows import Rows
@@ -57,7 +57,7 @@ class BridgedSearch(TextSearch):
     ----------
     optimizer : {"miprov2", "simba", "bootstrap"}
         ``bootstrap`` is BootstrapFewShotWithRandomSearch.
-    objective : Objective or str
+    objective : Objective, callable or str
         What is made as large as possible over the whole list of predictions, such as ``q``.
     settings : dict or None
         Of the optimizer, as DSPy names them, such as ``{"auto": "medium"}``.
@@ -86,7 +86,7 @@ class BridgedSearch(TextSearch):
     def __init__(
         self,
         optimizer: Name,
-        objective: Objective | str = "q",
+        objective: AnyObjective = "q",
         *,
         settings: Mapping[str, Any] | None = None,
         prompt_lm: dspy.LM | None = None,

@@ -20,7 +20,7 @@ from judgesmith.optimizers.drawing import (
     shown_keys,
 )
 from judgesmith.optimizers.judge_search import JudgeSearch, SearchSettings
-from judgesmith.optimizers.objectives import Objective, as_objective
+from judgesmith.optimizers.objectives import AnyObjective, as_objective
 from judgesmith.optimizers.rows import Rows
 from judgesmith.optimizers.table import JudgedTable
 from judgesmith.programs.holding import scale_of
@@ -90,7 +90,7 @@ class RandomDemonstrationSearch(JudgeSearch):
 
     Parameters
     ----------
-    objective : Objective or str
+    objective : Objective, callable or str
         What is made as large as possible over the whole list of predictions, such as ``q``.
     n_demonstrations : int
         Shown per prompt (3 by default, as in Active-Critic on SummEval and Topical-Chat).
@@ -129,7 +129,7 @@ class RandomDemonstrationSearch(JudgeSearch):
 
     def __init__(
         self,
-        objective: Objective | str = "q",
+        objective: AnyObjective = "q",
         *,
         n_demonstrations: int = 3,
         n_rounds: int = 11,
@@ -142,7 +142,7 @@ class RandomDemonstrationSearch(JudgeSearch):
                 "n_demonstrations and n_rounds must be 1 or more; got "
                 f"{n_demonstrations} and {n_rounds}."
             )
-        self.objective = as_objective(objective)
+        self.objective = as_objective(objective, self.metric)
         self.n_demonstrations = n_demonstrations
         self.n_rounds = n_rounds
         self.partial_demos = partial_demos

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Sequence
-from typing import TypedDict
+from typing import Any, TypedDict
 
 import dspy
 import numpy as np
@@ -11,9 +12,14 @@ import numpy as np
 from judgesmith.errors import InputError
 from judgesmith.optimizers.drawing import shown_keys
 from judgesmith.optimizers.judge_optimizer import JudgeOptimizer
+from judgesmith.optimizers.objectives import Agreement, Objective
 from judgesmith.optimizers.rated_examples import rows_of
 from judgesmith.optimizers.rows import Rows
-from judgesmith.optimizers.several_objectives import needs_versions, rated_terms
+from judgesmith.optimizers.several_objectives import (
+    SeveralObjectives,
+    needs_versions,
+    rated_terms,
+)
 from judgesmith.optimizers.splitting import pool_and_selection
 from judgesmith.optimizers.table import SCORE
 from judgesmith.programs.judge import Judge
@@ -33,6 +39,7 @@ class SearchSettings(TypedDict, total=False):
     lm: dspy.LM | None
     concurrency: int
     progress: Callable[[int], None] | None
+    metric: Callable[..., Any] | None
 
 
 class JudgeSearch(JudgeOptimizer):
@@ -48,6 +55,9 @@ class JudgeSearch(JudgeOptimizer):
     seed, scale, lm, concurrency, progress
         As for ``JudgeOptimizer``; by default 0, what the examples say, DSPy's current model, as
         many as are judged at the same time elsewhere, and nobody.
+    metric : callable or None
+        A metric of DSPy's kind, ``metric(example, prediction, trace=None) -> float``, instead of
+        an objective: its mean over the scored rows is made as large as possible.
 
     Raises
     ------
@@ -65,12 +75,14 @@ class JudgeSearch(JudgeOptimizer):
         lm: dspy.LM | None = None,
         concurrency: int = CONCURRENCY,
         progress: Callable[[int], None] | None = None,
+        metric: Callable[..., Any] | None = None,
     ) -> None:
         super().__init__(seed=seed, scale=scale, lm=lm, concurrency=concurrency, progress=progress)
         if not targets:
             raise InputError("no targets to agree with; name score, or criteria.")
         self.targets = tuple(targets)
         self.percent_of_max = percent_of_max
+        self.metric = metric
 
     def parted(
         self,
@@ -79,7 +91,7 @@ class JudgeSearch(JudgeOptimizer):
         valset: Sequence[dspy.Example] | None,
         *,
         n_demonstrations: int,
-        objective: object = None,
+        objective: Objective | SeveralObjectives | None = None,
     ) -> tuple[Rows, Rows]:
         """Return rows to learn from and rows to choose by, without those that a judge shows.
 
@@ -103,7 +115,46 @@ class JudgeSearch(JudgeOptimizer):
             shown=shown_keys(student.protocol.demonstrations),
         )
         selection.refuse_constant(self.targets)
-        return pool.without_versions(), rows_for(objective, selection)
+        selection = rows_for(objective, selection)
+        check_objective(
+            objective, selection, self.targets, criteria=student.protocol.scored_criteria
+        )
+        return pool.without_versions(), selection
+
+
+def check_objective(
+    objective: Objective | SeveralObjectives | None,
+    rows: Rows,
+    targets: Sequence[str] = (SCORE,),
+    *,
+    criteria: Iterable[str] = (),
+) -> None:
+    """Refuse an objective that these rows cannot tell judges apart by, before a model is called.
+
+    Parameters
+    ----------
+    objective : Objective, SeveralObjectives or None
+        It is taken of a judge that says what people said.
+    rows, targets
+        What judges are chosen by.
+    criteria : iterable of str
+        What else such a judge gives a score.
+
+    Raises
+    ------
+    InputError
+        If it is undefined even for that judge, or a function of the user's fails.
+    """
+    if objective is None:
+        return
+    for one in objective.each if isinstance(objective, SeveralObjectives) else (objective,):
+        if isinstance(one, Agreement):  # constant ratings were refused
+            continue
+        if math.isnan(one.value(rows.as_people_said(targets, criteria=criteria))):
+            raise InputError(
+                f"the objective {one} is undefined on the {len(rows)} rows to choose by, even for "
+                "a judge that repeats the human ratings."
+            )
 
 
 def rows_for(objective: object, rows: Rows) -> Rows:

@@ -7,9 +7,9 @@ whole list, so here an objective sees all of it.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol, get_args
+from typing import Any, Protocol, cast, get_args
 
 import numpy as np
 
@@ -27,6 +27,9 @@ from judgesmith.metrics import (
 from judgesmith.metrics.resampling.averaged_units import scored_by_both
 from judgesmith.optimizers.table import JudgedTable
 
+DEFAULT = "q"
+"""The text of the objective that is taken where none is given."""
+
 
 class Objective(Protocol):
     """A number that a search makes as large as it can."""
@@ -41,6 +44,10 @@ class Objective(Protocol):
         self, first: JudgedTable, second: JudgedTable, *, rng: np.random.Generator
     ) -> PairedEstimate:
         """Return by how much the objective is larger on ``first``, the same rows."""
+
+
+AnyObjective = Objective | Callable[..., Any] | str
+"""What optimizers take: see ``as_objective``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,18 +177,38 @@ def parse_agreement(text: str) -> Agreement:
         ) from None
 
 
-def as_objective(given: Objective | str) -> Objective:
-    """Return an objective, or the one that a text names.
+def as_objective(given: AnyObjective, metric: Callable[..., Any] | None = None) -> Objective:
+    """Return an objective, or the one that a text, a function or a metric of DSPy's kind is.
+
+    Parameters
+    ----------
+    given : Objective, callable or str
+        A text that ``parse_objective`` reads, ``f(table) -> float``, or
+        ``metric(example, prediction, trace=None) -> float``, of which the mean over the scored
+        rows counts.
+    metric : callable or None
+        Instead of ``given``, which then is the default ``q``.
 
     Raises
     ------
-    ValueError
-        If the text names none, or what is given is better when lower.
+    InputError
+        If it is none of these, is better when lower, or both are given.
     """
-    from judgesmith.optimizers.grammar import parse_objective  # which knows all of them
+    # They are made of what stands in this module.
+    from judgesmith.optimizers.given_objectives import KINDS, objective_of
+    from judgesmith.optimizers.grammar import parse_objective
 
+    if metric is not None:
+        if str(given) != DEFAULT:
+            raise InputError(f"metric= stands in for objective=; drop {given} or the metric.")
+        given = metric
     if isinstance(given, str):
         return parse_objective(given)
-    if getattr(given, "lower_is_better", False):
+    if getattr(given, "lower_is_better", False) and not isinstance(given, type):
         raise InputError(f"{given} is better when lower; subtract it, as in '-{given}'.")
-    return given
+    parts = (getattr(given, name, None) for name in ("value", "estimate", "gain"))
+    if all(map(callable, parts)) and not isinstance(given, type):
+        return cast(Objective, given)
+    if callable(given) and not isinstance(given, type):
+        return objective_of(given)
+    raise InputError(f"an objective is a text such as 'q', {KINDS}; got {given!r:.80}.")

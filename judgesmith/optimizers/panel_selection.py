@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import dspy
 import numpy as np
@@ -14,7 +15,8 @@ from judgesmith.optimizers.aggregation import FEWEST_ROWS, FEWEST_SOURCES
 from judgesmith.optimizers.crossing import Halves
 from judgesmith.optimizers.drawing import shown_keys
 from judgesmith.optimizers.judge_optimizer import JudgeOptimizer
-from judgesmith.optimizers.objectives import Objective, as_objective
+from judgesmith.optimizers.judge_search import check_objective, rows_for
+from judgesmith.optimizers.objectives import AnyObjective, as_objective
 from judgesmith.optimizers.panel_ways import PanelName, PanelWay, columns_of, unpredicted
 from judgesmith.optimizers.rated_examples import rows_of
 from judgesmith.optimizers.rows import Rows
@@ -71,7 +73,7 @@ class PanelSelection(JudgeOptimizer):
 
     Parameters
     ----------
-    objective : Objective or str
+    objective : Objective, callable or str
         What is made as large as it can be, on whole lists of scores: nothing of calls or dollars.
     n_rounds : int
         Most members that selection adds, repetitions counted.
@@ -99,7 +101,7 @@ class PanelSelection(JudgeOptimizer):
 
     def __init__(
         self,
-        objective: Objective | str = "q",
+        objective: AnyObjective = "q",
         *,
         n_rounds: int = 20,
         n_folds: int = 2,
@@ -109,13 +111,14 @@ class PanelSelection(JudgeOptimizer):
         lm: dspy.LM | None = None,
         concurrency: int = CONCURRENCY,
         progress: Callable[[int], None] | None = None,
+        metric: Callable[..., Any] | None = None,
     ) -> None:
         super().__init__(seed=seed, scale=scale, lm=lm, concurrency=concurrency, progress=progress)
         if n_rounds < 1:
             raise InputError(f"n_rounds must be 1 or more; got {n_rounds}.")
         if n_folds < 2 or n_repeats < 1:
             raise InputError(f"need 2 folds and 1 repeat or more; got {n_folds} and {n_repeats}.")
-        self.objective = as_objective(objective)
+        self.objective = as_objective(objective, metric)
         effort = [str(one) for one in atoms_of(self.objective) if is_effort(one)]
         if effort:
             raise InputError(
@@ -158,7 +161,8 @@ class PanelSelection(JudgeOptimizer):
         shown = {
             key for one in leaves_of(student) for key in shown_keys(one.protocol.demonstrations)
         }
-        rows = rows_of(trainset, self.scale).without(shown)
+        rows = rows_for(self.objective, rows_of(trainset, self.scale).without(shown))
+        check_objective(self.objective, rows)
         scores = {}
         for name, member in student.members.items():
             scores[name] = [one.score for one in self.judged(member, rows)]

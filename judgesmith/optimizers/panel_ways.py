@@ -123,6 +123,7 @@ def unpredicted(rows: Rows) -> JudgedTable:
         sources=rows.groups,
         systems=rows.systems,
         scale=rows.scale,
+        examples=rows.examples,
     )
 
 

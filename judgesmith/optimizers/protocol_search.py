@@ -24,7 +24,7 @@ from judgesmith.optimizers.found_front import FoundMember, found_front
 from judgesmith.optimizers.front_search import FrontSearch
 from judgesmith.optimizers.grammar import parse_objectives
 from judgesmith.optimizers.judge_search import JudgeSearch, SearchSettings
-from judgesmith.optimizers.objectives import Objective, as_objective
+from judgesmith.optimizers.objectives import AnyObjective, Objective, as_objective
 from judgesmith.optimizers.proposing import MakeSampler, Proposer, tpe
 from judgesmith.optimizers.protocol_candidates import (
     Asking,
@@ -62,7 +62,7 @@ class ProtocolSearch(JudgeSearch):
 
     Parameters
     ----------
-    objective : Objective, SeveralObjectives or str
+    objective : Objective, SeveralObjectives, callable or str
         What is made as large as possible over the whole list of predictions, such as ``q``. Of
         several, such as ``q, -calls``, the front is searched, and the judge at its knee returned.
     n_trials : int
@@ -134,7 +134,7 @@ class ProtocolSearch(JudgeSearch):
 
     def __init__(
         self,
-        objective: Objective | SeveralObjectives | str = "q",
+        objective: AnyObjective | SeveralObjectives = "q",
         *,
         n_trials: int = 30,
         batch: int = 6,
@@ -170,8 +170,11 @@ class ProtocolSearch(JudgeSearch):
             raise TypeError(
                 f"confirm is a rule such as Confirm(errors=1.0), or None; got {confirm!r:.80}."
             )
-        given = parse_objectives(objective) if isinstance(objective, str) else objective
-        self.objective = given if isinstance(given, SeveralObjectives) else as_objective(given)
+        given: Any = parse_objectives(objective) if isinstance(objective, str) else objective
+        several = isinstance(given, SeveralObjectives) and self.metric is None
+        self.objective: Objective | SeveralObjectives = (
+            given if several else as_objective(given, self.metric)
+        )
         if isinstance(given, SeveralObjectives):
             front_elimination(elimination)  # which refuses what cannot be
         self.n_trials = n_trials
@@ -345,7 +348,13 @@ class ProtocolSearch(JudgeSearch):
         whole = [
             candidates.space.model_dump(mode="json"),
             candidates.student.protocol.fingerprint,
-            [str(self.objective), self.seed, self.batch, self.targets, self.looks],
+            [
+                getattr(self.objective, "identity", str(self.objective)),
+                self.seed,
+                self.batch,
+                self.targets,
+                self.looks,
+            ],
             [repr(self.confirm), repr(self.elimination), sampler_identity(self.sampler)],
             [self.partial_demos, self.percent_of_max, str(lm.model), endpoint_of(lm)],
             [dict(one) for one in self.first],

@@ -147,6 +147,7 @@ def rows_of(
             for several in versions
             if kinds
         ),
+        examples=tuple(examples),
     )
 
 

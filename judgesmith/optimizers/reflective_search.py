@@ -12,7 +12,7 @@ import dspy
 from judgesmith.errors import InputError
 from judgesmith.optimizers.judge_optimizer import OFFLINE
 from judgesmith.optimizers.judge_search import SearchSettings
-from judgesmith.optimizers.objectives import Objective
+from judgesmith.optimizers.objectives import AnyObjective
 from judgesmith.optimizers.protocol_candidates import Asking
 from judgesmith.optimizers.racing_search import OutOfBudget
 from judgesmith.optimizers.rewrite_trial import RewriteTrial
@@ -43,7 +43,7 @@ class ReflectiveSearch(TextSearch):
 
     Parameters
     ----------
-    objective : Objective or str
+    objective : Objective, callable or str
         What is made as large as possible over the whole list of predictions, such as ``q``.
     n_trials : int
         Rewrites that are asked for.
@@ -75,7 +75,7 @@ class ReflectiveSearch(TextSearch):
 
     def __init__(
         self,
-        objective: Objective | str = "q",
+        objective: AnyObjective = "q",
         *,
         n_trials: int = 30,
         batch: int = BATCH,

@@ -7,6 +7,7 @@ import numpy as np
 from judgesmith.metrics import contributions
 from judgesmith.optimizers.combined import WeightedSum
 from judgesmith.optimizers.constrained import Constrained
+from judgesmith.optimizers.given_objectives import MetricObjective
 from judgesmith.optimizers.objectives import Agreement, Objective
 from judgesmith.optimizers.table import FloatArray, JudgedTable
 
@@ -51,6 +52,8 @@ def row_parts(objective: Objective, table: JudgedTable) -> FloatArray:
         return _summed([weight * row_parts(atom, table) for weight, atom in objective.terms])
     if isinstance(objective, Agreement):
         return _of_agreement(objective, table)
+    if isinstance(objective, MetricObjective):
+        return _of_mean(objective, table)
     return _by_leaving_out(objective, table)
 
 
@@ -75,7 +78,7 @@ def row_part(objective: Objective, table: JudgedTable, row: int) -> float:
         terms = [weight * row_part(atom, table, row) for weight, atom in objective.terms]
         given = [term for term in terms if not np.isnan(term)]
         return float(np.sum(given)) if given else float("nan")
-    if isinstance(objective, Agreement):
+    if isinstance(objective, Agreement | MetricObjective):
         return float(row_parts(objective, table)[row])
     if np.isnan(table.predicted[row]):
         return float("nan")
@@ -110,6 +113,20 @@ def _of_agreement(objective: Agreement, table: JudgedTable) -> FloatArray:
         if np.isnan(parts[rows]).all():
             return np.full(table.n, np.nan)
     return parts / len(names)
+
+
+def _of_mean(objective: MetricObjective, table: JudgedTable) -> FloatArray:
+    """Return the shares of rows in a mean, each divided by the scored rows of its target."""
+    parts = objective.of_rows(table)
+    labels = np.asarray(table.targets or ("",) * table.n)
+    names = dict.fromkeys(labels.tolist())
+    for name in names:
+        own = labels == name
+        n = np.count_nonzero(~np.isnan(parts[own]))
+        if not n:
+            return np.full(table.n, np.nan)
+        parts[own] /= n * len(names)
+    return parts
 
 
 def _by_leaving_out(objective: Objective, table: JudgedTable) -> FloatArray:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +18,7 @@ from judgesmith.optimizers.table import (
     Labels,
     judged_table,
 )
-from judgesmith.signatures.judgement import Judgement
+from judgesmith.signatures.judgement import CriterionScore, Judgement
 from judgesmith.signatures.perturbation import Perturbation
 from judgesmith.signatures.rated import RatedItem
 from judgesmith.signatures.rubric import folded
@@ -46,6 +47,8 @@ class Rows:
         Ways in which texts were changed, where objectives look at changed versions.
     versions : tuple of tuple of (RatedItem or None)
         The changed versions of each row, by kind; empty where there are no kinds.
+    examples : tuple of dspy.Example, or empty
+        What the rows were made from, for metrics of DSPy's kind.
     """
 
     items: tuple[RatedItem, ...]
@@ -57,6 +60,7 @@ class Rows:
     percent_of_max: bool = False
     kinds: tuple[Perturbation, ...] = ()
     versions: tuple[tuple[RatedItem | None, ...], ...] = ()
+    examples: tuple[Any, ...] = ()
 
     def __post_init__(self) -> None:
         """Refuse versions that are not those of the rows."""
@@ -82,6 +86,7 @@ class Rows:
             systems=self.systems[chosen],
             criteria={name: points[chosen] for name, points in self.criteria.items()},
             versions=tuple(self.versions[i] for i in chosen) if self.versions else (),
+            examples=tuple(self.examples[i] for i in chosen) if self.examples else (),
         )
 
     @property
@@ -222,18 +227,23 @@ class Rows:
                 usd=usd[:n],
                 changed=changed,
                 is_rated=self.is_rated,
+                examples=self.examples,
             )
             for one in targets
         }
         return parts[targets[0]] if len(parts) == 1 else JudgedTable.of_parts(parts)
 
-    def as_people_said(self, targets: Sequence[str] = (SCORE,)) -> JudgedTable:
+    def as_people_said(
+        self, targets: Sequence[str] = (SCORE,), *, criteria: Iterable[str] = ()
+    ) -> JudgedTable:
         """Return the table of a judge that says what people said, by one free call per row.
 
-        It gives a point less to every version that is worse.
+        It gives a point less to every version that is worse, and each of ``criteria`` a score.
         """
         n = len(self)
-        nothing = Judgement(score=0.0, calls=("",))
+        nothing = Judgement(
+            score=0.0, calls=("",), criteria={name: CriterionScore(score=50.0) for name in criteria}
+        )
         empty = self.judged(
             [nothing] * len(self.texts), targets, judge_scale=self.scale, usd=[0.0] * n
         )

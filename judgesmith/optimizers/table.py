@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,6 +56,10 @@ class JudgedTable:
         there is none.
     versioned : array of bool, shape (n, n_kinds), or None
         Where there is such a version.
+    examples : tuple of dspy.Example, or empty
+        What the rows were made from, where they were; only metrics of DSPy's kind read them.
+    judgements : tuple of Judgement, or empty
+        What the judge said of the rows; scores that count are those of ``predicted``.
     evidence : float
         How many times as many rows these stand for: a part of the rows in a race stands for all.
 
@@ -81,6 +86,8 @@ class JudgedTable:
     kinds: tuple[Perturbation, ...] = ()
     damaged: FloatArray | None = None
     versioned: NDArray[np.bool_] | None = None
+    examples: tuple[Any, ...] = ()
+    judgements: tuple[Judgement, ...] = ()
     evidence: float = 1.0
 
     def __post_init__(self) -> None:
@@ -93,6 +100,8 @@ class JudgedTable:
             ("targets", self.targets),
             ("n_calls", self.n_calls),
             ("usd", self.usd),
+            ("examples", self.examples),
+            ("judgements", self.judgements),
         ):
             if given and len(given) != self.n:
                 raise InputError(f"{name} are none or one per row; got {len(given)}, not {self.n}.")
@@ -203,6 +212,10 @@ class JudgedTable:
             usd=tuple(self.usd[i] for i in indices.tolist()) if self.usd else (),
             damaged=None if self.damaged is None else self.damaged[indices],
             versioned=None if self.versioned is None else self.versioned[indices],
+            examples=tuple(self.examples[i] for i in indices.tolist()) if self.examples else (),
+            judgements=tuple(self.judgements[i] for i in indices.tolist())
+            if self.judgements
+            else (),
         )
 
     @property
@@ -228,6 +241,7 @@ class JudgedTable:
         tables = list(parts.values())
         counted = all(len(one.n_calls) == one.n for one in tables)
         priced = all(len(one.usd) == one.n for one in tables)
+        made = all(len(one.examples) == len(one.judgements) == one.n for one in tables)
         damaged = [one.damaged for one in tables if one.damaged is not None]
         versioned = [one.versioned for one in tables if one.versioned is not None]
         changed = len(damaged) == len(versioned) == len(tables)
@@ -245,6 +259,8 @@ class JudgedTable:
             kinds=tables[0].kinds if changed else (),
             damaged=np.concatenate(damaged) if changed else None,
             versioned=np.concatenate(versioned) if changed else None,
+            examples=tuple(each for one in tables for each in one.examples) if made else (),
+            judgements=tuple(each for one in tables for each in one.judgements) if made else (),
         )
 
 
@@ -279,6 +295,7 @@ def judged_table(
     usd: Sequence[float] = (),
     changed: Changed | None = None,
     is_rated: bool = True,
+    examples: Sequence[Any] = (),
 ) -> JudgedTable:
     """Return the table of ``judgements`` on one target, without rows that nobody scored on it.
 
@@ -300,6 +317,8 @@ def judged_table(
         The judgements of changed versions of the rows, where there are some.
     is_rated : bool
         False where nobody scored anything: then all rows stay.
+    examples : sequence of dspy.Example
+        What the rows were made from, where they were.
     """
     verdicts = judgements if target == SCORE else on_criterion(judgements, target)
     table = JudgedTable(
@@ -312,6 +331,8 @@ def judged_table(
         usd=tuple(usd),
         scale=scale,
         judge_scale=judge_scale if target == SCORE else PERCENT,
+        examples=tuple(examples),
+        judgements=tuple(judgements),
     )
     if changed is not None:
         said = changed.judgements if target == SCORE else on_criterion(changed.judgements, target)

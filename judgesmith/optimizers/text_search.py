@@ -10,7 +10,7 @@ import dspy
 
 from judgesmith.errors import InputError
 from judgesmith.optimizers.judge_search import JudgeSearch, SearchSettings
-from judgesmith.optimizers.objectives import Objective, as_objective
+from judgesmith.optimizers.objectives import AnyObjective, as_objective
 from judgesmith.optimizers.rows import Rows
 from judgesmith.optimizers.several_objectives import needs_versions
 from judgesmith.programs.judge import Judge, check_judge
@@ -25,7 +25,7 @@ class TextSearch(JudgeSearch, ABC):
 
     Parameters
     ----------
-    objective : Objective or str
+    objective : Objective, callable or str
         What is made as large as possible over the whole list of predictions, such as ``q``.
     **shared
         As for ``JudgeSearch``.
@@ -38,9 +38,9 @@ class TextSearch(JudgeSearch, ABC):
 
     taught_by: ClassVar[str]
 
-    def __init__(self, objective: Objective | str, **shared: Unpack[SearchSettings]) -> None:
+    def __init__(self, objective: AnyObjective, **shared: Unpack[SearchSettings]) -> None:
         super().__init__(**shared)
-        self.objective = as_objective(objective)
+        self.objective = as_objective(objective, self.metric)
         if needs_versions(self.objective):
             raise InputError(
                 f"texts are learned from single rows, and {self.objective} looks at changed "
@@ -82,7 +82,13 @@ class TextSearch(JudgeSearch, ABC):
         check_judge(student)
         if teacher is not None:
             raise InputError(f"{type(self).__name__} {self.taught_by}; drop teacher=.")
-        parts = self.parted(student, trainset, valset, n_demonstrations=self.n_demonstrations)
+        parts = self.parted(
+            student,
+            trainset,
+            valset,
+            n_demonstrations=self.n_demonstrations,
+            objective=self.objective,
+        )
         best = self._found(student, *parts)
         return best.with_protocol(best.protocol)
 
