@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 from judgesmith.front_door import front_door
 
 if TYPE_CHECKING:
-    from judgesmith.errors import InputError, JudgesmithError
+    from judgesmith.errors import FileError, InputError, JudgesmithError, MissingExtraError
     from judgesmith.experiments import (
         CompileSettings,
         DataError,
@@ -43,11 +43,13 @@ __all__ = [
     "Criterion",
     "DataError",
     "DataSet",
+    "FileError",
     "FitAggregation",
     "InputError",
     "Judge",
     "Judgement",
     "JudgesmithError",
+    "MissingExtraError",
     "Protocol",
     "RandomDemonstrationSearch",
     "RatedItem",
@@ -74,11 +76,13 @@ __getattr__ = front_door(
         "Criterion": "judgesmith.signatures:Criterion",
         "DataError": "judgesmith.experiments:DataError",
         "DataSet": "judgesmith.experiments:DataSet",
+        "FileError": "judgesmith.errors:FileError",
         "FitAggregation": "judgesmith.optimizers:FitAggregation",
         "InputError": "judgesmith.errors:InputError",
         "Judge": "judgesmith.programs:Judge",
         "Judgement": "judgesmith.signatures:Judgement",
         "JudgesmithError": "judgesmith.errors:JudgesmithError",
+        "MissingExtraError": "judgesmith.errors:MissingExtraError",
         "Protocol": "judgesmith.signatures:Protocol",
         "RandomDemonstrationSearch": "judgesmith.optimizers:RandomDemonstrationSearch",
         "RatedItem": "judgesmith.signatures:RatedItem",

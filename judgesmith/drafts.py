@@ -17,6 +17,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from judgesmith.errors import ExistingFileError, file_faults
+
 _DRAFT, _OLD = ".part", ".old"
 _MOST = 40  # characters of the place's name in that of its draft: names have a limit
 _TRIES = 100
@@ -38,15 +40,17 @@ def draft_beside(place: Path, *, folder: bool = False) -> Iterator[Path]:
     >>> [path.name for path in place.parent.iterdir()]
     ['numbers.txt']
     """
-    tidy(place)
-    draft, lock = _made(place, folder=folder)
-    try:
-        yield draft
-    finally:
-        _remove(draft)
-        os.close(lock)
+    with file_faults(place):
+        tidy(place)
+        draft, lock = _made(place, folder=folder)
+        try:
+            yield draft
+        finally:
+            _remove(draft)
+            os.close(lock)
 
 
+@file_faults()
 def put(draft: Path, place: Path) -> None:
     """Rename ``draft`` to ``place``, as a whole and for good.
 
@@ -69,7 +73,7 @@ def put(draft: Path, place: Path) -> None:
                 raise
         _sync(place.parent)
         return
-    raise FileExistsError(f"{place} is replaced by others all the time; name another place.")
+    raise ExistingFileError(f"{place} is replaced by others all the time; name another place.")
 
 
 @contextmanager
@@ -95,6 +99,7 @@ def _out_of_the_way(place: Path, old: Path) -> Iterator[None]:
         os.close(lock)
 
 
+@file_faults()
 def claimed(folder: Path) -> int | None:
     """Lock a folder until the descriptor that is returned is closed; None if somebody else has.
 
@@ -114,6 +119,7 @@ def claimed(folder: Path) -> int | None:
     return None
 
 
+@file_faults()
 def discard(folder: Path, place: Path) -> None:
     """Remove a folder beside ``place``: if at all then as a whole, also where that is interrupted.
 
@@ -132,6 +138,7 @@ def discard(folder: Path, place: Path) -> None:
     _remove(draft)
 
 
+@file_faults()
 def write_synced(path: Path, text: str) -> None:
     """Write a file, and wait until the disk has it; what is no text is written as escapes."""
     with path.open("w", encoding="utf-8", errors="backslashreplace", newline="\n") as file:
@@ -191,7 +198,9 @@ def _made(place: Path, *, folder: bool) -> tuple[Path, int]:
         if _locked(lock) is not False and draft.exists():
             return draft, lock
         os.close(lock)
-    raise FileExistsError(f"{place.parent}: drafts beside {place.name} vanish; name another place.")
+    raise ExistingFileError(
+        f"{place.parent}: drafts beside {place.name} vanish; name another place."
+    )
 
 
 def _start(place: Path) -> str:

@@ -131,7 +131,8 @@ def plugin_options():
 
 
 def test_every_option_that_is_named_alone_is_one_of_some_command_or_script():
-    known = {"--help", "--version", *OF_OTHERS, *plugin_options()}
+    known = {"--help", *OF_OTHERS, *plugin_options()}
+    known |= {option for param in cli.params for option in param.opts}
     for name in COMMANDS:
         command = cli.get_command(click.Context(cli), name)
         below = command.commands.values() if isinstance(command, click.Group) else [command]

@@ -67,13 +67,15 @@ def command(
     from judgesmith.experiments.chosen_targets import chosen_targets
     from judgesmith.programs.asking import endpoint_of
     from judgesmith.programs.models import stack_of
+    from judgesmith.signatures.plain_faults import record_faults
 
     given = [name.strip() for name in rows.split(",") if name.strip()]
     with blaming("--rows"):
         names = chosen_rows(given if rows else None)
     folder = check_place(output)
     choice = ModelChoice.taken_from(rest)
-    settings = CompileSettings.model_validate(rest)
+    with record_faults():
+        settings = CompileSettings.model_validate(rest)
     dataset = load_data(data, columns, scales)
     with blaming("--target" if settings.target != ("auto",) else data):
         chosen_targets(dataset, settings)

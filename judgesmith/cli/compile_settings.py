@@ -149,6 +149,7 @@ def _settings(
     from judgesmith.experiments.ablating import without as left_out
     from judgesmith.programs.inference_settings import InferenceSettings
     from judgesmith.signatures import Protocol, Rubric
+    from judgesmith.signatures.plain_faults import record_faults
 
     if rubric and criteria in ("inferred", "general"):
         raise OptionError(
@@ -179,15 +180,16 @@ def _settings(
         rest[name] = tuple(one.strip() for one in said.split(",") if one.strip())
     if not family.has_demonstrations:
         rest["n_demonstrations"] = 0
-    settings = CompileSettings.model_validate(
-        {
-            **rest,
-            "protocol": protocol,
-            "criteria": source,
-            "fixed": (*fixed, *(() if vary_samples else ("samples",))),
-            "inference": InferenceSettings.model_validate({"inference": inference}),
-        }
-    )
+    with record_faults():
+        settings = CompileSettings.model_validate(
+            {
+                **rest,
+                "protocol": protocol,
+                "criteria": source,
+                "fixed": (*fixed, *(() if vary_samples else ("samples",))),
+                "inference": InferenceSettings.model_validate({"inference": inference}),
+            }
+        )
     refuse_unused_versions(settings)
     parts = [part.strip() for part in without.split(",") if part.strip()]
     variant = protocol.variant if isinstance(protocol, Protocol) else ""

@@ -107,9 +107,11 @@ def command(
     from judgesmith.programs.costs import usage_of
     from judgesmith.programs.narrowing import pointed_rubric
     from judgesmith.programs.saved_kinds import load_saved
+    from judgesmith.signatures.plain_faults import record_faults
 
     choice = ModelChoice.taken_from(rest)
-    settings = DistilSettings.model_validate(rest)
+    with record_faults():
+        settings = DistilSettings.model_validate(rest)
     place = check_place(output)
     with blaming("--map"):
         _check_map(columns)

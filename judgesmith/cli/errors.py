@@ -14,6 +14,7 @@ from judgesmith.cli.options import Command, json_option, map_option, seed_option
 from judgesmith.cli.places import page_place
 from judgesmith.cli.printing import counted, print_json, say, say_notes, say_wrapped, shortened
 from judgesmith.cli.tables import print_table
+from judgesmith.errors import InputError
 
 if TYPE_CHECKING:
     from judgesmith.experiments import DataSet
@@ -198,7 +199,7 @@ def _evaluated(
             return evaluate_spans(found, dataset, gold=gold, settings=settings, rng=rng), []
     except DataError:
         raise
-    except ValueError as fault:
+    except InputError as fault:
         if gold is not None:
             raise
         # Nobody asked for it: the errors can be read all the same.

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from judgesmith.cli.printing import counted, say, say_under, say_wrapped, shortened, visible
+from judgesmith.errors import file_faults
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -41,7 +42,8 @@ def print_texts(texts: Sequence[TextErrors]) -> None:
         errors = every[:MOST]
         say()
         say_wrapped(_heading(text), hang=2)
-        console.print(_marked(text.item.response, errors))
+        with file_faults("standard output"):
+            console.print(_marked(text.item.response, errors))
         for one in errors:
             _print_error(one, text.item.response, text.finders.get(one.error, ()))
         if more := len(every) - len(errors):

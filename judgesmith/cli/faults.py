@@ -10,7 +10,7 @@ from contextlib import contextmanager
 
 import click
 
-from judgesmith.errors import InputError
+from judgesmith.errors import InputError, JudgesmithError, file_faults
 
 _ADVICE = re.compile(
     r"(?:ask|check|choose|compile|convert|did|drop|free|give|keep|leave|make|move|name|put|rate"
@@ -34,20 +34,17 @@ def blaming(option: str, *, given: bool = True) -> Iterator[None]:
 
     A file is to blame like an option. Faults that know of a place themselves keep it.
     """
+    from judgesmith.signatures.plain_faults import record_faults
+
     try:
-        yield
-    except (ValueError, OSError, click.UsageError) as fault:
+        with record_faults(), file_faults():
+            yield
+    except (JudgesmithError, click.UsageError) as fault:
         message = _message(fault)
-        if not given or _where(fault, message) is not None:
+        of_input = isinstance(fault, ValueError | OSError | click.UsageError)
+        if not given or not of_input or _where(fault, message) is not None:
             raise
         raise OptionError(message, option=option) from fault
-
-
-def is_expected(fault: Exception) -> bool:
-    """Say whether ``fault`` is one that the caller can mend, rather than one of ours."""
-    if isinstance(fault, ValueError | OSError | ImportError):
-        return True
-    return _is_of(fault, "LedgerError", "ModelError", "BudgetSpent")
 
 
 def _is_of(fault: Exception, *names: str) -> bool:
@@ -85,14 +82,6 @@ def _message(fault: Exception) -> str:
         return f"there is no command {unknown[1]}{_meant(_commands_like(unknown[1], fault.ctx))}"
     if isinstance(fault, click.ClickException):
         return fault.format_message()
-    if isinstance(fault, OSError) and fault.filename is not None and fault.strerror:
-        return f"{fault.filename}: {fault.strerror}"
-    # Only what has been loaded can have raised; nothing is imported just to look.
-    pydantic = sys.modules.get("pydantic")
-    if pydantic is not None and isinstance(fault, pydantic.ValidationError):
-        from judgesmith.signatures.plain_faults import plain_faults
-
-        return plain_faults(fault)
     return str(fault)
 
 
@@ -134,6 +123,8 @@ def _where(fault: Exception, message: str) -> str | None:
 
 def _own_place(fault: Exception) -> str | None:
     """Return the place that a fault knows of, or None."""
+    if isinstance(fault, JudgesmithError) and fault.where is not None:
+        return fault.where
     problems = getattr(fault, "problems", ())
     if problems:
         return str(problems[0].where)

@@ -18,7 +18,7 @@ from judgesmith.cli.places import OUTPUT, file_place
 from judgesmith.cli.printing import print_json, say, say_notes, shortened, usage_text
 from judgesmith.cli.progress import stage_progress
 from judgesmith.drafts import draft_beside, put, write_synced
-from judgesmith.errors import InputError
+from judgesmith.errors import ExistingFileError, InputError, file_faults
 
 if TYPE_CHECKING:
     from judgesmith.experiments.dataset import DataSet
@@ -96,14 +96,17 @@ def command(
     from judgesmith.programs.inference_settings import InferenceSettings
     from judgesmith.programs.models import BudgetSpent, stack_of
     from judgesmith.signatures import Rubric
+    from judgesmith.signatures.plain_faults import record_faults
 
     place = file_place(output, data, keep, like="rubric.yaml")
     choice = ModelChoice.taken_from(rest)
     rest["fewest"] = min(4, rest["most"])
     with blaming("--without"):
         left_out = _parts(without)
+    with record_faults():
+        settings = InferenceSettings(without=left_out, **rest)
     run = InferenceRun(
-        settings=InferenceSettings(without=left_out, **rest),
+        settings=settings,
         given=Rubric.load(keep) if keep else Rubric(),
         target=target,
         aggregate=aggregate,
@@ -164,14 +167,15 @@ def _refuse_another(place: Path, fingerprint: str) -> None:
         made_by = None
     if made_by != fingerprint:
         what = "holds a rubric from another run" if made_by else "is there already"
-        raise FileExistsError(f"{place} {what}; name another file, or replace it with --force.")
+        raise ExistingFileError(f"{place} {what}; name another file, or replace it with --force.")
 
 
+@file_faults()
 def _write(place: Path, text: str, *, force: bool) -> None:
     """Write a rubric whole or not at all, and never over somebody's edits."""
     if place.exists() and not force:
         if place.read_text(encoding="utf-8") != text:
-            raise FileExistsError(
+            raise ExistingFileError(
                 f"{place} was edited since this run made it; name another file, or drop the edits "
                 "with --force."
             )

@@ -12,7 +12,7 @@ from judgesmith.cli.options import json_option
 from judgesmith.cli.places import file_place
 from judgesmith.cli.printing import print_json, say
 from judgesmith.drafts import draft_beside, put, write_synced
-from judgesmith.errors import InputError
+from judgesmith.errors import ExistingFileError, InputError
 
 
 @click.command("init")
@@ -63,7 +63,7 @@ def _place(spec: str, *, force: bool) -> Path:
     if place.suffix not in (".yaml", ".yml"):
         raise InputError(f"a specification is YAML; name a file in .yaml, not {spec}.")
     if place.exists() and not force:
-        raise FileExistsError(
+        raise ExistingFileError(
             f"{spec} is there already; name another file, or replace it with --force."
         )
     return place

@@ -175,9 +175,12 @@ def protocol_of(
         Options of its choices.
     """
     from judgesmith.programs.choices import decided_by_names
+    from judgesmith.signatures.plain_faults import record_faults
 
     known = family.protocol_class.model_fields
-    protocol = family.protocol_class.model_validate({k: v for k, v in parts.items() if k in known})
+    own = {name: one for name, one in parts.items() if name in known}
+    with record_faults():
+        protocol = family.protocol_class.model_validate(own)
     if not picked:
         return protocol
     with blaming("--choose"):

@@ -16,6 +16,7 @@ from judgesmith.cli.places import OUTPUT, file_place
 from judgesmith.cli.printing import print_json, say
 from judgesmith.cli.tables import print_table
 from judgesmith.drafts import draft_beside, put
+from judgesmith.errors import file_faults
 
 
 @click.group("ledger")
@@ -90,7 +91,8 @@ def export(ledger: str, output: str | None, force: bool, as_json: bool) -> None:
             raise OptionError(
                 "--json leaves no room for the answers; name a file with -o.", option=OUTPUT
             )
-        exported(Ledger(ledger), sys.stdout)
+        with file_faults("standard output"):
+            exported(Ledger(ledger), sys.stdout)
         return
     place = file_place(output, ledger, like="answers.jsonl")
     if place.exists() and not force:

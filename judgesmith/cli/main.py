@@ -5,15 +5,19 @@ from __future__ import annotations
 import importlib
 import io
 import json
+import os
 import sys
+import traceback
 from collections.abc import Sequence
+from contextlib import suppress
 
 import click
 
-from judgesmith.cli.faults import described, is_expected
+from judgesmith.cli.faults import described
 from judgesmith.cli.finishing import finishing
 from judgesmith.cli.printing import say
 from judgesmith.cli.stopping import has_stopped, stopping_well
+from judgesmith.errors import JudgesmithError
 
 COMMANDS = {
     "check": "validate rated texts and describe them",
@@ -48,6 +52,7 @@ COMMANDS = {
 }
 BAD_INPUT = 2
 INTERRUPTED = 130
+_DEBUG = "--debug"
 
 
 class _Lazy(click.Group):
@@ -63,6 +68,16 @@ class _Lazy(click.Group):
         command: click.Command = module.command
         return command
 
+    def invoke(self, ctx: click.Context) -> object:
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError:
+            # Whoever read our output has seen enough of it; what is left goes nowhere.
+            for stream in (sys.stdout, sys.stderr):
+                with suppress(OSError, ValueError):
+                    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+            return 0
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
             formatter.write_dl(list(COMMANDS.items()))
@@ -70,6 +85,12 @@ class _Lazy(click.Group):
 
 @click.group(cls=_Lazy, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="judgesmith", prog_name="judgesmith")
+@click.option(
+    "--debug",
+    is_flag=True,
+    expose_value=False,
+    help="Show tracebacks; may stand anywhere.",
+)
 def judgesmith() -> None:
     """Compile LLM judges that agree with people, and say how far they can be trusted."""
 
@@ -77,9 +98,10 @@ def judgesmith() -> None:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit status.
 
-    0 is done, 1 a check that failed, 2 bad input or set-up, 130 an interruption.
+    0 is done, 1 a check that failed, 2 bad input or set-up, 130 an interruption. What is raised
+    beyond that is a bug.
     """
-    arguments = list(sys.argv[1:] if argv is None else argv)
+    arguments, debug = _without_debug(sys.argv[1:] if argv is None else argv)
     for stream in (sys.stdout, sys.stderr):
         # Where the terminal has no such letter, an escape is better than no table at all.
         if isinstance(stream, io.TextIOWrapper) and stream.errors == "strict":
@@ -95,17 +117,34 @@ def main(argv: Sequence[str] | None = None) -> int:
     except (click.Abort, KeyboardInterrupt):
         say("stopped; the same command again continues where it was.", err=True)
         return INTERRUPTED
-    except SystemExit:
-        # Click's way to end when whoever read our output has seen enough of it.
-        return 0
+    except SystemExit as end:
+        return _status(end.code)
+    except (JudgesmithError, click.ClickException) as fault:
+        if debug:
+            traceback.print_exc()
+        _tell(described(fault), as_json="--json" in arguments)
+        return BAD_INPUT
     except Exception as fault:
         if has_stopped(fault):
             return INTERRUPTED  # which was said when it was asked for
-        if not (isinstance(fault, click.ClickException) or is_expected(fault)):
-            raise
-        _tell(described(fault), as_json="--json" in arguments)
-        return BAD_INPUT
-    return status if isinstance(status, int) else 0
+        raise
+    return _status(status)
+
+
+def _without_debug(arguments: Sequence[str]) -> tuple[list[str], bool]:
+    """Return the arguments without ``--debug``, wherever it stands, and whether it was there."""
+    given = list(arguments)
+    end = given.index("--") if "--" in given else len(given)
+    kept = [one for one in given[:end] if one != _DEBUG]
+    return kept + given[end:], len(kept) < end
+
+
+def _status(given: object) -> int:
+    """Return an exit status as Python takes it from ``SystemExit``: a text is a failure."""
+    if isinstance(given, str):
+        say(given, err=True)
+        return 1
+    return given if isinstance(given, int) else 0
 
 
 def _tell(fault: dict[str, str | None], *, as_json: bool) -> None:

@@ -94,6 +94,7 @@ def command(
     from judgesmith.experiments.panelling import TooFewJudgedError, learn_panel
     from judgesmith.optimizers import PanelSelection
     from judgesmith.programs.costs import usage_of
+    from judgesmith.signatures.plain_faults import record_faults
 
     folder = judge_place(output)
     with blaming("--objective"):
@@ -105,20 +106,21 @@ def command(
     if subsets:
         refuse_too_many(members)
     dataset = load_data(data, columns, scales)
-    settings = PanelSettings.model_validate(
-        {
-            "target": "" if target == "auto" else target,
-            "aggregate": aggregate,
-            "objective": objective,
-            "holdout": holdout,
-            "seed": seed,
-            "texts": not no_texts,
-            "score": score,
-            "supervisor": supervising,
-            "outliers": outliers or "auto",
-            "subsets": subsets,
-        }
-    )
+    with record_faults():
+        settings = PanelSettings.model_validate(
+            {
+                "target": "" if target == "auto" else target,
+                "aggregate": aggregate,
+                "objective": objective,
+                "holdout": holdout,
+                "seed": seed,
+                "texts": not no_texts,
+                "score": score,
+                "supervisor": supervising,
+                "outliers": outliers or "auto",
+                "subsets": subsets,
+            }
+        )
     with blaming("--target" if settings.target else data):
         parts = panel_parts(members, dataset, settings)
     elsewhere = asked.model_name is not None or asked.api_base is not None

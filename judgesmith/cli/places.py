@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from judgesmith.cli.faults import OptionError
 from judgesmith.drafts import draft_beside
+from judgesmith.errors import ExistingFileError
 
 if TYPE_CHECKING:
     from judgesmith.programs.saved_kinds import AnySaved
@@ -83,7 +84,7 @@ def made_before(folder: Path, run: str, *, force: bool) -> AnySaved | None:
     saved = load_saved(folder)
     if saved.settings.get("run") == run:
         return saved
-    raise FileExistsError(
+    raise ExistingFileError(
         f"{folder} holds a judge from another run ({saved.settings.get('run')}, this is {run}); "
         "name another folder, or replace it with --force."
     )

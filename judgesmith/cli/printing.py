@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from judgesmith.errors import file_faults
+
 if TYPE_CHECKING:
     from judgesmith.programs.models import Usage
 
@@ -35,9 +37,14 @@ def _escaped(character: str) -> str:
     return character.encode("unicode_escape").decode()
 
 
+def _echo(text: str, *, err: bool = False) -> None:
+    with file_faults("standard error" if err else "standard output"):
+        click.echo(text, err=err)
+
+
 def say(text: str = "", *, err: bool = False) -> None:
     """Print text for people, whatever is in it."""
-    click.echo(visible(text), err=err)
+    _echo(visible(text), err=err)
 
 
 def say_under(label: str, text: str, *, indent: int = 0) -> None:
@@ -56,7 +63,7 @@ def say_under(label: str, text: str, *, indent: int = 0) -> None:
         subsequent_indent=hang,
         break_on_hyphens=False,
     )
-    click.echo("\n".join(wrapped) or head.rstrip())
+    _echo("\n".join(wrapped) or head.rstrip())
 
 
 def say_wrapped(text: str, *, hang: int = 0) -> None:
@@ -68,7 +75,7 @@ def say_wrapped(text: str, *, hang: int = 0) -> None:
     lines = textwrap.wrap(
         visible(text), width=max(room, 20), subsequent_indent=" " * hang, break_on_hyphens=False
     )
-    click.echo("\n".join(lines))
+    _echo("\n".join(lines))
 
 
 def say_notes(notes: Sequence[str], *, as_json: bool) -> None:
@@ -79,7 +86,7 @@ def say_notes(notes: Sequence[str], *, as_json: bool) -> None:
 
 def print_json(value: Mapping[str, Any]) -> None:
     """Print one object and nothing else."""
-    click.echo(json.dumps(value, indent=2, allow_nan=False))
+    _echo(json.dumps(value, indent=2, allow_nan=False))
 
 
 def usage_text(usage: Usage) -> str:

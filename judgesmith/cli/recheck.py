@@ -21,6 +21,7 @@ from judgesmith.cli.options import json_option
 from judgesmith.cli.printing import counted, print_json, say, say_notes, say_wrapped, usage_text
 from judgesmith.cli.progress import stage_progress
 from judgesmith.cli.role_options import role_option
+from judgesmith.errors import file_faults
 
 _FRESH = 6 * 3600.0  # seconds after which answers of an interrupted recheck are of another day
 
@@ -143,6 +144,7 @@ def command(
     return 1 if found.drifted else 0
 
 
+@file_faults()
 def _ledger_of(fingerprint: str, folder: Path) -> Path:
     """Return where the answers of a recheck are kept: of one that was interrupted, or a new one.
 
@@ -166,9 +168,10 @@ def _own(place: Path) -> Iterator[None]:
     OptionError
         If another recheck goes on from the same answers.
     """
-    place.parent.mkdir(parents=True, exist_ok=True)
+    with file_faults():
+        place.parent.mkdir(parents=True, exist_ok=True)
     lock = place.with_name(f"{place.name}-lock")
-    with lock.open("w") as held:
+    with file_faults(lock), lock.open("w") as held:
         try:
             fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
@@ -189,6 +192,7 @@ def _last_written(place: Path) -> float:
     return max((one.stat().st_mtime for one in parts if one.exists()), default=0.0)
 
 
+@file_faults()
 def _remove(place: Path) -> None:
     for end in ("", "-wal", "-shm", "-owners", "-lock"):
         place.with_name(place.name + end).unlink(missing_ok=True)

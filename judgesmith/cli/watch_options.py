@@ -14,7 +14,7 @@ import click
 from judgesmith.cli.faults import OptionError, blaming
 from judgesmith.cli.options import Command, together
 from judgesmith.cli.printing import say
-from judgesmith.errors import InputError
+from judgesmith.errors import InputError, file_faults
 
 if TYPE_CHECKING:
     from judgesmith.experiments.scoring import RowWatch
@@ -155,6 +155,7 @@ class Watching:
             held.enter_context(heartbeat(_WRITTEN_EVERY, write))
 
 
+@file_faults()
 def _refuse_others(place: Path, *, log: bool) -> None:
     """Refuse a file that holds something else than what would be written there."""
     if not place.is_file():  # nothing, or what the system writes to, such as a pipe

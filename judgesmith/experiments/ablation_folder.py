@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from judgesmith.drafts import draft_beside, put, write_synced
-from judgesmith.errors import InputError
+from judgesmith.errors import ExistingFileError, InputError, file_faults
 from judgesmith.experiments.ablation_rows import BLOCKS, ROWS, PlannedRow
 from judgesmith.experiments.run_folders import stated_in
 from judgesmith.programs.saved import SavedJudge
@@ -81,6 +81,7 @@ class AblationFolder:
         self.spent = spent
 
     @classmethod
+    @file_faults()
     def opened(cls, path: str | Path, run: str, *, spent: int = 0, overwrite: bool = False) -> Self:
         """Return the folder of a run, which is made if it is not there.
 
@@ -109,6 +110,7 @@ class AblationFolder:
         _write(place / RUN_FILE, _json({"schema": SCHEMA, "run": run, "spent": spent}))
         return cls(place, spent=spent)
 
+    @file_faults()
     def load(self, row: PlannedRow, run: str) -> FinishedRow | None:
         """Return a row that was finished before with these settings, or None.
 
@@ -143,6 +145,7 @@ class AblationFolder:
         self.spent = max(self.spent, finished.spent)
         return finished
 
+    @file_faults()
     def keep(self, row: PlannedRow, finished: FinishedRow) -> None:
         """Save a row: first its judge, then the record that says it is whole."""
         record = self._record(row)
@@ -191,9 +194,9 @@ def check_run(folder: Path, run: str, *, overwrite: bool = False) -> dict[str, A
         return {}
     found = stated_in(folder / RUN_FILE)
     if found is None or found.get("schema") != SCHEMA:
-        raise FileExistsError(f"{folder} is there and holds no ablation; name another folder.")
+        raise ExistingFileError(f"{folder} is there and holds no ablation; name another folder.")
     if found.get("run") != run and not overwrite:
-        raise FileExistsError(
+        raise ExistingFileError(
             f"{folder} holds the ablation of another run ({found.get('run')}, this is {run}); name "
             "another folder, or replace it with --force."
         )
@@ -205,6 +208,7 @@ def _is_blank(folder: Path) -> bool:
     return folder.is_dir() and all(one.name.startswith(_DRAFT) for one in folder.iterdir())
 
 
+@file_faults()
 def _clear(folder: Path) -> None:
     """Take out what an ablation writes, and nothing else."""
     for block in BLOCKS:
@@ -226,6 +230,7 @@ def _csv(lines: Iterable[Sequence[object]]) -> str:
     return text.getvalue()
 
 
+@file_faults()
 def _write(path: Path, text: str) -> None:
     """Write a file beside its place, then put it there."""
     path.parent.mkdir(exist_ok=True)

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from judgesmith.errors import ExistingFileError, file_faults
 from judgesmith.experiments.earlier_rows import WAY_OUT
 from judgesmith.experiments.problems import shown
 
@@ -66,7 +67,7 @@ def refuse_lost_exemplars(path: Path, draft: Path, *, judge: str, writer: str) -
         else:
             verdicts.remove(kept)
     if n_lost:
-        raise FileExistsError(
+        raise ExistingFileError(
             f"{path} holds {len(earlier)} exemplars, {n_lost} of which this run does not have, or "
             f"with another verdict{WAY_OUT}"
         )
@@ -74,7 +75,7 @@ def refuse_lost_exemplars(path: Path, draft: Path, *, judge: str, writer: str) -
 
 def _own_rows(path: Path, *, judge: str, writer: str) -> Iterator[Mapping[str, Any]]:
     """Yield the rows of a file; anything but exemplars of this judge by this writer is refused."""
-    with path.open(encoding="utf-8", errors="replace") as file:
+    with file_faults(path), path.open(encoding="utf-8", errors="replace") as file:
         for number, line in enumerate(file, start=1):
             try:
                 row = json.loads(line)
@@ -82,7 +83,7 @@ def _own_rows(path: Path, *, judge: str, writer: str) -> Iterator[Mapping[str, A
                 row = None
             found = row if isinstance(row, dict) else {}
             if (found.get("judge"), found.get("writer")) != (judge, writer):
-                raise FileExistsError(
+                raise ExistingFileError(
                     f"{path}:{number}: expected an exemplar of this judge ({judge}) by {writer}; "
                     f"got {shown(line.rstrip())}{WAY_OUT}"
                 )

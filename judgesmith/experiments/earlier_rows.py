@@ -9,6 +9,7 @@ from itertools import chain, zip_longest
 from pathlib import Path
 from typing import Any
 
+from judgesmith.errors import ExistingFileError, file_faults
 from judgesmith.experiments.numbered_keys import NumberedKeys
 from judgesmith.experiments.problems import DataError, shown
 from judgesmith.experiments.written_scores import open_scores
@@ -55,7 +56,7 @@ def earlier_rows(path: Path, run: str) -> Iterator[EarlierRow]:
     """
     for number, row, came in _rows(path) if path.suffix in _TABLES else _lines(path):
         if not isinstance(row, Mapping) or row.get("run") != run or "key" not in row:
-            raise FileExistsError(
+            raise ExistingFileError(
                 f"{path}:{number}: expected a row of this run, as one JSON object; got "
                 f"{shown(came)}{WAY_OUT}"
             )
@@ -65,7 +66,7 @@ def earlier_rows(path: Path, run: str) -> Iterator[EarlierRow]:
 
 
 def _lines(path: Path) -> Iterator[tuple[int, Any, str]]:
-    with path.open(encoding="utf-8", errors="replace") as file:
+    with file_faults(path), path.open(encoding="utf-8", errors="replace") as file:
         for number, line in enumerate(file, start=1):
             if not line.strip():
                 continue
@@ -82,9 +83,9 @@ def _rows(path: Path) -> Iterator[tuple[int, Any, str]]:
         for number, row in raw.rows:
             yield number, row, str(row)
     except DataError as fault:
-        raise FileExistsError(f"{path}: {fault.problems[0].came}{WAY_OUT}") from fault
+        raise ExistingFileError(f"{path}: {fault.problems[0].came}{WAY_OUT}") from fault
     if raw.problems:
-        raise FileExistsError(f"{raw.problems[0].where}: {raw.problems[0].came}{WAY_OUT}")
+        raise ExistingFileError(f"{raw.problems[0].where}: {raw.problems[0].came}{WAY_OUT}")
 
 
 class Beside:
@@ -172,7 +173,7 @@ def refuse_loss(path: Path, new: Iterable[EarlierRow], run: str) -> None:
         n_earlier_scored += row is not None and row.scored
         n_scored += one is not None and one.scored
     if n_earlier > n_rows or n_earlier_scored > n_scored:
-        raise FileExistsError(
+        raise ExistingFileError(
             f"{path} holds {n_earlier} rows, {n_earlier_scored} with a score, and this run has "
             f"{n_rows}, {n_scored} with a score{WAY_OUT}"
         )

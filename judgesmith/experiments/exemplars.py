@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from judgesmith.drafts import draft_beside, put
+from judgesmith.errors import file_faults
 from judgesmith.experiments.earlier_exemplars import check_own_exemplars, refuse_lost_exemplars
 from judgesmith.experiments.problems import nothing_in
 from judgesmith.metrics import Estimate, share_interval
@@ -159,6 +160,7 @@ def exemplar_rows(
             }
 
 
+@file_faults()
 def write_exemplars(
     judge: SavedJudge,
     items: Iterable[RatedItem],

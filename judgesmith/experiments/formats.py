@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
+from judgesmith.errors import FileError, MissingExtraError, MissingFileError
 from judgesmith.experiments.problems import DataError, Problem, shown
 from judgesmith.experiments.samples import sample_path
 
@@ -101,13 +102,13 @@ def open_rows(source: str | Path | pd.DataFrame, *, reader: RowReader | None = N
     path = sample_path() if str(source) == SAMPLE else Path(source)
     if path.is_dir():
         like = path / "benchmark.jsonl"
-        raise IsADirectoryError(
+        raise FileError(
             f"{path} is a folder; name a file in it{f', such as {like}' if like.exists() else ''}."
         )
     if not path.exists():
         if path.is_symlink():
-            raise FileNotFoundError(f"{path} is a link to a file that is not there.")
-        raise FileNotFoundError(f"there is no file {path}{_meant(path)}")
+            raise MissingFileError(f"{path} is a link to a file that is not there.")
+        raise MissingFileError(f"there is no file {path}{_meant(path)}")
     packed = path.suffix.lower() == ".gz"
     if reader is not None:
         raw = RawRows(name=path.name, unit="line")
@@ -393,7 +394,7 @@ def _parquet_rows(raw: RawRows, path: Path) -> Iterator[Row]:
         import pyarrow as pa
         import pyarrow.parquet as pq
     except ImportError as error:
-        raise ImportError(
+        raise MissingExtraError(
             "reading Parquet needs pyarrow: pip install 'judgesmith[parquet]'"
         ) from error
     number = 0

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from judgesmith.drafts import draft_beside, put
+from judgesmith.errors import file_faults
 from judgesmith.experiments.perturbed_rows import rows_of
 from judgesmith.experiments.perturbed_set import PerturbedSet, perturbed_set
 from judgesmith.programs.perturbing import Amount, Donors
@@ -125,6 +126,7 @@ def perturb_texts(
     return perturbed_set(originals, changed, name=name, notes=tuple(told))
 
 
+@file_faults()
 def write_perturbed(perturbed: PerturbedSet, output: str | Path) -> None:
     """Write a perturbed set to a file of JSON lines, whole or not at all.
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from judgesmith.drafts import draft_beside, put
-from judgesmith.errors import InputError
+from judgesmith.errors import ExistingFileError, InputError, file_faults
 from judgesmith.experiments.recorded_pairs import SWAPPED
 from judgesmith.experiments.score_rows import BETWEEN, pair_in
 from judgesmith.metrics import OrderConsistency, order_consistency
@@ -57,6 +57,7 @@ class RecordedPairs:
     order: OrderConsistency | None
 
 
+@file_faults()
 def record_pairs(
     judge: SavedJudge,
     items: Iterable[RatedItem],
@@ -132,7 +133,7 @@ def record_pairs(
             os.fsync(file.fileno())
         table = np.asarray(answers)
         if int(np.sum(~np.isnan(table))) < n_before:
-            raise FileExistsError(
+            raise ExistingFileError(
                 f"{output} holds more answers than there are now; it stays as it is. Name another "
                 "file (the answers are on record), or replace it with --force."
             )
@@ -274,7 +275,7 @@ def _answers_in(output: Path, run: str) -> int:
     n = 0
     for row in _rows_in(output):
         if row.get("run") != run:
-            raise FileExistsError(
+            raise ExistingFileError(
                 f"{output} holds something else than this judge's comparisons of these pairs; "
                 "name another file, or replace it with --force."
             )
@@ -283,7 +284,7 @@ def _answers_in(output: Path, run: str) -> int:
 
 
 def _rows_in(output: Path) -> Iterator[Mapping[str, Any]]:
-    with output.open(encoding="utf-8", errors="replace") as file:
+    with file_faults(output), output.open(encoding="utf-8", errors="replace") as file:
         for line in file:
             try:
                 row = json.loads(line)

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from judgesmith.errors import ExistingFileError, file_faults
 from judgesmith.programs.scored_row import json_line
 
 
@@ -25,6 +26,7 @@ def stated_in(path: Path) -> dict[str, Any] | None:
     return found if isinstance(found, dict) else None
 
 
+@file_faults()
 def check_folder(
     folder: Path,
     run: str,
@@ -65,16 +67,17 @@ def check_folder(
         return
     names = {one.name for one in folder.iterdir()} if folder.is_dir() else {""}
     if stated is None or names - set(files):
-        raise FileExistsError(
+        raise ExistingFileError(
             f"{folder} is there and holds something else than {what}; name another folder."
         )
     if stated.get("run") != run and not force:
-        raise FileExistsError(
+        raise ExistingFileError(
             f"{folder} holds {what} of another run ({stated.get('run')}, this is {run}); name "
             "another folder, or replace it with --force."
         )
 
 
+@file_faults()
 def write_rows(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:
     """Write rows to a file of JSON lines, one after the other."""
     with path.open("w", encoding="utf-8", newline="\n") as file:

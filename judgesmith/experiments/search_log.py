@@ -16,6 +16,7 @@ from typing import Any
 
 import dspy
 
+from judgesmith.errors import file_faults
 from judgesmith.optimizers.racing_search import RacedTrial
 from judgesmith.programs.costs import usage_of
 from judgesmith.programs.plain_data import as_loaded
@@ -42,11 +43,13 @@ class SearchLog:
     others: Sequence[dspy.LM] = ()
     written: set[int] = field(default_factory=set)
 
+    @file_faults()
     def __post_init__(self) -> None:
         """Read which trials an earlier process has written."""
         self.path.parent.mkdir(parents=True, exist_ok=True)
         self.written |= {line["number"] for line in log_lines(self.path)}
 
+    @file_faults()
     def __call__(self, trial: RacedTrial) -> None:
         """Append a trial."""
         if trial.number in self.written:
@@ -76,8 +79,9 @@ def _for_its_owner(path: str, flags: int) -> int:
 
 def log_lines(path: Path) -> Iterator[Mapping[str, Any]]:
     """Yield the lines of a log; none if there is no log, and not one that a kill cut short."""
-    if path.exists():
-        yield from _lines(path.read_bytes())
+    with file_faults(path):
+        written = path.read_bytes() if path.exists() else b""
+    yield from _lines(written)
 
 
 def _lines(written: bytes) -> Iterator[Mapping[str, Any]]:

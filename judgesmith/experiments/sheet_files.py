@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from judgesmith.drafts import draft_beside, put
-from judgesmith.errors import InputError
+from judgesmith.errors import ExistingFileError, InputError, file_faults
 from judgesmith.experiments.spreadsheet_cells import sheet_bytes
 
 
@@ -31,6 +31,7 @@ def digest_of(whole: object) -> str:
     return "x" + hashlib.sha256(json.dumps(whole).encode()).hexdigest()[:12]
 
 
+@file_faults()
 def write_cells(output: Path, lines: Iterable[Sequence[str]], *, overwrite: bool) -> None:
     """Write rows of cells beside their place, then put them there.
 
@@ -52,7 +53,7 @@ def write_cells(output: Path, lines: Iterable[Sequence[str]], *, overwrite: bool
     if output.exists() and not overwrite:
         if output.read_bytes() == whole:
             return
-        raise FileExistsError(
+        raise ExistingFileError(
             f"{output} is there already, and may hold answers; name another file, or replace it "
             "with --force."
         )

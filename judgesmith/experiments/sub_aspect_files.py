@@ -10,7 +10,7 @@ from typing import Any
 
 import yaml
 
-from judgesmith.errors import InputError
+from judgesmith.errors import InputError, file_faults
 from judgesmith.experiments.definitions import definition_fault
 from judgesmith.experiments.human_criteria import name_fault
 from judgesmith.experiments.problems import SHOWN, shown
@@ -42,6 +42,7 @@ def sub_aspects_yaml(sub_aspects: Iterable[SubAspect]) -> str:
     return _HEADING + write_yaml(plain)
 
 
+@file_faults()
 def read_sub_aspects(path: str | Path, criteria: Sequence[str]) -> tuple[SubAspect, ...]:
     """Return the sides that a file names.
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from judgesmith.errors import InputError
+from judgesmith.errors import InputError, file_faults
 from judgesmith.metrics import EXPERT_WEIGHTS
 from judgesmith.programs.perturbing import PERTURBATIONS
 from judgesmith.signatures.perturbation import Perturbation
@@ -86,6 +86,7 @@ Shares = Mapping[str, Mapping[str, float]]
 """Weights as somebody gave them: by name of a change and by metric."""
 
 
+@file_faults()
 def read_weights(path: str | Path, kinds: Sequence[Perturbation]) -> Shares:
     """Return the weights in a YAML or JSON file: kind, or kind/degree, to metric to share.
 

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from judgesmith.errors import file_faults
 from judgesmith.experiments.formats import RawRows, Row, open_rows
 from judgesmith.experiments.problems import DataError, Problem
 from judgesmith.experiments.spreadsheet_cells import as_written, cell_of
@@ -133,6 +134,7 @@ def _of_folder(folder: Path) -> RawRows:
     return raw
 
 
+@file_faults()
 def _files_of(folder: Path) -> list[Path]:
     place = folder / RECORD
     try:

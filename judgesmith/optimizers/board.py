@@ -20,6 +20,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from judgesmith.errors import file_faults
 from judgesmith.optimizers.proposing import ITEM
 from judgesmith.optimizers.studies import Kept
 from judgesmith.programs.models.owners import Owners, owners_beside
@@ -66,6 +67,7 @@ class Board:
     {'4': 16}
     """
 
+    @file_faults()
     def __init__(
         self,
         kept: Kept,

@@ -12,12 +12,15 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
+from judgesmith.errors import file_faults
+
 if TYPE_CHECKING:
     import optuna
 
 _BLOCK = 1 << 16  # bytes read at a time, from the end
 
 
+@file_faults()
 def journal_storage(path: Path) -> optuna.storages.JournalStorage:
     """Return the storage in a file, whose folder is made.
 
@@ -67,6 +70,7 @@ class JournalLock:
         self.path = path
         self._descriptor: int | None = None
 
+    @file_faults()
     def acquire(self) -> bool:
         """Wait until nobody else writes, and mend what the last one may have left."""
         descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)

@@ -11,11 +11,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from judgesmith.errors import InputError
+from judgesmith.errors import InputError, JudgesmithError
 from judgesmith.optimizers.proposing import EXPECTED, ITEM
 
 if TYPE_CHECKING:
     import optuna
+
+
+class StorageError(JudgesmithError, ConnectionError):
+    """A database of searches that does not answer any more."""
+
 
 ENOUGH_TRIALS = 20
 """With fewer trials nothing is said about what mattered."""
@@ -117,7 +122,7 @@ def reachable() -> Iterator[None]:
 
     Raises
     ------
-    ConnectionError
+    StorageError
         If it is.
     """
     import optuna
@@ -125,7 +130,7 @@ def reachable() -> Iterator[None]:
     try:
         yield
     except optuna.exceptions.StorageInternalError:
-        raise ConnectionError(
+        raise StorageError(
             "storage: the database does not answer as it should any more, and every answer is on "
             "record: make it answer, and give the same command again."
         ) from None  # what was raised may tell the address

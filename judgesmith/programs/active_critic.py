@@ -16,6 +16,7 @@ from judgesmith.programs.judge import Judge
 from judgesmith.programs.judging import Steps
 from judgesmith.signatures.answering import question_on
 from judgesmith.signatures.made_once import without_fields
+from judgesmith.signatures.plain_faults import record_faults
 from judgesmith.signatures.protocol import Protocol
 from judgesmith.signatures.rubric import Rubric
 from judgesmith.signatures.scoring import (
@@ -63,6 +64,7 @@ class ActiveCritic(Judge):
 
     _settings: Protocol
 
+    @record_faults()
     def __init__(self, protocol: Protocol | None = None, **choices: Any) -> None:
         given = protocol or Protocol()
         family = choices.get("judge", given.judge)

@@ -7,14 +7,13 @@ from collections.abc import Mapping
 from typing import Any, TypeVar
 
 import dspy
-from pydantic import ValidationError
 
 from judgesmith.errors import InputError
 from judgesmith.programs.aggregating import check_terms
 from judgesmith.programs.weighing import OVERALL
 from judgesmith.signatures.judge_protocol import JudgeProtocol
 from judgesmith.signatures.made_once import without_fields
-from judgesmith.signatures.plain_faults import plain_faults
+from judgesmith.signatures.plain_faults import record_faults
 
 Own = TypeVar("Own", bound=JudgeProtocol)
 
@@ -105,10 +104,8 @@ def validated(kind: type[Own], parts: Mapping[str, Any]) -> Own:
     ...
     judgesmith.InputError: beam: expected a whole number; got 'many'
     """
-    try:
+    with record_faults():
         return kind.model_validate(dict(parts))
-    except ValidationError as fault:
-        raise InputError(plain_faults(fault)) from None
 
 
 def check_lines_given(own: JudgeProtocol, choices: Mapping[str, Any]) -> None:

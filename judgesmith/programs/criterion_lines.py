@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import dspy
 
-from judgesmith.errors import InputError
+from judgesmith.errors import InputError, file_faults
 from judgesmith.programs.answer_json import values_in
 from judgesmith.programs.asking import current_lm
 from judgesmith.programs.line_orders import LineOrder, answered_side_by_side
@@ -118,6 +118,7 @@ class CriterionLines:
         self.check(found, of=of)
         return found
 
+    @file_faults()
     def load(self, path: str | Path) -> dict[str, Lines]:
         """Return the lines in a YAML file, by criterion: each a list, or a text of several lines.
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from importlib import import_module
 from types import ModuleType
 
+from judgesmith.errors import MissingExtraError
+
 _NEEDING = {
     "reference": "reference metrics need",
     "bertscore": "BERTScore needs",
@@ -23,7 +25,7 @@ def library(name: str, *, extra: str = "reference") -> ModuleType:
 
     Raises
     ------
-    ImportError
+    MissingExtraError
         If it is not installed.
 
     Examples
@@ -31,7 +33,8 @@ def library(name: str, *, extra: str = "reference") -> ModuleType:
     >>> library("rouge_scored")
     Traceback (most recent call last):
     ...
-    ImportError: reference metrics need rouge_scored: pip install 'judgesmith[reference]'
+    judgesmith.MissingExtraError: reference metrics need rouge_scored: pip install \
+'judgesmith[reference]'
     """
     try:
         return import_module(name)
@@ -39,6 +42,6 @@ def library(name: str, *, extra: str = "reference") -> ModuleType:
         package = name.partition(".")[0]
         if fault.name is None or fault.name.partition(".")[0] != package:
             raise
-        raise ImportError(
+        raise MissingExtraError(
             f"{_NEEDING[extra]} {package}: pip install 'judgesmith[{extra}]'"
         ) from None

@@ -13,6 +13,7 @@ from judgesmith.programs.judge import Judge
 from judgesmith.programs.judging import Steps
 from judgesmith.programs.reference_metrics import measure_of
 from judgesmith.programs.reference_steps import reference_steps
+from judgesmith.signatures.plain_faults import record_faults
 from judgesmith.signatures.reference import Metric, ReferenceProtocol
 from judgesmith.signatures.rubric import Rubric
 from judgesmith.signatures.space import Choice, Option, Picked, Space
@@ -47,6 +48,7 @@ class Reference(Judge):
 
     _settings: ReferenceProtocol
 
+    @record_faults()
     def __init__(self, protocol: ReferenceProtocol | None = None, **choices: Any) -> None:
         given = protocol or ReferenceProtocol()
         if given.judge != "reference":

@@ -7,10 +7,12 @@ from typing import Any
 from judgesmith.errors import InputError
 from judgesmith.programs.saved import SavedJudge
 from judgesmith.programs.saved_kinds import AnySaved, SavedHolder
+from judgesmith.signatures.plain_faults import record_faults
 
 _MOST_SAMPLES = 1000  # as for any protocol
 
 
+@record_faults()
 def with_sampling(
     judge: AnySaved, *, samples: int | None = None, temperature: float | None = None
 ) -> AnySaved:

@@ -27,7 +27,7 @@ from pydantic import (
 )
 
 from judgesmith.drafts import draft_beside, put, tidy, write_synced
-from judgesmith.errors import InputError
+from judgesmith.errors import ExistingFileError, InputError, file_faults
 from judgesmith.programs.plain_data import Plain
 from judgesmith.programs.templates import Template
 from judgesmith.signatures.judgement import Judgement
@@ -224,6 +224,7 @@ class SavedRecord(BaseModel):
         """Keys of all rows the judge was made from."""
         return frozenset(key for keys in self.seen.values() for key in keys)
 
+    @file_faults()
     def save(self, folder: str | Path, *, overwrite: bool = False) -> Path:
         """Write the judge to ``folder``: all of it, or nothing.
 
@@ -246,6 +247,7 @@ class SavedRecord(BaseModel):
             put(draft, folder)
         return folder
 
+    @file_faults()
     def _write(self, folder: Path) -> None:
         from judgesmith.programs.card import judge_card
 
@@ -267,6 +269,7 @@ class SavedRecord(BaseModel):
         write_synced(folder / "README.md", judge_card(self))
 
     @classmethod
+    @file_faults()
     def load(cls, folder: str | Path) -> Self:
         """Return the judge in ``folder``, verified.
 
@@ -355,15 +358,16 @@ def _unreadable(fault: Exception) -> str:
     return "it is nested too deeply" if deep else "it holds a number that is too long"
 
 
+@file_faults()
 def _refuse_to_lose(folder: Path, named: str | Path, *, overwrite: bool) -> None:
     """Refuse to replace anything but a judge, or a judge that may not be overwritten."""
     is_judge = folder.is_dir() and (folder / JUDGE_FILE).is_file()
     if not (overwrite and is_judge):
         way_out = ", or replace the judge in it with overwrite=True." if is_judge else "."
-        raise FileExistsError(f"{named} exists; name another folder{way_out}")
+        raise ExistingFileError(f"{named} exists; name another folder{way_out}")
     others = sorted({path.name for path in folder.iterdir()} - _OWN_FILES)
     if others:
-        raise FileExistsError(
+        raise ExistingFileError(
             f"{named} holds more than a judge, such as {others[0]}; move that, or name another "
             "folder."
         )

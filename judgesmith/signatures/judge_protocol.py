@@ -23,6 +23,7 @@ from judgesmith.signatures.aggregation import Aggregation
 from judgesmith.signatures.default_rubric import DEFAULT_RUBRIC
 from judgesmith.signatures.demonstration import Demonstration
 from judgesmith.signatures.fences import imitates_layout
+from judgesmith.signatures.plain_faults import record_faults
 from judgesmith.signatures.rubric import Rubric
 from judgesmith.signatures.scale import PERCENT, Scale
 
@@ -144,6 +145,7 @@ class JudgeProtocol(BaseModel):
         """What the score is where nothing was learned, in words."""
         return "the model's own overall score"
 
+    @record_faults()
     def decided(self, sets: Mapping[str, Any]) -> Self:
         """Return the protocol with some parts set otherwise.
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 from pydantic import ValidationError
+
+from judgesmith.errors import InputError
 
 _LONGEST = 80
 _MISSING = "is missing"
@@ -24,6 +27,24 @@ _EXPECTED = {
     "string_type": "a text",
     "tuple_type": "a list",
 }
+
+
+@contextmanager
+def record_faults() -> Iterator[None]:
+    """Raise what a record does not take in the block as an ``InputError``.
+
+    Examples
+    --------
+    >>> from judgesmith.signatures.scale import Scale
+    >>> with record_faults():
+    ...     Scale(low=5, high="much")
+    Traceback (most recent call last):
+    judgesmith.InputError: high: expected a number; got 'much'
+    """
+    try:
+        yield
+    except ValidationError as fault:
+        raise InputError(plain_faults(fault)) from fault
 
 
 def plain_faults(fault: ValidationError) -> str:

@@ -17,7 +17,7 @@ from pydantic import (
     model_validator,
 )
 
-from judgesmith.errors import InputError
+from judgesmith.errors import InputError, file_faults
 from judgesmith.signatures.fences import imitates_layout
 from judgesmith.signatures.line_ends import unix_lines
 from judgesmith.signatures.plain_yaml import read_yaml, write_yaml
@@ -185,6 +185,7 @@ class Rubric(BaseModel):
             raise InputError(f"{where}: {fault}") from None
 
     @classmethod
+    @file_faults()
     def load(cls, path: str | Path) -> Self:
         """Return the rubric in a YAML file.
 

@@ -12,7 +12,7 @@ import os
 import re
 from pathlib import Path
 
-from judgesmith.errors import InputError
+from judgesmith.errors import InputError, file_faults
 
 PLACES = "JUDGESMITH_WEIGHTS"
 """The environment variable that says where weights are: folders, parted as in ``PATH``."""
@@ -93,6 +93,7 @@ def _only_place() -> str:
     return places[0]
 
 
+@file_faults()
 def _folder(path: str) -> Path:
     folder = Path(path).expanduser()
     if not folder.is_dir():
@@ -110,6 +111,7 @@ def _folder(path: str) -> Path:
     return folder.resolve()
 
 
+@file_faults()
 def _content(folder: Path) -> str:
     files = sorted(
         one
@@ -121,6 +123,7 @@ def _content(folder: Path) -> str:
 
 
 @functools.lru_cache(maxsize=64)
+@file_faults()
 def _hash(files: tuple[tuple[Path, int, int], ...]) -> str:
     """Return the hash of files, which are read once until their size or time changes."""
     whole = hashlib.sha256()

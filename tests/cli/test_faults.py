@@ -1,21 +1,25 @@
 import click
 import pytest
 
-from judgesmith.cli.faults import OptionError, blaming, described, is_expected
+from judgesmith import FileError, InputError
+from judgesmith.cli.faults import OptionError, blaming, described
+from judgesmith.errors import MissingFileError, file_faults
 from judgesmith.experiments import DataError, Problem
-from judgesmith.programs.models import BudgetSpent, LedgerError, ModelError
+from judgesmith.programs.models import BudgetSpent
 from judgesmith.programs.models.errors import TransientModelError
+from judgesmith.signatures import Scale
 
 
 @pytest.mark.parametrize(
     ("fault", "where", "hint"),
     [
-        (ValueError("no luck"), None, None),
-        (ValueError("a.yaml: no rubric"), "a.yaml", None),
-        (ValueError("a sentence: with a colon"), None, None),
-        (ValueError("nobody rated 'x'; did you mean y?"), None, "did you mean y?"),
-        (ValueError("need 2 rows; got 1."), None, None),
-        (FileNotFoundError(2, "No such file", "a.csv"), "a.csv", None),
+        (InputError("no luck"), None, None),
+        (InputError("a.yaml: no rubric"), "a.yaml", None),
+        (InputError("a sentence: with a colon"), None, None),
+        (InputError("nobody rated 'x'; did you mean y?"), None, "did you mean y?"),
+        (InputError("need 2 rows; got 1."), None, None),
+        (InputError("need 2 rows.", where="a.csv", hint="give more."), "a.csv", "give more."),
+        (MissingFileError(2, "No such file", "a.csv"), "a.csv", None),
         (click.UsageError("what?"), None, None),
     ],
 )
@@ -24,10 +28,25 @@ def test_a_fault_says_where_and_what_to_do_if_it_can(fault, where, hint):
     assert (found["where"], found["hint"]) == (where, hint)
 
 
-def test_a_fault_of_the_system_is_a_sentence():
-    assert (
-        described(PermissionError(13, "Permission denied", "a"))["error"] == "a: Permission denied"
-    )
+@pytest.mark.parametrize(
+    ("fault", "kind"),
+    [
+        (PermissionError(13, "Permission denied", "a"), FileError),
+        (FileNotFoundError(2, "Permission denied", "a"), FileNotFoundError),
+        (FileExistsError(17, "Permission denied", "a"), FileExistsError),
+    ],
+)
+def test_a_fault_of_the_system_is_a_sentence(fault, kind):
+    with pytest.raises(kind) as caught, file_faults("b"):
+        raise fault
+    assert isinstance(caught.value, FileError)
+    assert described(caught.value)["error"] == str(caught.value) == "a: Permission denied"
+    assert (caught.value.errno, caught.value.filename) == (fault.errno, "a")
+
+
+def test_what_a_server_refuses_is_no_fault_of_a_file():
+    with pytest.raises(ConnectionResetError), file_faults():
+        raise ConnectionResetError
 
 
 def test_bad_data_says_where_the_first_problem_is():
@@ -37,12 +56,6 @@ def test_bad_data_says_where_the_first_problem_is():
     found = described(DataError(problems))
     assert found["where"] == "a.csv:3"
     assert "a.csv:9" in found["error"]
-
-
-def test_faults_of_users_and_models_are_expected_and_others_are_not():
-    spent = BudgetSpent("spent", ceiling="max_calls", calls=1, tokens=0, usd=0.0, minutes=0.0)
-    assert all(map(is_expected, [ValueError(), OSError(), ModelError(""), LedgerError(), spent]))
-    assert not any(map(is_expected, [KeyError(), AssertionError(), RuntimeError(), TypeError()]))
 
 
 @pytest.mark.parametrize(
@@ -56,14 +69,13 @@ def test_faults_of_users_and_models_are_expected_and_others_are_not():
     ],
 )
 def test_advice_is_given_once(message, error, hint):
-    found = described(ValueError(message))
+    found = described(InputError(message))
     assert (found["error"], found["hint"]) == (error, hint)
 
 
 def test_what_an_option_says_wrong_is_blamed_on_it():
     with pytest.raises(OptionError) as caught, blaming("--target"):
-        raise ValueError("nobody rated 'x'; did you mean y?")
-    assert is_expected(caught.value)
+        raise InputError("nobody rated 'x'; did you mean y?")
     assert described(caught.value) == {
         "error": "nobody rated 'x'.",
         "where": "--target",
@@ -75,7 +87,7 @@ def test_what_an_option_says_wrong_is_blamed_on_it():
 
 def test_an_option_that_was_not_given_is_not_to_blame():
     with pytest.raises(ValueError, match="no luck") as caught, blaming("--target", given=False):
-        raise ValueError("no luck")
+        raise InputError("no luck")
     assert described(caught.value)["where"] is None
 
 
@@ -83,14 +95,28 @@ def test_an_option_that_was_not_given_is_not_to_blame():
     "fault",
     [
         DataError([Problem(where="a.csv:3", field="score", expected="a number", came="'x'")]),
-        FileNotFoundError(2, "No such file", "a.csv"),
+        MissingFileError(2, "No such file", "a.csv"),
+        BudgetSpent("spent", ceiling="max_calls", calls=1, tokens=0, usd=0.0, minutes=0.0),
+        ValueError("operands could not be broadcast together"),
         KeyError("ours"),
     ],
 )
-def test_faults_that_know_their_place_or_are_ours_stay_as_they_are(fault):
+def test_faults_that_know_their_place_or_are_of_no_option_stay_as_they_are(fault):
     with pytest.raises(type(fault)) as caught, blaming("--map"):
         raise fault
     assert caught.value is fault
+
+
+@pytest.mark.parametrize(
+    ("cause", "said"),
+    [
+        (lambda: Scale(low=1, high="x"), "high: expected a number; got 'x'"),
+        (lambda: open("/dev/null/a"), "/dev/null/a: Not a directory"),  # noqa: PTH123, SIM115
+    ],
+)
+def test_faults_of_libraries_are_blamed_in_words_of_our_own(cause, said):
+    with pytest.raises(FileError if "null" in said else InputError, match=said), blaming("--x"):
+        cause()
 
 
 def test_a_fault_that_may_pass_says_that_the_same_command_goes_on():

@@ -7,8 +7,10 @@ from importlib import import_module
 from importlib.metadata import version
 
 import click
+import numpy as np
 import pytest
 
+from judgesmith import JudgesmithError
 from judgesmith.cli.main import COMMANDS
 
 HEAVY = ["dspy", "pandas", "scipy", "numpy", "litellm", "optuna", "rich", "pydantic", "asyncio"]
@@ -164,3 +166,89 @@ def wait_for(condition, seconds=30):
     while not condition():
         assert time.monotonic() < end, "waited in vain"
         time.sleep(0.02)
+
+
+# -- what is a fault of ours, and what of the caller's ------------------------------------------
+
+
+def broken(*_, **__):
+    """Be a bug as NumPy tells of one."""
+    np.zeros(2) + np.zeros(3)
+
+
+def raising(fault):
+    """Return a function that does nothing but raise an error."""
+
+    def function(*_, **__):
+        raise fault
+
+    return function
+
+
+@pytest.mark.parametrize("more", [[], ["--json"], ["--debug"]])
+@pytest.mark.parametrize(
+    "bug", [broken, *map(raising, [TypeError("b"), KeyError("b"), ImportError("b")])]
+)
+def test_a_bug_is_never_told_as_bad_input(run, data, capsys, monkeypatch, bug, more):
+    monkeypatch.setattr("judgesmith.experiments.chosen_targets.targets_of", bug)
+    with pytest.raises((ValueError, TypeError, KeyError, ImportError)) as caught:
+        run("compile", data, "--target", "overall", "-o", "judge", *more)
+    assert not isinstance(caught.value, JudgesmithError)
+    assert "error:" not in capsys.readouterr().err
+
+
+BUG = """
+import sys
+import judgesmith.experiments.formats as formats
+def broken(*_):
+    raise ValueError("operands could not be broadcast together")
+formats._from_file = broken
+from judgesmith.cli import main
+sys.exit(main(sys.argv[1:]))
+"""
+
+
+def test_a_bug_is_a_traceback_and_status_1(data):
+    status, out, err = fresh("check", str(data), "--json", program=BUG)
+    assert (status, out) == (1, "")
+    assert err.startswith("Traceback")
+    assert err.endswith("ValueError: operands could not be broadcast together\n")
+
+
+@pytest.mark.parametrize("where", [0, 1, 2])
+def test_a_fault_of_the_user_has_a_traceback_only_where_it_is_asked_for(run, folder, where):
+    command = ["check", "none.jsonl"]
+    plain = run(*command)
+    assert (plain.status, plain.err) == (2, "error: there is no file none.jsonl.\n")
+    told = run(*command[:where], "--debug", *command[where:])
+    assert told.status == 2
+    assert told.err.startswith("Traceback")
+    assert told.err.endswith(plain.err)
+
+
+def test_after_two_dashes_debug_is_a_name(run, folder):
+    assert run("check", "--", "--debug").err == "error: there is no file --debug.\n"
+
+
+@pytest.mark.parametrize(("code", "status"), [(None, 0), (0, 0), (5, 5), ("why", 1)])
+def test_an_exit_keeps_its_status(run, data, monkeypatch, code, status):
+    monkeypatch.setattr("judgesmith.cli.check.load_data", raising(SystemExit(code)))
+    done = run("check", data)
+    assert (done.status, done.err) == (status, "why\n" if code == "why" else "")
+
+
+def test_whoever_has_read_enough_is_no_fault(data):
+    call = [sys.executable, "-m", "judgesmith", "show", "--help"]
+    with subprocess.Popen(call, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        process.stdout.close()
+        assert process.stderr.read() == b""
+        assert process.wait(60) == 0
+
+
+@pytest.mark.parametrize("command", [["check", "data.jsonl"], ["show", "judge"]])
+def test_a_full_disk_under_the_output_is_one_message(judge, data, command):
+    program = [sys.executable, "-m", "judgesmith", *command]
+    with open("/dev/full", "w") as full:  # noqa: PTH123
+        done = subprocess.run(program, stdout=full, stderr=subprocess.PIPE, text=True, timeout=60)
+    assert done.returncode == 2
+    assert done.stderr == "error: standard output: No space left on device\n"

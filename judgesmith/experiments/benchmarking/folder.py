@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from judgesmith.drafts import draft_beside, put, write_synced
-from judgesmith.errors import InputError
+from judgesmith.errors import InputError, file_faults
 from judgesmith.experiments.run_folders import check_folder, stated_in, write_rows
 
 ROWS, REPORT, TEXT, SHEET = "benchmark.jsonl", "report.json", "report.md", "spot_check.csv"
@@ -31,6 +31,7 @@ def check_benchmark(folder: Path, run: str, *, force: bool) -> None:
     check_folder(folder, run, stated=_report_in(folder), files=FILES, what=what, force=force)
 
 
+@file_faults()
 def save_benchmark(
     folder: Path,
     *,
@@ -79,6 +80,7 @@ def save_benchmark(
         put(draft, folder)
 
 
+@file_faults()
 def read_benchmark(place: str | Path) -> tuple[Path, dict[str, Any], list[dict[str, Any]]]:
     """Return the folder of a benchmark, its report and its rows.
 

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from judgesmith.errors import InputError
+from judgesmith.errors import InputError, JudgesmithError
 from judgesmith.experiments.benchmarking.settings import ROLES
 from judgesmith.programs.costs import usage_of
 from judgesmith.programs.running import NOT_ASKED
@@ -140,7 +140,7 @@ class BenchmarkModels:
         ]
 
 
-class UnfinishedError(RuntimeError):
+class UnfinishedError(JudgesmithError):
     """The budget ended before a benchmark was whole; what was answered is on record."""
 
 

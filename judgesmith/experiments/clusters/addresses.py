@@ -14,7 +14,13 @@ from copy import copy
 from itertools import islice
 from typing import Any
 
-from judgesmith.errors import InputError
+from judgesmith.errors import (
+    ExistingFileError,
+    InputError,
+    JudgesmithError,
+    MissingFileError,
+    file_faults,
+)
 from judgesmith.experiments.clusters.connecting import (
     ClusterError,
     connected,
@@ -28,7 +34,7 @@ from judgesmith.experiments.problems import nothing_in
 from judgesmith.experiments.reading import ColumnsGiven
 from judgesmith.experiments.scoring import Scored
 from judgesmith.experiments.written_scores import COLUMNS, sheet_cell
-from judgesmith.programs.models import AnyModel, LedgerError, ModelError, stack_of
+from judgesmith.programs.models import AnyModel, stack_of
 from judgesmith.programs.models.redaction import public_address
 from judgesmith.programs.running import CONCURRENCY
 from judgesmith.programs.saved_kinds import AnySaved
@@ -46,7 +52,7 @@ _READ = {
     ".csv": "csv",
     ".csv.gz": "csv",
 }
-_OURS = (ModelError, LedgerError, ClusterError, ValueError, OSError)
+_KNOWN = (JudgesmithError, ValueError, OSError)
 _TRIED = re.compile(r"\nFailed to .* after \d+/\d+ attempts")  # Ray says so after what was said
 _PEEKED = 100  # rows of JSON Lines from which the columns are learned
 _MANY = 1000  # lines handed on at a time
@@ -203,17 +209,18 @@ def _at(address: str) -> Iterator[str]:
         and (not by_pattern or fnmatch.fnmatchcase(one.base_name, pattern))
     )
     if not names:
-        raise FileNotFoundError(f"there is no file at {public_address(address)}.")
+        raise MissingFileError(f"there is no file at {public_address(address)}.")
     yield from (f"{scheme}://{name}" for name in names)
 
 
+@file_faults()
 def _refuse_full(output: str) -> None:
     from pyarrow import fs
 
     system, path = _system(output)
     chosen = fs.FileSelector(path, allow_not_found=True)
     if system.get_file_info(path).type == fs.FileType.File or system.get_file_info(chosen):
-        raise FileExistsError(
+        raise ExistingFileError(
             f"{public_address(output)} holds something; name an empty folder, or replace it with "
             "--force."
         )
@@ -231,6 +238,7 @@ def _system(address: str) -> tuple[Any, str]:
     return system, path
 
 
+@file_faults()
 def _lines(ray: Any, files: list[str]) -> tuple[Any, list[str]]:
     """Return lines of JSON with their numbers, and the names of fields in the first of them.
 
@@ -295,6 +303,7 @@ _READERS: dict[str, Callable[[Any, list[str]], tuple[Any, list[str]]]] = {
 }
 
 
+@file_faults()
 def _as_texts(file: str) -> dict[str, Any]:
     """Return what has Arrow read every cell of a CSV file as the text that stands there."""
     import pyarrow as pa
@@ -337,18 +346,23 @@ def _quietly_in_order(ray: Any) -> Iterator[None]:
 @contextmanager
 def _plain_faults(ray: Any) -> Iterator[None]:
     """Raise what a worker raised, rather than Ray's report of it."""
+    from pyarrow import ArrowException
+
     try:
         yield
     except ray.exceptions.RayError as fault:
         found: BaseException | None = fault
         while found is not None:
             # Ray's own report is of the class of what it reports, too.
-            if isinstance(found, _OURS) and not isinstance(found, ray.exceptions.RayError):
+            if isinstance(found, _KNOWN) and not isinstance(found, ray.exceptions.RayError):
                 plain = copy(found)
                 plain.args = tuple(
                     _TRIED.split(one)[0] if isinstance(one, str) else one for one in found.args
                 )
-                raise plain from None
+                if isinstance(found, ArrowException):
+                    raise InputError(str(plain)) from None
+                with file_faults():
+                    raise plain from None
             found = getattr(found, "cause", None) or found.__cause__
         raise ClusterError(f"Ray gave up: {said_by_ray(fault)}.") from None
 

@@ -20,6 +20,7 @@ from importlib.util import find_spec
 from types import ModuleType
 from typing import Any
 
+from judgesmith.errors import JudgesmithError
 from judgesmith.programs.extras import library
 from judgesmith.programs.models.redaction import public_address, redacted
 
@@ -41,7 +42,7 @@ _LAST_PORT = 65_535
 _ANSWERS = 5.0  # seconds in which something at an address takes a connection
 
 
-class ClusterError(OSError):
+class ClusterError(JudgesmithError, OSError):
     """A cluster that cannot be used, and why. What is on the ledger is unharmed."""
 
 

@@ -8,6 +8,7 @@ import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from judgesmith.errors import InputError, JudgesmithError
 from judgesmith.experiments.clusters.connecting import own_address
 from judgesmith.experiments.clusters.recipes import JudgeRecipe
 from judgesmith.programs.asking import Asker, calls_per_item
@@ -86,7 +87,7 @@ class Fault:
             return cls(kind="ledger", message=str(fault))
         if isinstance(fault, Stopped):
             return cls(kind="stopped", message=str(fault))
-        if isinstance(fault, ValueError | OSError | ImportError):
+        if isinstance(fault, JudgesmithError):
             return cls(kind="worker", message=str(fault))
         raise fault
 
@@ -166,11 +167,11 @@ class Worker:
         """Make the judge and its models; return why that cannot be."""
         try:
             if self._home is not None and self._node != self._home:
-                raise OSError(elsewhere(self._node, self._home))
+                raise InputError(elsewhere(self._node, self._home))
             judge, lm, self._models = recipe.made()
             self._work = OneByOne(Asker.of(judge, lm), readable_of(lm))
             self._may_begin = beginning(self._n_workers * calls_per_item(judge), lm)
-        except (ModelError, LedgerError, ValueError, OSError, ImportError) as fault:
+        except JudgesmithError as fault:
             return Fault.of(fault)
         return None
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from judgesmith.drafts import draft_beside, put
-from judgesmith.errors import InputError
+from judgesmith.errors import InputError, file_faults
 from judgesmith.experiments.converting.catalogue import check_names, conversion_named
 from judgesmith.experiments.converting.conversion import Conversion
 from judgesmith.experiments.converting.files import PublishedFiles
@@ -70,6 +70,7 @@ class Converted:
         }
 
 
+@file_faults()
 def convert(
     conversion: Conversion | str, paths: Iterable[str | Path], output: str | Path
 ) -> Converted:

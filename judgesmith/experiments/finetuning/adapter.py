@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from judgesmith.drafts import draft_beside, put, write_synced
+from judgesmith.errors import ExistingFileError
 from judgesmith.experiments.finetuning.chats import Chats
 from judgesmith.experiments.finetuning.recipe import Recipe
 from judgesmith.experiments.finetuning.training import trained
@@ -43,13 +44,13 @@ def made_before(folder: Path, run: str, *, force: bool) -> dict[str, Any] | None
         return None
     found = stated_in(folder / SUMMARY)
     if found is None or found.get("kind") != "adapter":
-        raise FileExistsError(
+        raise ExistingFileError(
             f"{folder} is there and holds no adapter of judgesmith finetune; name another folder."
         )
     if force:
         return None
     if found.get("run") != run:
-        raise FileExistsError(
+        raise ExistingFileError(
             f"{folder} holds an adapter of another run ({found.get('run')}, this is {run}); name "
             "another folder, or replace it with --force."
         )

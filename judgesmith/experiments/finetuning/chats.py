@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from judgesmith.errors import InputError
+from judgesmith.errors import InputError, file_faults
 from judgesmith.experiments.distilling.folder import TRAIN, VALIDATION, read_summary
 
 _ROLES = ("system", "user", "assistant")
@@ -85,6 +85,7 @@ def as_question_and_answer(chat: Turns) -> dict[str, Turns]:
     return {"prompt": chat[:-1], "completion": chat[-1:]}
 
 
+@file_faults()
 def _chats_in(path: Path) -> list[Turns]:
     try:
         text = path.read_text(encoding="utf-8")

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from judgesmith.errors import InputError
+from judgesmith.errors import InputError, file_faults
 from judgesmith.experiments.finetuning.chats import Chats, Turns, as_question_and_answer
 from judgesmith.experiments.finetuning.recipe import Recipe
 from judgesmith.programs.extras import library
@@ -55,6 +55,7 @@ class Trained:
     versions: Mapping[str, str]
 
 
+@file_faults()
 def trained(
     chats: Chats,
     base: str,
@@ -178,6 +179,7 @@ def _tell_steps(
     trainer.add_callback(telling())
 
 
+@file_faults()
 def _put_in_order(path: Path) -> None:
     """Write a file of settings again with its layers in order, which is that of a set before."""
     found = json.loads(path.read_text(encoding="utf-8"))

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from judgesmith.experiments.page_markup import Markup
 from judgesmith.experiments.reporting.parts import estimate, table
-from judgesmith.experiments.reporting.values import Besides, Estimated
+from judgesmith.experiments.runs.cell_result import Besides, Estimated
 
 _WHOSE = {"judge": "the judge's", "people": "people's"}
 _SHARES = {

@@ -11,7 +11,8 @@ from judgesmith.experiments.reporting.parts import bar, estimate, share_bar, tab
 from judgesmith.experiments.reporting.perspectives import perspective_tables
 from judgesmith.experiments.reporting.reading import ReportCell
 from judgesmith.experiments.reporting.standing import PARTS, confusion
-from judgesmith.experiments.reporting.values import Estimated, Trial
+from judgesmith.experiments.reporting.values import Trial
+from judgesmith.experiments.runs.cell_result import Estimated
 
 _LEVELS = ("dataset", "sample", "system")
 _STATISTICS = ("pearson", "spearman", "kendall", "q")

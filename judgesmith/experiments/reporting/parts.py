@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from judgesmith.experiments.page_markup import Markup, element, joined
-from judgesmith.experiments.reporting.values import Estimated
+from judgesmith.experiments.runs.cell_result import Estimated
 
 LONGEST_NAME = 200
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from judgesmith.experiments.page_markup import Markup, element, joined
 from judgesmith.experiments.reporting.parts import estimate, table
 from judgesmith.experiments.reporting.reading import ReportCell
-from judgesmith.experiments.reporting.values import Estimated, OnOneCriterion, SeenFrom
+from judgesmith.experiments.runs.cell_result import Estimated, OnOneCriterion, SeenFrom
 
 _CAPTIONS = {
     "global": "Global perspective: linear-weighted kappa with the right ratings, on rows held out",

@@ -10,24 +10,25 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from judgesmith.errors import InputError
+from judgesmith.errors import FileError, InputError, MissingFileError, file_faults
 from judgesmith.experiments.reporting.values import (
     Board,
     CellNames,
-    CellResult,
     Mattered,
     ReportRow,
     RunNames,
     Trial,
 )
-from judgesmith.experiments.runs.folder import JUDGE, RESULT, RUN_FILE, SCORES
+from judgesmith.experiments.runs.cell_result import CellResult
+from judgesmith.experiments.runs.folder import JUDGE, RESULT, RUN_FILE, SCHEMA, SCORES
+from judgesmith.experiments.runs.kept import changed, kept_result, kept_scores
 from judgesmith.programs.card import protocol_lines
 from judgesmith.programs.saved import SavedJudge
 from judgesmith.programs.saved_kinds import load_saved
-from judgesmith.programs.saved_record import SavedJudgeError
 
 BOARD = "leaderboard.json"
 _AGAIN = "give the command 'judgesmith experiment' of this run again"
+_RESTORE = "restore it, or run the specification again in another folder"
 
 _Read = TypeVar("_Read", bound=BaseModel)
 
@@ -112,13 +113,13 @@ def read_run(folder: str | Path) -> ReportRun:
     """
     path = Path(folder)
     if not (path / RUN_FILE).is_file():
-        raise FileNotFoundError(
+        raise MissingFileError(
             f"{folder} is no folder that 'judgesmith experiment' made; name one with a {RUN_FILE}."
         )
-    names = _read(path / RUN_FILE, RunNames)
+    names = _read(path / RUN_FILE, RunNames, remedy=_RESTORE)
     if not (path / BOARD).is_file():
-        raise FileNotFoundError(f"{folder} has no {BOARD} yet; wait for its run, or {_AGAIN}.")
-    board = _read(path / BOARD, Board)
+        raise MissingFileError(f"{folder} has no {BOARD} yet; wait for its run, or {_AGAIN}.")
+    board = _read(path / BOARD, Board, remedy=_AGAIN)
     if board.run != names.run:
         raise InputError(
             f"{path / BOARD} is that of another run ({board.run}, this is {names.run}); {_AGAIN}."
@@ -137,13 +138,12 @@ def read_run(folder: str | Path) -> ReportRun:
 
 def _cell(place: Path, names: CellNames) -> ReportCell:
     scores = place / SCORES
-    result = _read(place / RESULT, CellResult)
-    rows = tuple(_parsed(line, ReportRow, scores) for line in _text(scores).splitlines())
-    if len(rows) != result.rows.heldout:
-        raise InputError(
-            f"{scores}: it has {len(rows)} rows, and the result of its cell {result.rows.heldout}; "
-            f"{_AGAIN}."
-        )
+    _, result = kept_result(place / RESULT, schema=SCHEMA)
+    kept = kept_scores(scores, n_heldout=result.rows.heldout, n_unscored=result.rows.unscored)
+    try:
+        rows = tuple(map(ReportRow.model_validate, kept))
+    except ValidationError as fault:
+        raise changed(scores, f"{_first(fault)} is not as it was written") from None
     cell = ReportCell(names=names, result=result, rows=rows)
     return replace(cell, **_judge(place / JUDGE))
 
@@ -154,7 +154,7 @@ def _judge(place: Path) -> dict[str, Any]:
         return {}
     try:
         saved = load_saved(place)
-    except (SavedJudgeError, OSError, ValueError) as fault:
+    except (FileError, InputError) as fault:
         return {"note": f"The judge in {place.name} cannot be read: {fault}"}
     if not isinstance(saved, SavedJudge):
         return {}
@@ -175,22 +175,16 @@ def _all(found: Sequence[object], kind: type[_Read]) -> list[_Read]:
         return []
 
 
-def _read(place: Path, kind: type[_Read]) -> _Read:
-    return _parsed(_text(place), kind, place)
-
-
-def _text(place: Path) -> str:
+@file_faults()
+def _read(place: Path, kind: type[_Read], *, remedy: str) -> _Read:
     try:
-        return place.read_text(encoding="utf-8")
-    except UnicodeDecodeError:
-        raise InputError(f"{place}: not as it was written; {_AGAIN}.") from None
-
-
-def _parsed(text: str, kind: type[_Read], place: Path) -> _Read:
-    try:
-        return kind.model_validate(json.loads(text))
+        return kind.model_validate(json.loads(place.read_text(encoding="utf-8")))
     except ValidationError as fault:
-        first = ".".join(map(str, fault.errors()[0]["loc"])) or "the whole"
-        raise InputError(f"{place}: not as it was written ({first[:200]}); {_AGAIN}.") from None
+        raise InputError(f"{place}: not as it was written ({_first(fault)}); {remedy}.") from None
     except (ValueError, RecursionError):
-        raise InputError(f"{place}: not as it was written; {_AGAIN}.") from None
+        raise InputError(f"{place}: not as it was written; {remedy}.") from None
+
+
+def _first(fault: ValidationError) -> str:
+    """Return where the first fault in a record is."""
+    return ".".join(map(str, fault.errors(include_url=False)[0]["loc"]))[:200] or "the whole"

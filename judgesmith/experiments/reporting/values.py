@@ -5,29 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field, FiniteFloat
+from pydantic import Field, FiniteFloat
 
+from judgesmith.experiments.runs.cell_result import Estimated, Value
 from judgesmith.signatures.judgement import ErrorSpan
 
 
-class _Value(BaseModel):
-    model_config = ConfigDict(frozen=True)
-
-
-class Estimated(_Value):
-    """A number with its interval; all None where it is undefined.
-
-    ``n`` counts rows and ``n_groups`` sources.
-    """
-
-    value: FiniteFloat | None
-    low: FiniteFloat | None = None
-    high: FiniteFloat | None = None
-    n: int = 0
-    n_groups: int = 0
-
-
-class BoardLine(_Value):
+class BoardLine(Value):
     """A cell in a ranking, as ``leaderboard.json`` has it."""
 
     cell: str
@@ -43,7 +27,7 @@ class BoardLine(_Value):
     p_holm: FiniteFloat | None
 
 
-class BoardBlock(_Value):
+class BoardBlock(Value):
     """A ranking by one level, on one target of one set."""
 
     data: str
@@ -53,7 +37,7 @@ class BoardBlock(_Value):
     cells: tuple[BoardLine, ...]
 
 
-class SeedsSpread(_Value):
+class SeedsSpread(Value):
     """A number over seeds; None where no seed, or one alone for ``sd``, defines it."""
 
     mean: FiniteFloat | None
@@ -64,7 +48,7 @@ class SeedsSpread(_Value):
     n_undefined: int
 
 
-class SeedsBoardLine(_Value):
+class SeedsBoardLine(Value):
     """A judge made in one way in a ranking over seeds."""
 
     judge: str
@@ -74,7 +58,7 @@ class SeedsBoardLine(_Value):
     difference: SeedsSpread | None
 
 
-class SeedsBoard(_Value):
+class SeedsBoard(Value):
     """A ranking by means over seeds, by one level, on one target of one set."""
 
     data: str
@@ -84,7 +68,7 @@ class SeedsBoard(_Value):
     cells: tuple[SeedsBoardLine, ...]
 
 
-class Board(_Value):
+class Board(Value):
     """All rankings of a run."""
 
     name: str
@@ -95,7 +79,7 @@ class Board(_Value):
     unfinished: Mapping[str, str]
 
 
-class CellNames(_Value):
+class CellNames(Value):
     """What was run in a cell. Its id is the name of a folder and leads nowhere else."""
 
     id: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._+-]*$", max_length=200)]
@@ -107,7 +91,7 @@ class CellNames(_Value):
     seed: int
 
 
-class RunNames(_Value):
+class RunNames(Value):
     """What ``run.json`` says."""
 
     run: str
@@ -117,110 +101,14 @@ class RunNames(_Value):
     cells: tuple[CellNames, ...]
 
 
-_Levels = Mapping[str, Mapping[str, Estimated]]
-
-
-class ByCriterion(_Value):
-    """Agreement by criterion, of the judge as it was and as it is."""
-
-    uncompiled: Mapping[str, _Levels] | None = None
-    heldout: Mapping[str, _Levels] | None = None
-
-
-class Agreements(_Value):
-    """How a judge agrees with people, by level and statistic, where that is known."""
-
-    uncompiled: _Levels | None = None
-    selection: _Levels | None = None
-    heldout: _Levels | None = None
-    criteria: ByCriterion | None = None
-
-
-class ScaleUse(_Value):
-    """How a scale is used: shares of rows, and of pairs of rows."""
-
-    most_used_share: Estimated | None = None
-    floor_share: Estimated | None = None
-    ceiling_share: Estimated | None = None
-    tied_pairs: Estimated | None = None
-
-
-class LengthBias(_Value):
-    """What length has to do with scores, of the judge and of people."""
-
-    correlation: Estimated | None = None
-    human_correlation: Estimated | None = None
-    reliability: FiniteFloat | None = None
-
-
-class LevelCounts(_Value):
-    """How often each pair of levels was given: people's by row, the judge's by column."""
-
-    levels: tuple[FiniteFloat, ...]
-    counts: tuple[tuple[int, ...], ...]
-
-
-class Besides(_Value):
-    """What correlations do not tell of a judge."""
-
-    pairs: Mapping[str, Estimated] = Field(default_factory=dict)
-    kappa: Mapping[str, Estimated] = Field(default_factory=dict)
-    confusion: LevelCounts | None = None
-    scale_use: Mapping[str, ScaleUse] = Field(default_factory=dict)
-    length_bias: LengthBias | None = None
-
-
-class Counts(_Value):
-    """Rows of a cell, by their use."""
-
-    train: int = 0
-    select: int = 0
-    heldout: int
-    unscored: int
-    unrated: int = 0
-
-
-class OnOneCriterion(_Value):
-    """One perspective on one criterion: kappa with the right ratings, or neighbours in order."""
-
-    kappa: Estimated | None = None
-    accuracy: Estimated | None = None
-
-
-class SeenFrom(_Value):
-    """A judge from one perspective, or why there is nothing to see."""
-
-    problem: str = ""
-    criteria: Mapping[str, OnOneCriterion] = Field(default_factory=dict)
-    mean: Estimated | None = None
-    left_out: Mapping[str, str] = Field(default_factory=dict)
-    notes: tuple[str, ...] = ()
-
-
-class CellResult(_Value):
-    """What a cell came to."""
-
-    target: str
-    human_scale: str
-    scale: tuple[FiniteFloat, FiniteFloat] | None
-    rows: Counts
-    problems: Mapping[str, int]
-    agreement: Agreements
-    besides: Besides | None = None
-    perspectives: Mapping[str, SeenFrom] = Field(default_factory=dict)
-    judge: str
-    model: str | None
-    notes: tuple[str, ...]
-
-
-class OnCriterion(_Value):
+class OnCriterion(Value):
     """A score on one criterion, and why."""
 
     score: FiniteFloat | None = None
     explanation: str = ""
 
 
-class ReportRow(_Value):
+class ReportRow(Value):
     """A row held out: what a judge and people said of it."""
 
     source_id: str = ""
@@ -236,7 +124,7 @@ class ReportRow(_Value):
     errors: tuple[ErrorSpan, ...] = ()
 
 
-class Trial(_Value):
+class Trial(Value):
     """A configuration that a search tried, as its judge keeps it."""
 
     stage: str = ""
@@ -246,7 +134,7 @@ class Trial(_Value):
     n_rows: int | None = None
 
 
-class Mattered(_Value):
+class Mattered(Value):
     """What told the judges of a search apart by one objective: shares by choice."""
 
     objective: str = "the objective"

@@ -12,6 +12,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from judgesmith.errors import file_faults
+
 
 @contextmanager
 def claimed(place: Path) -> Iterator[bool]:
@@ -49,6 +51,7 @@ def claimed(place: Path) -> Iterator[bool]:
         os.close(descriptor)
 
 
+@file_faults()
 def is_anyone_at_work(claims: Path) -> bool:
     """Say whether somebody has a claim in a folder; what the dead left there is none.
 
@@ -79,6 +82,7 @@ def _is_held(place: Path) -> bool:
     return False
 
 
+@file_faults()
 def _taken(place: Path) -> int | None:
     """Return the descriptor that holds the lock; None where somebody else has it."""
     while True:

@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from judgesmith.errors import FileError, InputError, MissingExtraError
 from judgesmith.experiments.dataset import DataSet
 from judgesmith.experiments.estimating import RunEstimate, estimate_run
 from judgesmith.experiments.runs.folder import RunFolder
@@ -104,6 +105,6 @@ def _estimated(
             *models.roles(cell, settings).values(),
         ]
         found = estimate_run(dataset, settings, models.of(cell), others=others)
-    except (ValueError, OSError, ImportError) as fault:
+    except (InputError, FileError, MissingExtraError) as fault:
         return CellEstimate(cell=cell, estimate=None, problem=said_plainly(fault))
     return CellEstimate(cell=cell, estimate=found, problem=None)

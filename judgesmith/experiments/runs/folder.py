@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from judgesmith.drafts import draft_beside, put, tidy_within, write_synced
-from judgesmith.errors import InputError
+from judgesmith.errors import ExistingFileError, InputError, file_faults
 from judgesmith.experiments.runs.claims import is_anyone_at_work
 from judgesmith.experiments.runs.kept import changed, kept_object, kept_result, kept_scores
 from judgesmith.experiments.specs import Cell, Spec, cells_of
@@ -94,6 +94,7 @@ class RunFolder:
         self._checked: tuple[int, int, int] | None = None
 
     @classmethod
+    @file_faults()
     def opened(
         cls, path: str | Path, spec: Spec, *, text: str = "", overwrite: bool = False
     ) -> Self:
@@ -171,7 +172,7 @@ class RunFolder:
             return None
         usage = place.with_name(USAGE)
         return {
-            **kept_result(place, schema=SCHEMA),
+            **kept_result(place, schema=SCHEMA)[0],
             "usage": kept_object(usage) if usage.is_file() else None,
         }
 
@@ -184,11 +185,11 @@ class RunFolder:
             If the file was changed since, is gone, or has other rows than the result states.
         """
         own = self.place_of(cell)
-        rows = kept_result(own / RESULT, schema=SCHEMA)["rows"]
+        rows = kept_result(own / RESULT, schema=SCHEMA)[1].rows
         place = own / SCORES
         if not place.is_file():
             raise changed(place, "the file is gone")
-        return kept_scores(place, n_heldout=rows["heldout"], n_unscored=rows["unscored"])
+        return kept_scores(place, n_heldout=rows.heldout, n_unscored=rows.unscored)
 
     def failure(self, cell: Cell) -> Failure | None:
         """Return why a cell failed when it was last run; None where it did not."""
@@ -239,6 +240,7 @@ class RunFolder:
         """Make a folder to be put in a cell's place; not beside it, where all the others are."""
         return draft_beside(self.path / cell.id, folder=True)
 
+    @file_faults()
     def log(self, event: Mapping[str, Any]) -> None:
         """Add what happened, and when, to ``log.jsonl``: a line that no other worker's tears."""
         now = datetime.now(UTC).isoformat(timespec="seconds")
@@ -251,6 +253,7 @@ class RunFolder:
         finally:
             os.close(descriptor)
 
+    @file_faults()
     def write(self, name: str, text: str) -> None:
         """Write a file of the run, unless it says just that."""
         place = self.path / name
@@ -277,14 +280,14 @@ def check_run(folder: Path, run: str, *, overwrite: bool = False) -> dict[str, A
     except (OSError, ValueError):
         found = None
     if not isinstance(found, dict) or found.get("schema") != SCHEMA or "cells" not in found:
-        raise FileExistsError(f"{folder} is there and holds no experiment; name another folder.")
+        raise ExistingFileError(f"{folder} is there and holds no experiment; name another folder.")
     if found.get("run") != run and not overwrite:
-        raise FileExistsError(
+        raise ExistingFileError(
             f"{folder} holds the run of another specification ({found.get('run')}, this is {run}); "
             "name another folder, or replace it with --force."
         )
     if found.get("run") != run and is_anyone_at_work(folder / "claims"):
-        raise FileExistsError(
+        raise ExistingFileError(
             f"{folder} holds the run of another specification ({found.get('run')}, this is {run}), "
             "and a process is at work on it; wait for its end, or name another folder."
         )
@@ -328,6 +331,7 @@ def _is_blank(folder: Path) -> bool:
     return folder.is_dir() and all(one.name.startswith(_DRAFT) for one in folder.iterdir())
 
 
+@file_faults()
 def _clear(folder: Path) -> None:
     """Take out what a run writes, but for the answers, and nothing else."""
     for name in ("cells", "searches", "claims"):
@@ -337,6 +341,7 @@ def _clear(folder: Path) -> None:
         (folder / name).unlink(missing_ok=True)
 
 
+@file_faults()
 def _read(place: Path) -> Any:
     try:
         return json.loads(place.read_text(encoding="utf-8"))

@@ -8,8 +8,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from judgesmith.errors import InputError
+from pydantic import ValidationError
+
+from judgesmith.errors import InputError, file_faults
 from judgesmith.experiments.agreeing import LEVELS
+from judgesmith.experiments.runs.cell_result import CellResult
 
 _LARGEST = sys.float_info.max
 _NUMBERS = ("score", "human")
@@ -18,6 +21,7 @@ _WHOLE = ("item", "group")
 _NAMED = ("problem", "system_id")
 
 
+@file_faults()
 def kept_object(place: Path) -> dict[str, Any]:
     """Return the JSON object in a file of a cell.
 
@@ -37,32 +41,31 @@ def kept_object(place: Path) -> dict[str, Any]:
     return found
 
 
-def kept_result(place: Path, *, schema: int) -> dict[str, Any]:
-    """Return a cell's ``result.json``, with the parts that rankings and panels are made of.
+def kept_result(place: Path, *, schema: int) -> tuple[dict[str, Any], CellResult]:
+    """Return a cell's ``result.json`` as it stands there, and as a record.
 
     Raises
     ------
-    ValueError
-        If it is of another version, or lacks one of them.
+    InputError
+        If it is of another version, or is not as it was written.
     OSError
         If the file is not there.
     """
     found = kept_object(place)
     if found.get("schema") != schema:
         raise changed(place, "it is no result of this version")
-    rows = found.get("rows")
-    if not isinstance(rows, dict) or not all(
-        type(rows.get(name)) is int and rows[name] >= 0 for name in ("heldout", "unscored")
-    ):
-        raise changed(place, "it does not say how many rows were held out and unscored")
-    for name in ("agreement", "per_item", "cell"):
-        if not isinstance(found.get(name), dict):
-            raise changed(place, f"{name!r} is missing from it")
-    if not {"calls", "usd"} <= set(found["per_item"]) or not _is_agreement(found["agreement"]):
-        raise changed(place, "its agreement or what a judgement takes is not whole")
-    return found
+    try:
+        # As JSON, and strictly: a text is no number, and a list may be a pair.
+        whole = CellResult.model_validate_json(json.dumps(found), strict=True)
+    except ValidationError as fault:
+        first = ".".join(map(str, fault.errors(include_url=False)[0]["loc"]))[:200]
+        raise changed(place, f"{first} is not as it was written") from None
+    if not _is_whole(found["agreement"].get("heldout")):
+        raise changed(place, "agreement.heldout is not as it was written")
+    return found, whole
 
 
+@file_faults()
 def kept_scores(place: Path, *, n_heldout: int, n_unscored: int) -> list[dict[str, Any]]:
     """Return the rows of a cell's ``scores.jsonl``.
 
@@ -105,22 +108,19 @@ def changed(place: Path, what: str) -> InputError:
     --------
     >>> print(changed(Path("run/cells/one/result.json"), "no JSON can be read in it"))
     run/cells/one/result.json: no JSON can be read in it; remove the folder run/cells/one, and the \
-same command makes the cell again from the answers on record.
+command 'judgesmith experiment' of this run makes the cell again from the answers on record.
     """
     return InputError(
-        f"{place}: {what}; remove the folder {place.parent}, and the same command makes the cell "
-        "again from the answers on record."
+        f"{place}: {what}; remove the folder {place.parent}, and the command 'judgesmith "
+        "experiment' of this run makes the cell again from the answers on record."
     )
 
 
-def _is_agreement(agreement: Mapping[str, Any]) -> bool:
-    """Say whether there is Q at every level, or nothing was held out that is rated."""
-    heldout = agreement.get("heldout", {})
+def _is_whole(heldout: Mapping[str, Any] | None) -> bool:
+    """Say whether there is all of Q at every level, or nothing was held out that is rated."""
     if heldout is None:
         return True
-    levels = [heldout.get(level) for level in LEVELS] if isinstance(heldout, dict) else [None]
-    found = [one.get("q") if isinstance(one, dict) else None for one in levels]
-    return all(isinstance(q, dict) and set(_OF_Q) <= set(q) for q in found)
+    return all(set(_OF_Q) <= set(heldout.get(level, {}).get("q", ())) for level in LEVELS)
 
 
 def _row(line: str) -> dict[str, Any]:

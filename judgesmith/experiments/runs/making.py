@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from judgesmith.errors import InputError
+from judgesmith.errors import FileError, InputError, file_faults
 from judgesmith.experiments.chosen_targets import chosen_targets
 from judgesmith.experiments.compiling import compile_judge
 from judgesmith.experiments.dataset import DataSet
@@ -156,6 +156,7 @@ class Maker:
             ),
         )
 
+    @file_faults()
     def _search_files(self, cell: Cell, run: str) -> SearchFiles:
         folder = self.folder.path / "searches"
         folder.mkdir(exist_ok=True)
@@ -281,7 +282,7 @@ def _where_versions_count(spec: Spec) -> set[tuple[str, str]]:
         if spec.judges[cell.judge].kind == "compiled" and (cell.data, cell.target) not in found:
             try:
                 minds = settings_of(spec, cell).minds_versions
-            except (ValueError, OSError):
+            except (InputError, FileError):
                 continue  # which is told where that cell is run
             if minds:
                 found.add((cell.data, cell.target))

@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
+from judgesmith.errors import FileError, InputError, MissingExtraError
 from judgesmith.experiments.dataset import DataSet
 from judgesmith.experiments.runs.claims import claimed
 from judgesmith.experiments.runs.folder import RunFolder
@@ -223,7 +224,7 @@ class _Run:
         self.folder.log({"cell": cell.id, "state": "begun"})
         try:
             made = self.maker.made(cell)
-        except (ValueError, OSError, ImportError, ModelError, BudgetSpent) as fault:
+        except (InputError, FileError, MissingExtraError, ModelError, BudgetSpent) as fault:
             spent = isinstance(fault, BudgetSpent)
             if spent or (isinstance(fault, NothingScoredError) and fault.spent):
                 self._leave(cell)

@@ -12,7 +12,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from judgesmith.errors import InputError
+from judgesmith.errors import InputError, MissingExtraError, file_faults
 from judgesmith.experiments.written_scores import (
     COLUMNS,
     COUNT,
@@ -53,9 +53,10 @@ def check_ending(ending: str) -> None:
         If it is Parquet and pyarrow is not installed.
     """
     if ending == ".parquet" and find_spec("pyarrow") is None:
-        raise ImportError("writing Parquet needs pyarrow: pip install 'judgesmith[parquet]'")
+        raise MissingExtraError("writing Parquet needs pyarrow: pip install 'judgesmith[parquet]'")
 
 
+@file_faults()
 def write_rows(rows: Iterable[str], place: Path, ending: str, *, placed: bool) -> None:
     """Write rows to a file, and wait until the disk has it.
 
@@ -75,11 +76,13 @@ def write_rows(rows: Iterable[str], place: Path, ending: str, *, placed: bool) -
         os.fsync(file.fileno())
 
 
+@file_faults()
 def _lines(rows: Iterable[str], place: Path, placed: bool) -> None:
     with place.open("w", encoding="utf-8", newline="\n") as file:
         file.writelines(f"{row}\n" for row in rows)
 
 
+@file_faults()
 def _packed_lines(rows: Iterable[str], place: Path, placed: bool) -> None:
     # Neither name nor time: the same rows are the same bytes.
     with (
@@ -89,6 +92,7 @@ def _packed_lines(rows: Iterable[str], place: Path, placed: bool) -> None:
         file.writelines(f"{row}\n".encode() for row in rows)
 
 
+@file_faults()
 def _table(rows: Iterable[str], place: Path, placed: bool) -> None:
     columns = _columns(placed)
     with place.open("w", encoding="utf-8", newline="") as file:

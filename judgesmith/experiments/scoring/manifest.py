@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from judgesmith.drafts import draft_beside, put, tidy_within, write_synced
-from judgesmith.errors import InputError
+from judgesmith.errors import ExistingFileError, InputError, file_faults
 from judgesmith.experiments.samples import sample_path
 from judgesmith.experiments.scoring.parts import clear_parts
 from judgesmith.experiments.scoring.scored import Tally
@@ -99,6 +99,7 @@ class Manifest:
     _next: float = 0.0
 
     @classmethod
+    @file_faults()
     def of(
         cls,
         folder: Path,
@@ -129,7 +130,7 @@ class Manifest:
                 raise InputError(found["kind"])
             files = [Finished.from_dict(one) for one in found["files"]]
         except (ValueError, KeyError, TypeError, RecursionError) as fault:
-            raise FileExistsError(
+            raise ExistingFileError(
                 f"{place}: expected the record of a folder of scores; got something else; "
                 f"{_WAY_OUT}"
             ) from fault
@@ -141,7 +142,7 @@ class Manifest:
         elif found.get("reading") != reading:
             whose = "that were read or written otherwise (--map, --unordered, --as)"
         if whose is not None:
-            raise FileExistsError(f"{folder} holds scores {whose}; {_WAY_OUT}")
+            raise ExistingFileError(f"{folder} holds scores {whose}; {_WAY_OUT}")
         new.finished = {one.output: one for one in files}
         return new
 
@@ -159,11 +160,11 @@ class Manifest:
         if found is None or shard.once or not target.place.exists():
             return None
         if found.input_sha256 != digest_of(shard):
-            raise FileExistsError(
+            raise ExistingFileError(
                 f"{shard.name} has changed since {target.place} was made of it; {_WAY_OUT}"
             )
         if found.output_sha256 != _sha256(target.place):
-            raise FileExistsError(
+            raise ExistingFileError(
                 f"{target.place} has changed since it was written; put it back, {_WAY_OUT}"
             )
         if found.tally.n_again:
@@ -223,6 +224,7 @@ def digest_of(shard: Shard) -> str:
     return _sha256(shard.path or sample_path())
 
 
+@file_faults()
 def _sha256(path: Path) -> str:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()

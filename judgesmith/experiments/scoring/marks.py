@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from judgesmith.errors import ExistingFileError, file_faults
 from judgesmith.experiments.problems import DataError
 from judgesmith.experiments.written_scores import open_scores
 from judgesmith.programs.asking import endpoint_of
@@ -72,9 +73,12 @@ def refuse_others(output: Path, marks: Marks) -> None:
         holds = f"rows of the judge {found['judge']}, and this is {marks['judge']}"
     else:
         holds = "something else than scores"
-    raise FileExistsError(f"{output} holds {holds}; name another file, or replace it with --force.")
+    raise ExistingFileError(
+        f"{output} holds {holds}; name another file, or replace it with --force."
+    )
 
 
+@file_faults()
 def _first_row(output: Path, marks: Marks) -> Mapping[str, Any]:
     """Return the first row of a file; that of an empty file is anybody's."""
     if output.suffix != ".jsonl":

@@ -11,7 +11,7 @@ from judgesmith.experiments.earlier_rows import Beside, EarlierRow, refuse_loss
 from judgesmith.experiments.scoring.formats import write_rows
 from judgesmith.experiments.scoring.lines import Line, note_of
 from judgesmith.experiments.scoring.marks import Marks, refuse_others
-from judgesmith.experiments.scoring.parts import Parts, naming
+from judgesmith.experiments.scoring.parts import Parts
 from judgesmith.experiments.scoring.scored import Tally
 from judgesmith.programs.scored_row import json_line, score_row
 from judgesmith.signatures import Judgement, RatedItem
@@ -133,7 +133,7 @@ class OutputFile:
         tally = Tally()
         if self._replaces and self.place.exists():
             refuse_loss(self.place, self._new_rows(), self.marks["run"])
-        with naming(self.place), draft_beside(self.place) as draft:
+        with draft_beside(self.place) as draft:
             write_rows(self._rows(tally), draft, self.ending, placed=not self.ordered)
             put(draft, self.place)
         return tally

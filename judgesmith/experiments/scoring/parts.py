@@ -15,11 +15,12 @@ import os
 import re
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, suppress
 from itertools import chain
 from pathlib import Path
 
 from judgesmith.drafts import claimed, discard, draft_beside, put, write_synced
+from judgesmith.errors import ExistingFileError, file_faults
 from judgesmith.experiments.numbered_keys import NumberedKeys
 from judgesmith.experiments.run_events import log_event
 from judgesmith.experiments.scoring.lines import Line, read_line
@@ -92,6 +93,7 @@ class Parts:
             else:
                 self._resources.callback(os.close, lock)
 
+    @file_faults()
     def _refuse_others(self) -> None:
         try:
             run = json.loads((self.folder / _RUN).read_text(encoding="utf-8"))
@@ -105,11 +107,12 @@ class Parts:
             holds = "for another input or model"
         else:
             holds = f"written {'in order' if run.get('ordered') else 'as they were finished'}"
-        raise FileExistsError(
+        raise ExistingFileError(
             f"{self.folder} holds rows of a run that was stopped, {holds}; finish it with its own "
             f"command, {_WAY_OUT}"
         )
 
+    @file_faults()
     def _sessions(self, place: Path) -> dict[int, list[Path]]:
         """Return the parts by the process that wrote them, from the first on, each in order."""
         found: dict[int, list[Path]] = {}
@@ -133,7 +136,7 @@ class Parts:
         self._since = time.monotonic()
         if not self._buffer:
             return
-        with naming(self.output):
+        with file_faults(self.output):
             place = self._place or self._made()
             draft = place / "draft"
             write_synced(draft, "".join(f"{line.written()}\n" for line in self._buffer))
@@ -144,6 +147,7 @@ class Parts:
         self._buffer.clear()
         self._n_characters = 0
 
+    @file_faults()
     def _made(self) -> Path:
         """Make the folder, or one for this process alone where another one has it."""
         try:
@@ -187,12 +191,12 @@ class Parts:
         if self._place is None:
             return
         for path in self._sessions(self._place).get(session, ()):
-            with path.open("rb") as file:
+            with file_faults(path), path.open("rb") as file:
                 for number, text in enumerate(file, start=1):
                     try:
                         line = read_line(text.decode())
                     except (ValueError, RecursionError) as fault:
-                        raise FileExistsError(
+                        raise ExistingFileError(
                             f"{path}:{number}: expected a row of a run that was stopped; got "
                             f"something else; {_WAY_OUT}"
                         ) from fault
@@ -218,25 +222,6 @@ class Parts:
         self._resources.close()
 
 
-@contextmanager
-def naming(output: Path) -> Iterator[None]:
-    """Say which file could not be written, where the system does not, as of a full disk.
-
-    Examples
-    --------
-    >>> with naming(Path("scores.csv")):
-    ...     raise OSError(28, "No space left on device")
-    Traceback (most recent call last):
-    OSError: [Errno 28] No space left on device: 'scores.csv'
-    """
-    try:
-        yield
-    except OSError as fault:
-        if fault.filename is None and fault.strerror:
-            fault.filename = str(output)
-        raise
-
-
 def parts_folder(output: Path) -> Path:
     """Return where the rows of a file are kept until it is whole.
 
@@ -251,6 +236,7 @@ def parts_folder(output: Path) -> Path:
     return output.with_name(f"{name}{_SUFFIX}")
 
 
+@file_faults()
 def _is_ours(folder: Path) -> bool:
     """Say whether there is such a folder, and nothing in it but what is written here."""
     return folder.is_dir() and all(_OURS.fullmatch(one.name) for one in folder.iterdir())

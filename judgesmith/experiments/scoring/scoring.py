@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from judgesmith.errors import file_faults
 from judgesmith.experiments.reading import ColumnsGiven
 from judgesmith.experiments.scoring.feed import Given
 from judgesmith.experiments.scoring.formats import ENDINGS
@@ -110,6 +111,7 @@ def score_shards(
     return run.score([(target, target.shards) for target in targets], judging)
 
 
+@file_faults()
 def _manifest(
     judge: AnySaved,
     lm: AnyModel,

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from judgesmith.errors import InputError
+from judgesmith.errors import InputError, MissingFileError, file_faults
 from judgesmith.experiments.formats import ENDINGS, SAMPLE, STANDARD_INPUT, open_rows
 from judgesmith.experiments.problems import DataError, Problem
 from judgesmith.experiments.reading import ColumnsGiven, ItemStream, stream_items
@@ -107,6 +107,7 @@ def _found(name: str) -> list[Shard]:
     return [Shard(name)]
 
 
+@file_faults()
 def _in_folder(folder: Path) -> list[str]:
     inside = sorted(one for one in folder.iterdir() if one.name[0] not in "._")
     if not inside:
@@ -122,11 +123,12 @@ def _in_folder(folder: Path) -> list[str]:
     return [str(one) for one in inside]
 
 
+@file_faults()
 def _matching(pattern: str) -> list[str]:
     found = [Path(one) for one in sorted(glob.glob(pattern, recursive=True))]  # noqa: PTH207
     files = [str(one) for one in found if one.is_file() and one.name[0] not in "._"]
     if not files:
-        raise FileNotFoundError(f"no file matches {pattern}; check the pattern.")
+        raise MissingFileError(f"no file matches {pattern}; check the pattern.")
     for one in files:
         open_rows(one)
     return files

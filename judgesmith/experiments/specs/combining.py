@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 
-from judgesmith.errors import InputError
+from judgesmith.errors import FileError, InputError
 from judgesmith.experiments.fronts import check_searched
 from judgesmith.experiments.settings import CompileSettings
 from judgesmith.experiments.specs.grid import Cell
@@ -54,7 +54,7 @@ def check_combinations(spec: Spec, cells: Sequence[Cell], *, blame: Blame) -> No
                 seed=cell.seed,
             )
             _check_search(settings, judge)
-        except (ValueError, OSError) as fault:
+        except (InputError, FileError) as fault:
             wrong[cell.judge, said_plainly(fault)][cell.optimizer] = None
             continue
         if settings.minds_versions:

@@ -9,7 +9,7 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
-from judgesmith.errors import InputError
+from judgesmith.errors import InputError, file_faults
 from judgesmith.experiments.specs.checking import check_parts
 from judgesmith.experiments.specs.combining import check_combinations
 from judgesmith.experiments.specs.faults import Mistake, Origin, SpecError
@@ -50,6 +50,7 @@ _MOST_ENTRIES = 1000
 _MOST_BYTES = 1_000_000
 
 
+@file_faults()
 def read_spec(path: str | Path) -> Spec:
     """Return the specification in a file.
 

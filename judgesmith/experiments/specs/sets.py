@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from judgesmith.errors import InputError
+from judgesmith.errors import FileError, InputError, MissingExtraError
 from judgesmith.experiments.chosen_targets import chosen_targets
 from judgesmith.experiments.chosen_versions import chosen_versions
 from judgesmith.experiments.dataset import DataSet
@@ -20,7 +20,6 @@ from judgesmith.experiments.specs.spec import JUDGE_FILE, Spec
 from judgesmith.experiments.targets import targets_of
 from judgesmith.experiments.unlabelled import is_unlabelled
 from judgesmith.programs.saved_kinds import load_saved
-from judgesmith.programs.saved_record import SavedJudgeError
 from judgesmith.signatures.plain_yaml import Place
 
 _KINDS = {"recorded": "scores on record", "panel": "a panel", "saved": "a saved judge"}
@@ -83,7 +82,7 @@ class _Reader:
             n = len(fault.problems)
             more = f" ({n - 1} more: see judgesmith check)" if n > 1 else ""
             self.blame(("data", name), f"{fault.problems[0]}{more}.")
-        except (ValueError, OSError, ImportError) as fault:
+        except (InputError, FileError, MissingExtraError) as fault:
             self.blame(("data", name), said_plainly(fault))
         return None
 
@@ -93,7 +92,7 @@ class _Reader:
             return path
         try:
             return file_at(path, self.spec.origin.folder)
-        except ValueError as fault:
+        except InputError as fault:
             self.blame(where, str(fault))
             return None
 
@@ -110,7 +109,7 @@ class _Reader:
             for one in cell.targets or ("auto",):
                 try:
                     targets_of(dataset, one, data.aggregate)
-                except ValueError as fault:
+                except InputError as fault:
                     self.blame(place, said_plainly(fault))
                     self.useless.add((cell.data, cell.target))
         if len(cell.targets) < 2 or (cell.data, cell.target) in self.useless:
@@ -120,7 +119,7 @@ class _Reader:
                 what = _KINDS[judge.kind]
                 raise InputError(f"{what} can be held against one target at a time.")
             chosen_targets(dataset, settings)
-        except ValueError as fault:
+        except InputError as fault:
             out = f"leave out its cells with the target '{cell.target}' (see leave_out)."
             self.blame(("judges", cell.judge), f"{said_plainly(fault).rstrip('.')}; {out}")
 
@@ -134,7 +133,7 @@ class _Reader:
         for field, changes in tried.items():
             try:
                 chosen_versions(dataset, settings.model_copy(update=changes))
-            except ValueError as fault:
+            except InputError as fault:
                 named = [field] if field else own[:1]
                 self.blame(("data", cell.data, *named), said_plainly(fault))
                 return
@@ -164,7 +163,7 @@ class _Reader:
             return
         try:
             load_saved(self.spec.place(judge.saved))
-        except (SavedJudgeError, ValueError, OSError) as fault:
+        except (InputError, FileError) as fault:
             self.blame(("judges", name, "saved"), said_plainly(fault))
 
     def _names_in(self, path: str, where: Place) -> set[str] | None:
@@ -173,7 +172,7 @@ class _Reader:
             place = self.place(path, where)
             try:
                 rows = [] if place is None else placed_rows(place)[1]
-            except (ValueError, OSError, ImportError) as fault:
+            except (InputError, FileError, MissingExtraError) as fault:
                 self.blame(where, said_plainly(fault))
                 return None
             if rows and not any("score" in row or "scores" in row for _, row in rows):

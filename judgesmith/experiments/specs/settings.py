@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from judgesmith.errors import InputError
+from judgesmith.errors import FileError, InputError
 from judgesmith.experiments.ablating import without
 from judgesmith.experiments.said_choices import choices_said
 from judgesmith.experiments.settings import CompileSettings
@@ -18,6 +18,7 @@ from judgesmith.programs.families import family_of
 from judgesmith.programs.family import Family
 from judgesmith.programs.inference_settings import InferenceSettings
 from judgesmith.signatures import Rubric
+from judgesmith.signatures.plain_faults import record_faults
 
 if TYPE_CHECKING:
     from judgesmith.signatures.judge_protocol import JudgeProtocol
@@ -80,6 +81,7 @@ def settings_of(spec: Spec, cell: Cell) -> CompileSettings:
     )
 
 
+@record_faults()
 def protocol_of(spec: Spec, judge: JudgeSpec) -> JudgeProtocol:
     """Return what a judge that is to be compiled starts from.
 
@@ -108,6 +110,7 @@ def protocol_of(spec: Spec, judge: JudgeSpec) -> JudgeProtocol:
         return decided_by_names(family.judge_of(protocol), judge.choose).protocol
 
 
+@record_faults()
 def combined(
     spec: Spec,
     judge: JudgeSpec,
@@ -192,18 +195,10 @@ def _blaming(field: str) -> Iterator[None]:
     """Say of what is wrong in the block which field says it."""
     try:
         yield
-    except (ValueError, OSError) as fault:
+    except (InputError, FileError) as fault:
         raise MisfitError(said_plainly(fault), field=field) from fault
 
 
 def said_plainly(fault: Exception) -> str:
-    """Return what a fault says, on one line and in words of no library."""
-    from pydantic import ValidationError
-
-    from judgesmith.signatures.plain_faults import plain_faults
-
-    if isinstance(fault, ValidationError):
-        return plain_faults(fault)
-    if isinstance(fault, OSError) and fault.filename is not None and fault.strerror:
-        return f"{fault.filename}: {fault.strerror}"
+    """Return what a fault says, on one line."""
     return " ".join(str(fault).split())

@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, SkipValidation
 
+from judgesmith.errors import file_faults
 from judgesmith.experiments.specs.faults import Origin, SpecError
 from judgesmith.experiments.specs.parts import (
     Budget,
@@ -112,6 +113,7 @@ class Spec(Part):
         return dict(sorted(found.items()))
 
     @property
+    @file_faults()
     def fingerprint(self) -> str:
         """Twelve hex digits that change when anything that decides results does.
 

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
-from judgesmith.errors import InputError
+from judgesmith.errors import InputError, JudgesmithError
 from judgesmith.programs.card import printable
 from judgesmith.programs.extras import library
 from judgesmith.programs.models.redaction import public_address, redacted
@@ -29,7 +29,7 @@ _LONGEST = 300
 _DATABASES = ("sqlite", "postgresql", "mysql", "mssql")
 
 
-class TrackingError(OSError):
+class TrackingError(JudgesmithError, OSError):
     """A tracking server that cannot be used, and why. What is tracked is unharmed."""
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
+from judgesmith.errors import file_faults
 from judgesmith.experiments.tracking.client import asked_once
 from judgesmith.experiments.tracking.telling import shortened
 from judgesmith.programs.extras import library
@@ -94,6 +95,7 @@ class Sending:
             if place.is_file():
                 self._client.log_artifact(run.info.run_id, str(place), under)
 
+    @file_faults()
     def upload_text(self, run: Any, place: Path) -> None:
         """Keep a text with a run, without keys."""
         text = redacted(place.read_text(encoding="utf-8", errors="replace"))

@@ -11,6 +11,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from judgesmith.errors import file_faults
 from judgesmith.experiments.agreeing import LEVELS
 from judgesmith.experiments.specs import Cell, Spec
 from judgesmith.programs.card import printable
@@ -175,6 +176,7 @@ def run_tags(spec: Spec) -> dict[str, str]:
     return tags | ({"mlflow.note.content": about} if about else {})
 
 
+@file_faults()
 def digest_of(*places: Path) -> str:
     """Return twelve hex digits that change with the name or the bytes of any of the files."""
     found = hashlib.sha256()

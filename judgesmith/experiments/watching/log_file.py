@@ -9,6 +9,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 
+from judgesmith.errors import file_faults
 from judgesmith.programs.models.redaction import redacted
 
 
@@ -45,6 +46,7 @@ class LogFile(logging.Handler):
     ('started', 3)
     """
 
+    @file_faults()
     def __init__(self, path: str | Path, complain: Callable[[str], None]) -> None:
         super().__init__()
         self._path = Path(path)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from judgesmith.drafts import write_synced
-from judgesmith.errors import InputError
+from judgesmith.errors import InputError, file_faults
 from judgesmith.programs.exporting.about import about_lines
 from judgesmith.programs.exporting.form import Form, Row
 from judgesmith.programs.families import family_of
@@ -83,6 +83,7 @@ class DspyProgram(Form):
         return rows
 
 
+@file_faults()
 def load_program(state: str | Path) -> AnyJudge:
     """Return the judge whose state DSPy saved to a file, as a DSPy module.
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from judgesmith.drafts import draft_beside, put, tidy, write_synced
-from judgesmith.errors import InputError
+from judgesmith.errors import ExistingFileError, InputError
 from judgesmith.programs.exporting.about import about, kind_of
 from judgesmith.programs.exporting.form import Form
 from judgesmith.programs.exporting.forms import FORMS, form_of
@@ -152,10 +152,12 @@ def check_free(place: Path, form: Form, *, overwrite: bool) -> None:
         return
     if place.is_dir() != form.folder:
         wanted, there = ("a folder", "a file") if form.folder else ("a file", "a folder")
-        raise FileExistsError(f"{place} is {there}, and this form is {wanted}; name another place.")
+        raise ExistingFileError(
+            f"{place} is {there}, and this form is {wanted}; name another place."
+        )
     if place.is_dir() and not (place / ABOUT_FILE).is_file():
-        raise FileExistsError(f"{place} is there and holds no export; name another folder.")
+        raise ExistingFileError(f"{place} is there and holds no export; name another folder.")
     if not overwrite:
-        raise FileExistsError(
+        raise ExistingFileError(
             f"{place} is there already; name another place, or replace it with --force."
         )

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from judgesmith.drafts import write_synced
+from judgesmith.errors import file_faults
 from judgesmith.programs.card import score_text
 from judgesmith.programs.exporting.about import about, about_lines
 from judgesmith.programs.exporting.form import Form
@@ -92,6 +93,7 @@ class Prompt(Form):
                 return "it chooses its demonstrations anew for each text"
         return None
 
+    @file_faults()
     def write(self, saved: AnySaved, place: Path) -> None:
         """Write ``messages.json``, ``prompts/*.txt`` and ``README.md`` into a folder."""
         plain = {

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from judgesmith.drafts import draft_beside, put
-from judgesmith.errors import InputError
+from judgesmith.errors import InputError, file_faults
 from judgesmith.programs.models.errors import LedgerError
 from judgesmith.programs.models.ledger import Ledger
 from judgesmith.programs.models.ledger_book import Book
@@ -44,6 +44,7 @@ class Played:
     tape: Tape
 
 
+@file_faults()
 def record_cassette(
     ledger: Ledger, output: Path, *, tape: Tape | None = None, whole: bool = True
 ) -> int:
@@ -247,7 +248,7 @@ def _line(content: dict[str, Any]) -> str:
 
 @contextmanager
 def _written(path: Path, *, packed_up: bool) -> Iterator[IO[str]]:
-    with path.open("wb") as raw:
+    with file_faults(path), path.open("wb") as raw:
         if not packed_up:
             with io.TextIOWrapper(raw, encoding="utf-8", newline="\n") as file:
                 yield file
@@ -263,8 +264,8 @@ def _written(path: Path, *, packed_up: bool) -> Iterator[IO[str]]:
 @contextmanager
 def _read(path: Path) -> Iterator[IO[str]]:
     if path.suffix == ".gz":
-        with gzip.open(path, "rt", encoding="utf-8") as file:
+        with file_faults(path), gzip.open(path, "rt", encoding="utf-8") as file:
             yield file
     else:
-        with path.open(encoding="utf-8") as file:
+        with file_faults(path), path.open(encoding="utf-8") as file:
             yield file

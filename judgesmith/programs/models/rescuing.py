@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from judgesmith.drafts import draft_beside, put
+from judgesmith.errors import file_faults
 from judgesmith.programs.models.errors import LedgerError
 from judgesmith.programs.models.ledger_schema import DamagedAnswer, connect
 from judgesmith.programs.models.ledger_writes import ANSWER_COLUMNS, unpacked
@@ -40,6 +41,7 @@ class Rescued:
     altered: int
 
 
+@file_faults()
 def rescue(damaged: Path, output: Path) -> Rescued:
     """Write the sound answers of a damaged ledger to a new one, and what its runs have spent.
 

@@ -3,13 +3,8 @@ from dataclasses import replace
 import pytest
 
 from judgesmith.experiments.reporting.cell_section import cell_section
-from judgesmith.experiments.reporting.values import (
-    Besides,
-    LevelCounts,
-    Mattered,
-    SeenFrom,
-    Trial,
-)
+from judgesmith.experiments.reporting.values import Mattered, Trial
+from judgesmith.experiments.runs.cell_result import Besides, LevelCounts, SeenFrom
 
 
 @pytest.fixture

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from judgesmith import InputError
 from judgesmith.experiments.reporting import read_run
 from judgesmith.experiments.reporting.warnings import warnings_of
 
@@ -40,13 +41,18 @@ def test_a_folder_without_a_run_or_without_rankings_is_refused(copied, tmp_path)
 
 
 @pytest.mark.parametrize(
-    "name",
-    ["run.json", "leaderboard.json", f"cells/{PLAIN}/result.json", f"cells/{PLAIN}/scores.jsonl"],
+    ("name", "remedy"),
+    [
+        ("run.json", "restore it"),
+        ("leaderboard.json", "give the command"),
+        (f"cells/{PLAIN}/result.json", f"remove the folder .*{PLAIN}, and the command"),
+        (f"cells/{PLAIN}/scores.jsonl", f"remove the folder .*{PLAIN}, and the command"),
+    ],
 )
 @pytest.mark.parametrize("text", ["[]", "{", "\udcff", "[" * 100_000, '{"score": NaN}'])
-def test_a_file_that_was_changed_is_named(copied, name, text):
+def test_a_file_that_was_changed_is_named(copied, name, remedy, text):
     (copied / name).write_bytes(text.encode("utf-8", "surrogateescape"))
-    with pytest.raises(ValueError, match=r"not as it was written.*; give the command") as caught:
+    with pytest.raises(InputError, match=f"; {remedy}") as caught:
         read_run(copied)
     assert name.rpartition("/")[2] in str(caught.value)
 
@@ -54,9 +60,7 @@ def test_a_file_that_was_changed_is_named(copied, name, text):
 def test_rows_that_are_fewer_than_the_result_states_are_refused(copied):
     place = copied / "cells" / PLAIN / "scores.jsonl"
     place.write_text(place.read_text().partition("\n")[2])
-    with pytest.raises(
-        ValueError, match=r"scores.jsonl: it has \d+ rows, and .*; give the command"
-    ):
+    with pytest.raises(InputError, match=r"scores.jsonl: it has \d+ rows, and .*; remove the"):
         read_run(copied)
 
 

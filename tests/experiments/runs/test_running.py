@@ -3,6 +3,7 @@ import sys
 
 import pytest
 
+from judgesmith import InputError
 from judgesmith.experiments.runs import RunFolder, RunModels, run_cells
 from judgesmith.experiments.runs.claims import claimed
 from judgesmith.experiments.runs.folder import Made
@@ -90,7 +91,7 @@ def test_a_cell_that_fails_says_why_and_is_tried_again(two, tmp_path, monkeypatc
 
     def failing(self, cell):
         if cell.judge == "plain":
-            raise ValueError("the rows are of\nno use.")
+            raise InputError("the rows are of\nno use.")
         return made(self, cell)
 
     folder = RunFolder.opened(tmp_path / "run", two)
@@ -108,7 +109,7 @@ def test_a_cell_that_fails_says_why_and_is_tried_again(two, tmp_path, monkeypatc
         ("coarse", "finished"),
         ("both", "failed"),
     ]
-    assert folder.failure(plain).kind == "ValueError"
+    assert folder.failure(plain).kind == "InputError"
     log = [json.loads(line) for line in (folder.path / "log.jsonl").read_text().splitlines()]
     assert [(one["cell"], one["state"]) for one in log[:2]] == [
         (plain.id, "begun"),

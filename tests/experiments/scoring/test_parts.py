@@ -160,7 +160,7 @@ def test_a_full_disk_is_told_with_the_name_of_the_file(begun, tmp_path, monkeypa
     monkeypatch.setattr(parts_module, "put", full)
     parts = begun()
     parts.add(line(1))
-    with pytest.raises(OSError, match=r"No space left on device: '.*out\.jsonl'"):
+    with pytest.raises(OSError, match=r"out\.jsonl: No space left on device"):
         parts.add(line(2))
     parts.close()
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import IO, TYPE_CHECKING
 
+from judgesmith.errors import file_faults
 from judgesmith.programs.models.batches.stack import BatchStack
 from judgesmith.programs.models.batches.state import Asked
 from judgesmith.programs.models.request import ModelRequest
@@ -69,6 +70,7 @@ class Collection:
         for file in self._open.values():
             file.stream.close()
 
+    @file_faults()
     def discard(self) -> None:
         """Remove the files."""
         for part in self._parts:

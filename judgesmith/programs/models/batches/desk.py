@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
-from judgesmith.errors import InputError
+from judgesmith.errors import InputError, file_faults
 from judgesmith.programs.models.batches.claims import Together
 from judgesmith.programs.models.batches.collecting import Collection
 from judgesmith.programs.models.batches.files import private
@@ -131,12 +131,14 @@ class BatchDesk:
             return self.folder / f"requests-{number:04}.jsonl{ending}"
         return self._beside.with_name(f".{self._beside.name}.{number:04}.jsonl{ending}")
 
+    @file_faults()
     def draft(self, place: Path) -> IO[bytes]:
         """Return a new file of requests, open to its owner only unless somebody else submits it."""
         return private(place) if self.folder is None else place.open("wb")
 
     # -- on the way ------------------------------------------------------------------------
 
+    @file_faults()
     def send(self) -> int:
         """Send what was taken down as far as the budget allows; return how many requests went.
 
@@ -243,6 +245,7 @@ class BatchDesk:
             status=404,
         )
 
+    @file_faults()
     def read_folder(self) -> list[Path]:
         """Read the answered files in the folder; return the request files without any answer."""
         assert self.folder is not None
@@ -265,6 +268,7 @@ class BatchDesk:
 
     # -- the end of a part -----------------------------------------------------------------
 
+    @file_faults()
     def _read(self, part: Part, service: BatchService, told: Mapping[str, Any]) -> bool:
         """Read what came of a batch and close its part; False where the server has no such file."""
         reader = Reader(self)
@@ -342,6 +346,7 @@ class BatchDesk:
             self._keep_lines(part)
         return n_granted
 
+    @file_faults()
     def _keep_lines(self, part: Part) -> None:
         """Take the requests out of a file that were not granted."""
         place = self.place_of(part.number, draft=True)
@@ -372,6 +377,7 @@ class BatchDesk:
                 stack.kept.perform(Together(tuple(writes)))
         self._forget(part)
 
+    @file_faults()
     def _forget(self, part: Part) -> None:
         self.state.drop(part.number)
         for draft in (True, False):

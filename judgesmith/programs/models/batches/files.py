@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
 
-from judgesmith.errors import InputError
+from judgesmith.errors import InputError, file_faults
 
 LONGEST = 2**26
 """Bytes of a line at most: more than the longest answer with 20 alternatives for each token."""
@@ -17,6 +17,7 @@ _AT_A_TIME = 200
 _BYTES = 2**24  # of lines at a time, from which on they are handed out
 
 
+@file_faults()
 def private(place: Path) -> IO[bytes]:
     """Return a new file for texts that concern nobody else.
 
@@ -33,6 +34,7 @@ def private(place: Path) -> IO[bytes]:
     return open(place, "xb", opener=_for_its_owner)
 
 
+@file_faults()
 def is_whole(place: Path) -> bool:
     """Say whether a file of answers ends with a line, rather than amid one.
 
@@ -69,7 +71,7 @@ def lines_of(place: Path) -> Iterator[list[bytes]]:
     ValueError
         If a line is longer than ``LONGEST``.
     """
-    with place.open("rb") as file:
+    with file_faults(place), place.open("rb") as file:
         some: list[bytes] = []
         n_bytes = number = 0
         while line := file.readline(LONGEST + 1):

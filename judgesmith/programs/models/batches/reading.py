@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from judgesmith.errors import InputError
+from judgesmith.errors import InputError, file_faults
 from judgesmith.programs.models.batches.claims import SettleOnce, Together, WithdrawOnce
 from judgesmith.programs.models.batches.files import is_whole, lines_of
 from judgesmith.programs.models.batches.stack import BatchStack
@@ -69,6 +69,7 @@ class Reader:
         if self._of_set_up is not None:
             raise self._of_set_up
 
+    @file_faults()
     def read_once(self, place: Path) -> None:
         """Read a file unless the same was read before.
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from judgesmith.errors import ExistingFileError
 from judgesmith.programs.models.errors import (
     ContextWindowExceeded,
     ModelError,
@@ -114,14 +115,14 @@ class BatchState:
         except sqlite3.Error as fault:
             self._db.close()
             busy = "locked" in str(fault)
-            raise FileExistsError(
+            raise ExistingFileError(
                 f"another process is at work with the batches in {place}; wait for it."
                 if busy
                 else f"{place} holds no batches ({fault}); remove it, or name another OUT."
             ) from None
         if name != run:
             self._db.close()
-            raise FileExistsError(
+            raise ExistingFileError(
                 f"{place} holds the batches of another judge, input or model; finish these with "
                 "their own command, or remove the file to give them up."
             )
