@@ -141,7 +141,7 @@ class Server:
         if behaviour.get("chatty"):
             import chatty  # beside this file, which runs as a program here
 
-            turn = 1 if behaviour["chatty"] == "steady" else turn
+            turn = 2 if behaviour["chatty"] == "steady" else turn
             text, reason = chatty.reply(json.loads(body), turn)
         choice = {
             "index": 0,
