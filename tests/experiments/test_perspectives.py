@@ -94,7 +94,11 @@ def test_a_built_set_is_ordered_by_errors_and_its_own_builder_is_told(saved, bui
     assert report.accuracy.value == report.apart[1].value > 0.5
     assert any("offline judges texts that it built itself (injector)" in n for n in found.notes)
     clean = perspective_of_judge(
-        saved.model_copy(update={"model": "openai/w"}), built, perspective="local", rng=RNG(0)
+        saved.model_copy(update={"model": "openai/w"}),
+        built,
+        perspective="local",
+        lm=judgesmith.model("offline", ledger=None),
+        rng=RNG(0),
     )
     assert any(note.startswith("openai/w judges") for note in clean.notes)
 

@@ -33,7 +33,8 @@ class Reflecting:
     def planted(user, system):
         """Return what people said of a text, blurred unless the instruction holds the secret."""
         right = int(re.search(r"said (\d+)", user)[1])
-        return right if SECRET in system else (right + 3 * number(user)) // 4
+        blur = number(re.sub("verbatim-[0-9a-f]+", "", user))  # tags differ by instruction
+        return right if SECRET in system else (right + 3 * blur) // 4
 
     def answer(self, request):
         system = "".join(one.text for one in request.prefix.messages)

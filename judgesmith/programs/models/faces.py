@@ -166,10 +166,12 @@ def stack_model(
     >>> stack_model("ollama/llama3", ledger=None).model
     'ollama/llama3'
     """
-    engine = engine_for(name, api_base=api_base, timeout=timeout)
+    engine: Engine | PureEngine
     if not named and name != "offline":
-        engine = UnnamedEngine(engine, name)
-    elif replay:
+        engine = _unnamed(name, api_base, timeout)
+    else:
+        engine = engine_for(name, api_base=api_base, timeout=timeout)
+    if replay and not isinstance(engine, UnnamedEngine):
         from judgesmith.programs.models.replaying import replaying
 
         engine = replaying(engine)
@@ -208,6 +210,14 @@ def stack_model(
         max_tokens=max_output_tokens,
         recipe=recipe,
     )
+
+
+def _unnamed(name: str, api_base: str | None, timeout: float) -> UnnamedEngine:
+    """Return what refuses the first request, also for a name that no engine is known by."""
+    try:
+        return UnnamedEngine(engine_for(name, api_base=api_base, timeout=timeout), name)
+    except InputError:
+        return UnnamedEngine(None, name)
 
 
 def engine_for(

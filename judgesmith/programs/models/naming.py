@@ -89,10 +89,10 @@ def refusal(endpoints: Mapping[str, str], remedy: str) -> UnnamedModelError:
 class UnnamedEngine:
     """Stands where the engine of a model does that the user did not name, and sends nothing."""
 
-    def __init__(self, engine: Engine | PureEngine, name: str) -> None:
+    def __init__(self, engine: Engine | PureEngine | None, name: str) -> None:
         self.name = name
-        self.endpoint = engine.endpoint
-        self.route = str(getattr(engine, "route", engine.endpoint))
+        self.endpoint = "" if engine is None else engine.endpoint
+        self.route = str(getattr(engine, "route", self.endpoint))
         self.scores_texts = bool(getattr(engine, "scores_texts", False))
 
     def answer(self, request: ModelRequest) -> ModelAnswer:
