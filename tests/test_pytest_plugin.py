@@ -120,8 +120,8 @@ def test_what_cannot_be_asked_is_an_error_of_the_test(run):
             "*no_errors needs a judge that looks for errors, and this one does not*",
             "*there are no items to judge*",
             "*share is above 0 and up to 1; got 0.",
-            "*ValueError: item 2: response is missing; respons: there is no such field.",
-            "*ValueError: item 1: references: expected a list; got 'one'.",
+            "*judgesmith.InputError: item 2: response is missing; respons: there is no such field.",
+            "*judgesmith.InputError: item 1: references: expected a list; got 'one'.",
         ]
     )
 

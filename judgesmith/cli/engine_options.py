@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from judgesmith.cli.faults import OptionError, blaming
-from judgesmith.cli.model_options import AskedChoice
+from judgesmith.cli.model_options import AskedChoice, announced
 from judgesmith.cli.numbers import WholeNumber
 from judgesmith.cli.options import Command, together
 
@@ -136,6 +136,7 @@ class _AskedElsewhere(AskedChoice):
 
     def check_key(self, lm: dspy.LM, *, option: str = "--model") -> None:
         """Leave it to the machines that ask to say that a key is missing."""
+        announced(lm)
 
 
 class RayEngine:

@@ -114,10 +114,10 @@ def command(
         tape=tape,
         allow_models=allow_models,
         only_hosts=only_hosts,
-        told=announced,
     )
     cells = cells_of(declared)
     _check_keys(models, cells, spec)
+    models.tell(announced)
     reach_server(address, uri=tracking_uri)
     with blaming(OUTPUT):
         text = Path(spec).read_text(encoding="utf-8-sig")

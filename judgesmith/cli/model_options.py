@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -176,18 +176,11 @@ class ModelChoice:
                         ledger=self.ledger if stack is None else stack.ledger,
                     )
                 )
-        if run_id is not None:
-            self.announce(made)
         return made
 
     def address_for(self, name: str, served: Collection[str]) -> str | None:
         """Return the address that is given for a model; the offline model has none among others."""
         return self.api_base if name in served else None
-
-    def announce(self, lms: Iterable[AnyModel]) -> None:
-        """Print the models that will be asked, with their addresses, before the first request."""
-        for lm in lms:
-            announced(lm)
 
     def about(self, names: Collection[str], *, among: Collection[str]) -> ModelChoice:
         """Return what this says of some models, where a command asks others apart from them.
@@ -241,9 +234,10 @@ class ModelChoice:
         return "".join(f" {shlex.quote(one)}" for one in told)
 
     def check_key(self, lm: dspy.LM, *, option: str = "--model") -> None:
-        """Refuse a model that needs a key and has none, where nothing is on record to go by.
+        """Refuse a model that lacks its key, and print a model that will be asked.
 
         With answers on record no key may be needed at all. ``option`` is what named the model.
+        Every command calls this before its first request, and a dry run does not.
 
         Raises
         ------
@@ -255,12 +249,13 @@ class ModelChoice:
 
         stack = stack_of(lm)
         check = getattr(stack.engine if stack else None, "check_key", None)
-        if check is None or is_postgres(self.ledger) or Path(self.ledger).expanduser().exists():
-            return
-        try:
-            check()
-        except ModelError as fault:
-            raise OptionError(str(fault), option=option) from None
+        on_record = is_postgres(self.ledger) or Path(self.ledger).expanduser().exists()
+        if check is not None and not on_record:
+            try:
+                check()
+            except ModelError as fault:
+                raise OptionError(str(fault), option=option) from None
+        announced(lm)
 
     def _model(
         self,

@@ -112,8 +112,9 @@ def test_an_interruption_ends_with_130_and_leaves_no_half_judge(
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=30)
     assert (process.returncode, out) == (130, "")
-    assert len(err.splitlines()) == 1
-    assert err.endswith("; the same command again continues where it was.\n")
+    asking, stopping = err.splitlines()
+    assert asking == f"asking openai/m at {server.url}"
+    assert stopping.endswith("; the same command again continues where it was.")
     assert sorted(path.name for path in folder.iterdir()) == [".judgesmith", "data.jsonl"]
 
 

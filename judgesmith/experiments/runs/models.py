@@ -34,8 +34,6 @@ class RunModels:
         Models of saved judges that may be asked beside those that the specification names.
     only_hosts : collection of str
         Where models may be; empty for everywhere.
-    told : callable or None
-        Told of every model when it is made, which is before it is asked.
 
     Examples
     --------
@@ -59,7 +57,6 @@ class RunModels:
         tape: Tape | None = None,
         allow_models: Collection[str] = (),
         only_hosts: Collection[str] = (),
-        told: Callable[[dspy.LM], None] | None = None,
     ) -> None:
         self.spec = spec
         self.ledger = ledger
@@ -67,7 +64,7 @@ class RunModels:
         self.tape = tape
         self.allow_models = frozenset(allow_models)
         self.only_hosts = tuple(only_hosts)
-        self.told = told
+        self._told: Callable[[dspy.LM], None] | None = None
         self.run = f"experiment {spec.fingerprint}"
         self._made: dict[str, dspy.LM] = {}
         self._entries = {spec.model_name(name): name for name in reversed(spec.models)}
@@ -135,6 +132,12 @@ class RunModels:
         """All models that were needed so far."""
         return tuple(self._made.values())
 
+    def tell(self, told: Callable[[dspy.LM], None]) -> None:
+        """Call ``told`` with each model that is made, those made so far included."""
+        self._told = told
+        for lm in self.made:
+            told(lm)
+
     def check_keys(self, cells: Iterable[Cell]) -> None:
         """Refuse models that need a key and have none, unless there are answers to go by.
 
@@ -166,8 +169,8 @@ class RunModels:
         key = entry if entry is not None and self.spec.model_name(entry) == name else name
         if key not in self._made:
             self._made[key] = self._new(name, entry)
-            if self.told is not None:
-                self.told(self._made[key])
+            if self._told is not None:
+                self._told(self._made[key])
         return self._made[key]
 
     def _new(self, name: str, entry: str | None) -> dspy.LM:

@@ -37,7 +37,7 @@ def check_name(name: str) -> str:
     'openai/gpt-4o-mini'
     >>> check_name("oobabooga/http://host:5000")
     Traceback (most recent call last):
-    judgesmith.errors.InputError: the name of a model contains no address; got \
+    judgesmith.InputError: the name of a model contains no address; got \
 'oobabooga/http://host:5000'. Give provider/model, and the address with --api-base (api_base=).
     """
     # Some clients mend "http:/host" and "http:\\host", which are addresses to them.
