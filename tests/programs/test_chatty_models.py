@@ -57,7 +57,9 @@ def open_model(server, tmp_path, monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
 
     def again():
-        return model("openai/m", api_base=server.url, ledger=tmp_path / "l.sqlite", temperature=0)
+        return model(
+            "openai/m", api_base=server.url, ledger=tmp_path / "l.sqlite", temperature=0, run_id="1"
+        )
 
     return again
 

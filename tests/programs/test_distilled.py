@@ -30,14 +30,14 @@ def test_it_answers_with_errors_and_a_score_of_each_criterion(scripted, tmp_path
         * 2
     )
     judge = DistilledJudge(rubric=TWO)
+    lm, engine = scripted(lambda request: next(said))
     SavedJudge(
         protocol=judge.protocol,
         questions=judge.templates(),
-        model="offline",
+        model=lm.model,
         target="overall",
         human_scale="1..5",
     ).save(tmp_path / "judge")
-    lm, engine = scripted(lambda request: next(said))
     found, again = (
         judge_items(one, [ITEM], lm=lm)[0] for one in (judge, SavedJudge.load(tmp_path / "judge"))
     )
