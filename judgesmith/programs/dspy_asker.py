@@ -13,6 +13,7 @@ import dspy
 from dspy.utils import exceptions as theirs
 
 from judgesmith.programs.asking import Asker
+from judgesmith.programs.asking_module import AskingModule
 from judgesmith.programs.families import family_of
 from judgesmith.programs.judging import AnySteps
 from judgesmith.programs.models import ModelError, TransientModelError
@@ -45,7 +46,8 @@ class DspyAsker(Asker):
 
     def __init__(self, judge: Any, lm: dspy.LM) -> None:
         self._judge = judge.program() if hasattr(judge, "program") else judge.deepcopy()
-        self._judge.bind(lm)
+        if isinstance(self._judge, AskingModule):  # other programs ask DSPy's current model
+            self._judge.bind(lm)
         self._lm = lm
         self._family = family_of(judge.protocol.judge)
         self._threads: ThreadPoolExecutor | None = None
