@@ -14,6 +14,7 @@ import click
 
 from judgesmith.cli.cassettes import RECORD, REPLAY
 from judgesmith.cli.faults import OptionError, blaming
+from judgesmith.cli.finishing import leave_unfinished
 from judgesmith.cli.judge_models import asked_models
 from judgesmith.cli.model_options import AskedChoice, allow_model_option, model_options
 from judgesmith.cli.numbers import Number, WholeNumber
@@ -122,6 +123,7 @@ def command(
                 concurrency=concurrency,
                 progress=tell,
             )
+            leave_unfinished()  # its ledger ends with it
         finally:
             stacks = [stack for one in lms if (stack := stack_of(one)) is not None]
             for stack in stacks:
