@@ -116,7 +116,7 @@ class TestFunctions:
             {"metric": strict},
             {"metric": functools.partial(near, trace=None)},
         ],
-        ids=str,
+        ids=["table", "pairs", "metric", "object", "feedback", "strict", "partial"],
     )
     def test_every_search_takes_functions_and_metrics(self, search, given):
         made = search(lm=lm_of(shifted), **given)

@@ -11,6 +11,7 @@ from judgesmith.programs.models import model
 from judgesmith.programs.offline import answering
 from judgesmith.programs.offline.reader import read_prefix, read_user
 from judgesmith.signatures import RatedItem
+from judgesmith.signatures.line_ends import unix_lines
 
 
 def test_the_model_is_the_one_that_is_set_or_the_offline_one():
@@ -49,14 +50,14 @@ class TestHostileTexts:
         for request in asked:
             question = read_prefix(request.prefix)
             found = read_user(request.user, question.inputs)
-            assert found["source"] == item.source
-            assert found["context"] == item.context
-            assert found["response"] == item.response
+            assert found["source"] == unix_lines(item.source)
+            assert found["context"] == unix_lines(item.context)
+            assert found["response"] == unix_lines(item.response)
             if "task" in question.inputs:
                 assert found["task"] == judge.protocol.rubric.task
             for example in question.examples:
-                assert example.inputs["response"] == hostile
-                assert example.inputs["source"] == f"About {hostile}"
+                assert example.inputs["response"] == unix_lines(hostile)
+                assert example.inputs["source"] == unix_lines(f"About {hostile}")
 
     @pytest.mark.no_cover
     def test_what_is_counted_is_the_text_that_was_given(
@@ -72,9 +73,8 @@ class TestHostileTexts:
         monkeypatch.setattr(answering, "lexical_features", watched)
         item = RatedItem(source="Ann left Rome on Monday.", response=f"Ann left. {hostile}")
         judge_items(judge_of(variant), [item], lm=model("offline", ledger=None))
-        expected = (
-            () if "\ud800" in hostile else (("Ann left Rome on Monday.", None, item.response),)
-        )
+        shown = unix_lines(item.response)
+        expected = () if "\ud800" in hostile else (("Ann left Rome on Monday.", None, shown),)
         assert set(counted) == set(expected)
 
     @pytest.mark.no_cover

@@ -1,4 +1,5 @@
 import json
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -14,6 +15,7 @@ from judgesmith.programs.panel_annotations import (
 )
 from judgesmith.programs.panel_merging import merged_by_rule, most_severe
 from judgesmith.signatures import ErrorSpan
+from judgesmith.signatures.line_ends import unix_lines
 
 
 def merged(**errors):
@@ -85,7 +87,10 @@ def test_what_is_shown_is_read_back_whatever_stands_in_it(response, why):
         Annotation(number=n, member=name, error=whole) for n, name in ((1, "A"), (2, "B"))
     ]
     lines = shown(given_errors, response)
-    assert list(read_shown(lines)) == given_errors
+    text = unix_lines(response)
+    update = {"text": text, "end": len(text), "explanation": unix_lines(why)}
+    read = whole.model_copy(update=update)
+    assert list(read_shown(lines)) == [replace(one, error=read) for one in given_errors]
     assert lines.count("\n") == 1
 
 

@@ -73,8 +73,8 @@ class TestSteps:
 
     def test_a_criterion_without_a_score_leaves_the_whole_without_one_and_the_rest_is_kept(self):
         none = Reply(problem="no answer")
-        asked, found = played(EACH, none, none, score(90))
-        assert asked == ["one_1", "one_1", "one_2"]
+        asked, found = played(EACH, none, score(90), none)
+        assert asked == ["one_1", "one_2", "one_1"]
         assert found.score is None
         assert found.problem.endswith("of which some have none: wit: no answer")
         assert found.criteria["wit"].explanation == "no score: no answer"

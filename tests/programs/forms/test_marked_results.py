@@ -26,6 +26,7 @@ FIVE = Scale(low=1, high=5)
         ("[RESULT] 5? No. [RESULT] 2", "[RESULT] 5? No.", 2),
         ("It has 5 of 5 facts. [RESULT] 3", "It has 5 of 5 facts.", 3),
         ("Half: \ud800 [RESULT] 3", "Half: \ufffd", 3),
+        ('{"feedback": "Fine.", "score": 4}', "Fine.", 4),
     ],
 )
 def test_the_last_marker_decides(answer, words, score):
@@ -37,7 +38,8 @@ def test_the_last_marker_decides(answer, words, score):
     [
         ("", r"there is no \[RESULT\]"),
         ("Fine. 4", r"there is no \[RESULT\]"),
-        ('{"feedback": "Fine.", "score": 4}', r"there is no \[RESULT\]"),
+        ('{"feedback": "Fine.", "grade": 4}', r"there is no \[RESULT\]"),
+        ('{"feedback": "Fine.", "score": 6}', "the model answered 6, outside 1..5"),
         ("Fine. RESULT: 4", r"there is no \[RESULT\]"),
         ("Fine. [RESULT]", "got ''"),
         ("Fine. [RESULT] ", "got ''"),

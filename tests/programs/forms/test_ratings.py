@@ -23,6 +23,7 @@ def answer_of(score, words):
         ("A rating: 5 would be too much.\nRating: 3</s>", "A rating: 5 would be too much.", 3),
         ("Gut.\nRating： ４", "Gut.", 4),
         ("Half: \ud800\nRating: 3<|eot_id|>", "Half: \ufffd", 3),
+        ('{"Analysis": "Fine.", "Rating": 4}', "Fine.", 4),
     ],
 )
 def test_the_last_line_of_themis_is_the_rating(answer, words, score):
@@ -44,7 +45,8 @@ def test_the_last_line_of_themis_is_the_rating(answer, words, score):
         ("Fine.\nRating: 0", "the model answered 0, outside 1..5"),
         ("Fine.\nRating: 4\nIt could be shorter.", "expected a whole number from 1 to 5"),
         ("Fine.\nRating: 4\n\n###Instruction###\nx\nRating: 1", "another question"),
-        ('{"Analysis": "Fine.", "Rating": 4}', "there is no Rating:"),
+        ('{"Analysis": "Fine.", "Grade": 4}', "there is no Rating:"),
+        ('{"Analysis": "Fine.", "Rating": 6}', "the model answered 6, outside 1..5"),
     ],
 )
 def test_what_is_no_rating_of_themis_is_refused_with_the_reason(answer, said):

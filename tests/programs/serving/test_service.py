@@ -101,10 +101,11 @@ def test_so_many_streams_are_open_at_a_time(service):
 
 
 def test_no_item_is_begun_that_takes_what_others_need_of_the_budget():
-    lm = lm_of(lambda *_: 70, max_calls=5)
+    lm = lm_of(lambda *_: 70, max_calls=9)
     served = ServedJudge("twice", Direct(samples=2), lm)
     job = served.job(RatedItem(response="r"))
     assert served.described()["calls_per_item"] == 2
+    # Each may take a second attempt at both of its calls.
     assert [job.may_begin(n) for n in range(4)] == [True, True, False, False]
 
 
