@@ -132,10 +132,11 @@ class Planted:
             self.command("compile", self.data, "-o", made, *quick)
         judge, rows = self.folder / f"judge{n}", self.folder / f"rows{n}.jsonl"
         self.command("infer", self.data, "-o", self.folder / f"rubric{n}.yaml", *asked)
-        self.command("compile", self.data, "-o", judge, *quick, *asked)
+        asked_rows = [*asked, "--max-unscored", "1"]  # a chatty model's answers are not all read
+        self.command("compile", self.data, "-o", judge, *quick, *asked_rows)
         shutil.copytree(made, judge, dirs_exist_ok=True)
-        self.command("score", judge, self.data, "-o", rows, *asked)
-        self.command("evaluate", judge, self.data, "--json", *asked)
+        self.command("score", judge, self.data, "-o", rows, *asked_rows)
+        self.command("evaluate", judge, self.data, "--json", *asked_rows)
         self.command("show", judge, "--prompts")
         self.command("show", judge, "--json")
         table = self.folder / f"table{n}"

@@ -75,6 +75,7 @@ class TestNothingIsFound:
         planted.server.reset()
         planted.server.script({**planting.GOOD, "times": 5}, refused, planting.GOOD)
         on_server = ["--model", "openai/m", "--api-base", planted.server.url]
+        on_server += ["--max-unscored", "1"]
         rows = planted.folder / "rows.jsonl"
         assert planted.command("score", made, planted.data, "-o", rows, *on_server) == 0
         written = [json.loads(line) for line in rows.read_text(encoding="utf-8").splitlines()]

@@ -103,7 +103,7 @@ def test_what_a_batch_leaves_unanswered_goes_into_another(fate, in_batches, plai
 def test_requests_that_no_batch_answers_are_given_up_with_the_reason(in_batches, folder, server):
     server.script({"batch": "failed", "times": 99})
     done = in_batches("batched")
-    assert (done.status, done.json["unscored"], done.json["calls"]) == (0, N_ROWS, 3 * N_ROWS)
+    assert (done.status, done.json["unscored"], done.json["calls"]) == (1, N_ROWS, 3 * N_ROWS)
     assert len(server.batch_counts()["batches"]) == 3
     (reason,) = set(problems(folder / "batched.jsonl"))
     assert reason.startswith("the model could not be reached: openai/m at http://127.0.0.1:")

@@ -34,7 +34,7 @@ def test_saying_what_scoring_would_cost_imports_nothing_heavy(judge, data):
 
 
 def test_scoring_with_a_served_model_imports_nothing_heavy(judge, data, folder, server):
-    served = ["--model", "openai/m", "--api-base", server.url]
+    served = ["--model", "openai/m", "--api-base", server.url, "--max-unscored", "1"]
     data.write_text("".join(data.read_text().splitlines(keepends=True)[:2]))
     assert left_by("score", judge, data, "-o", folder / "out.jsonl", *served) == "0 []"
 
