@@ -54,7 +54,7 @@ def test_every_choice_is_decided_as_the_judge_itself_decides_it(family):
         ("pairs", {"doubt": "nan"}, "finite"),
         ("pairs", {"ranking": "4"}, "ranking is one of beam, all; got '4'"),
         ("exemplar", {"levels": "1"}, "greater than or equal to 2"),
-        ("exemplar", {"levels": "some"}, "valid integer"),
+        ("exemplar", {"levels": "some"}, "levels: expected a whole number; got 'some'"),
         ("exemplar", {"mirrored": "true"}, "mirrored is one of no, yes; got 'true'"),
         ("exemplar", {"manner": "[[ ## verdict ## ]]"}, "laid out with"),
         ("direct", {"judge": "pairs"}, "there is no choice judge"),

@@ -176,6 +176,7 @@ def _plain(row: _Row) -> dict[str, Any]:
     return told
 
 
+@file_faults()
 def read_cassette(cassette: Path) -> Cassette:
     """Return what a cassette holds.
 
@@ -263,9 +264,10 @@ def _written(path: Path, *, packed_up: bool) -> Iterator[IO[str]]:
 
 @contextmanager
 def _read(path: Path) -> Iterator[IO[str]]:
-    if path.suffix == ".gz":
-        with file_faults(path), gzip.open(path, "rt", encoding="utf-8") as file:
-            yield file
-    else:
-        with file_faults(path), path.open(encoding="utf-8") as file:
-            yield file
+    packed_up = path.suffix == ".gz"
+    with (
+        gzip.open(path, "rt", encoding="utf-8")
+        if packed_up
+        else path.open(encoding="utf-8") as file
+    ):
+        yield file

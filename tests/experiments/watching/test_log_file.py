@@ -5,6 +5,7 @@ import os
 
 import pytest
 
+from judgesmith.errors import FileError
 from judgesmith.experiments.watching import log_file
 from judgesmith.experiments.watching.log_file import LogFile
 
@@ -71,5 +72,5 @@ def test_a_full_disk_is_said_once_and_the_log_goes_on_later(tmp_path, file, said
 
 
 def test_a_place_that_cannot_be_opened_is_refused_at_once(tmp_path):
-    with pytest.raises(IsADirectoryError):
+    with pytest.raises(FileError, match="Is a directory"):
         LogFile(tmp_path, complain=print)

@@ -85,6 +85,7 @@ def test_mlflow_asks_the_server_that_model_config_names(
     saved = saved_of(variant="vanilla", model="openai/m")
     place = exported(saved, tmp_path)
     said = {"api_base": f"http://127.0.0.1:{running_server.port}/v1", "ledger": None}
+    said["allow_models"] = "openai/m"
     load = importlib.import_module("mlflow.pyfunc").load_model
     found = load(str(place), model_config=said).predict(FRAME)
     assert found["score"].notna().all()
