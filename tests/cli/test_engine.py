@@ -110,8 +110,10 @@ class TestOnRay:
     def test_an_address_where_no_cluster_is_is_refused_at_once(self, command, start, server):
         process = start(*command, "--engine", "ray", "--address", "127.0.0.1:1", "--json")
         out, err = process.communicate(timeout=300)
-        assert (process.returncode, out, json.loads(err)["where"]) == (2, "", "--address")
-        assert "no Ray cluster at 127.0.0.1:1: Connection refused." in json.loads(err)["error"]
+        asked, fault = err.splitlines()
+        assert asked == f"asking openai/m at {server.url}"
+        assert (process.returncode, out, json.loads(fault)["where"]) == (2, "", "--address")
+        assert "no Ray cluster at 127.0.0.1:1: Connection refused." in json.loads(fault)["error"]
         assert server.counts()["requests"] == 0
 
     def test_judges_that_compare_responses_are_refused(self, run, data, folder, with_ray):
@@ -150,7 +152,7 @@ class TestOnRay:
             assert not (folder / "scores.jsonl").exists()
         process = start(*command, *WIDE, "--json")
         out, err = process.communicate(timeout=300)
-        assert (process.returncode, err) == (0, "")
+        assert (process.returncode, err) == (0, f"asking openai/m at {server.url}\n")
         assert json.loads(out)["rows"] == N_ROWS
         ledger = sqlite3.connect(folder / ".judgesmith" / "ledger.sqlite")
         assert ledger.execute(crashing.LATE).fetchone() == (0,)
@@ -173,6 +175,8 @@ class TestOnRay:
         os.killpg(process.pid, signal.SIGINT)  # as a terminal does, to all of them
         out, err = process.communicate(timeout=300)
         assert (process.returncode, out) == (130, "")
+        asked, _, err = err.partition("\n")
+        assert asked == f"asking openai/m at {server.url}"
         assert err.startswith("stopping: what is in flight is finished first")
         assert len(err.splitlines()) == 1
         assert time.monotonic() - began < 30
