@@ -29,6 +29,7 @@ from judgesmith.cli.progress import stage_progress
 
 if TYPE_CHECKING:
     from judgesmith.experiments import DataSet
+    from judgesmith.experiments.agreeing import Report
     from judgesmith.experiments.panelling import LearnedPanel
     from judgesmith.programs.models import Usage
     from judgesmith.programs.saved_kinds import AnySaved
@@ -48,10 +49,8 @@ if TYPE_CHECKING:
 @aggregate_option
 @click.option(
     "--objective",
-    default="q",
-    show_default=True,
     metavar="SUM[; CONDITION]…",
-    help="What is made as large as possible, as for 'compile'.",
+    help="What is made as large as possible, as for 'compile' [default: q].",
 )
 @panel_options
 @holdout_option(0.3, none=True)
@@ -68,7 +67,7 @@ def command(
     scales: tuple[str, ...],
     target: str,
     aggregate: str,
-    objective: str,
+    objective: str | None,
     score: str,
     supervisor: str | None,
     outliers: str | None,
@@ -85,9 +84,9 @@ def command(
     """Weigh several JUDGEs by how well they agree with the ratings in DATA, and save the panel.
 
     Weights are learned from rows that none of the judges was made from, and reported on further
-    ones. Each judge asks the model that it was compiled with, unless --model names one for all.
-    With --supervisor the errors that judges point at become one list. The same command again
-    continues where an interrupted one was.
+    ones. A plain mean or median (--score) needs no ratings. Each judge asks the model that it was
+    compiled with, unless --model names one for all. With --supervisor the errors that judges point
+    at become one list. The same command again continues where an interrupted one was.
     """
     from judgesmith.experiments.panel_estimate import estimate_panel
     from judgesmith.experiments.panel_rows import PanelSettings, panel_parts
@@ -98,7 +97,7 @@ def command(
 
     folder = judge_place(output)
     with blaming("--objective"):
-        PanelSelection(objective)
+        PanelSelection(objective or "q")
     check_supervisor(supervisor, outliers)
     members = _members(judges)
     asked = ModelChoice(**choice)
@@ -111,7 +110,7 @@ def command(
             {
                 "target": "" if target == "auto" else target,
                 "aggregate": aggregate,
-                "objective": objective,
+                **({} if objective is None else {"objective": objective}),
                 "holdout": holdout,
                 "seed": seed,
                 "texts": not no_texts,
@@ -250,7 +249,7 @@ def _print_again(saved: AnySaved, folder: Path, *, as_json: bool) -> None:
     say(judge_card(saved))
 
 
-def _print(found: LearnedPanel, dataset: DataSet, usage: Usage | None) -> None:
+def _print_agreement(found: LearnedPanel, selection: Report, dataset: DataSet) -> None:
     saved = found.saved
     rows = saved.rows
     learned = "score" not in saved.settings  # else the mean or median
@@ -263,14 +262,26 @@ def _print(found: LearnedPanel, dataset: DataSet, usage: Usage | None) -> None:
     if found.heldout is not None:
         print_agreement(
             f"Agreement with people, held out: {basis_text(found.heldout)}",
-            {found.best: found.best_member, "panel": found.heldout},
+            {str(found.best): found.best_member, "panel": found.heldout},
             gain=found.gain,
         )
     else:
         print_agreement(
-            f"Agreement on the rows it was learned from: {basis_text(found.selection)}",
-            {"panel": found.selection},
+            f"Agreement on the rows it was learned from: {basis_text(selection)}",
+            {"panel": selection},
         )
+
+
+def _print(found: LearnedPanel, dataset: DataSet, usage: Usage | None) -> None:
+    saved = found.saved
+    rows = saved.rows
+    if found.selection is None:
+        say(
+            f"{dataset.name}: nothing is known of agreement with people; rows: {rows['known']} "
+            f"that a judge was made from, {rows['unrated']} unrated; {len(saved.golden)} texts kept"
+        )
+    else:
+        _print_agreement(found, found.selection, dataset)
     total = sum(saved.weights.weights)
     pairs = zip(saved.weights.members, saved.weights.weights, strict=True)
     shares = [f"{name} {weight / total:.3f}" for name, weight in pairs if weight]

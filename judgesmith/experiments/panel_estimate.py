@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from judgesmith.experiments.estimating import RunEstimate
+from judgesmith.experiments.golden_items import MOST_ITEMS
 from judgesmith.experiments.judging_estimate import CHARACTERS_PER_TOKEN, JudgingEffort
 from judgesmith.experiments.panel_rows import PanelParts, PanelSettings
 from judgesmith.experiments.saved_efforts import efforts_of_all, judging_efforts, supervising
@@ -16,9 +17,6 @@ from judgesmith.signatures.rated import RatedItem
 
 if TYPE_CHECKING:
     import dspy
-
-MOST_GOLDEN = 5
-"""Texts that a panel is asked about once more, errors merged, to be kept with it."""
 
 
 def estimate_panel(
@@ -44,14 +42,14 @@ def estimate_panel(
         Say who supervises; None is nobody.
     """
     settings = settings or PanelSettings()
-    held = () if parts.heldout is None else parts.heldout.items
-    efforts = efforts_of_all(members.values(), (*parts.selection.items, *held))
+    efforts = efforts_of_all(members.values(), parts.items)
+    kept = parts.texts if parts.heldout is None else parts.heldout.items
     merging = settings.merging
-    if "supervisor" in merging and settings.texts and held:
+    if "supervisor" in merging and settings.texts and kept:
         weights = PanelWeights.equal({name: one.scale for name, one in members.items()})
-        facts = {"target": parts.targets.name, "human_scale": parts.targets.scale}
+        facts = {"target": parts.target, "human_scale": parts.human_scale}
         panel = SavedPanel(members=members, weights=weights, **merging, **facts)
-        efforts += supervising(panel, held[:MOST_GOLDEN])
+        efforts += supervising(panel, kept[:MOST_ITEMS])
     return _estimate(efforts, lms, lm)
 
 

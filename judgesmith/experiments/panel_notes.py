@@ -7,7 +7,9 @@ from judgesmith.experiments.compile_notes import unclear_text
 from judgesmith.experiments.panel_rows import PanelParts
 from judgesmith.experiments.subset_analysis import SubsetAnalysis
 from judgesmith.optimizers import PanelSelection
-from judgesmith.signatures.panel_weights import PanelWeights
+from judgesmith.signatures.panel_weights import Middle, PanelWeights
+
+_INCOMPLETE = "the budget ended before every row was judged; a larger one goes on from here."
 
 
 def panel_notes(
@@ -73,6 +75,31 @@ def panel_notes(
             f"subsets are compared on the {subsets.n} rows that every judge has a score of; "
             f"{subsets.n_left_out} are left out."
         )
-    if not complete:
-        said.append("the budget ended before every row was judged; a larger one goes on from here.")
-    return said
+    return [*said, *([] if complete else [_INCOMPLETE])]
+
+
+def unreported_notes(middle: Middle, parts: PanelParts, *, complete: bool) -> list[str]:
+    """Return the notes of a panel of whose agreement with people nothing is known.
+
+    Parameters
+    ----------
+    middle : {"mean", "median"}
+        What its score is of its members' scores.
+    parts : PanelParts
+        The rows.
+    complete : bool
+        Whether the budget reached every text that is kept.
+    """
+    why = "nobody rated these texts"
+    if parts.n_rated or parts.n_known:
+        why = (
+            f"{parts.n_rated} rated rows are too few to tell how well judges agree (and "
+            f"{parts.n_known} are of sources that one of them was made from)"
+        )
+    n = len(parts.texts)
+    kept = f" {n} texts were judged to be kept with it, so that they can be judged again." * bool(n)
+    return [
+        f"{why}, so nothing is known of the panel's agreement with people: its score is the plain "
+        f"{middle} of its judges.{kept} Rate some texts before you trust its scores.",
+        *([] if complete else [_INCOMPLETE]),
+    ]

@@ -7,7 +7,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.metadata import version
-from typing import Any, Literal
+from typing import Any, Literal, TypedDict
 
 import numpy as np
 from pydantic import (
@@ -19,16 +19,22 @@ from pydantic import (
 )
 
 from judgesmith.errors import InputError
+from judgesmith.experiments.chosen_versions import original_places
 from judgesmith.experiments.dataset import DataSet, check_dataset
+from judgesmith.experiments.golden_items import MOST_ITEMS
 from judgesmith.experiments.ratings import Aggregate
-from judgesmith.experiments.targets import Targets, targets_of
+from judgesmith.experiments.targets import targets_of
+from judgesmith.experiments.unlabelled import UNRATED
 from judgesmith.experiments.unseen import rated_rows, unseen_places
 from judgesmith.optimizers.aggregation import FEWEST_ROWS, FEWEST_SOURCES
 from judgesmith.optimizers.rows import Rows
 from judgesmith.optimizers.splitting import split_by_source
 from judgesmith.programs.saved_kinds import AnySaved
 from judgesmith.signatures.panel_rules import OutlierRule, PanelRules
+from judgesmith.signatures.panel_weights import Middle
+from judgesmith.signatures.rated import RatedItem
 from judgesmith.signatures.rubric import folded
+from judgesmith.signatures.scale import PERCENT, Scale
 
 BY_RULE = "rule"
 """Stands for a supervisor where errors are merged without a model."""
@@ -55,7 +61,7 @@ class PanelSettings(BaseModel):
         Whether a few judged texts are kept.
     score : {"learned", "mean", "median"}
         What the members' scores become: what ``PanelSelection`` finds, or the mean or median of
-        all, each as a share of its scale.
+        all, each as a share of its scale, which needs no ratings.
     supervisor : str
         Who makes one list of the members' errors: the model of that name, ``rule`` without a
         model, or nobody where it is empty.
@@ -89,6 +95,22 @@ class PanelSettings(BaseModel):
         return {k: v for k, v in found.items() if k not in usual or v != usual[k]}
 
     @property
+    def needing_ratings(self) -> str | None:
+        """What of the settings cannot be had without ratings; None where nothing is."""
+        if self.target:
+            return f"the target {self.target}"
+        if self.score == "learned":
+            return "learning weights"
+        if self.subsets:
+            return "telling the agreement of subsets"
+        return f"the objective {self.objective}" if "objective" in self.model_fields_set else None
+
+    @property
+    def middle(self) -> Middle:
+        """What of the scores is taken where no weights are learned."""
+        return "median" if self.score == "median" else "mean"
+
+    @property
     def merging(self) -> dict[str, Any]:
         """What a ``SavedPanel`` has of how errors become one list: ``rules``, ``supervisor``."""
         from judgesmith.programs.saved_supervisor import SavedSupervisor
@@ -120,20 +142,37 @@ class PanelParts:
 
     Attributes
     ----------
-    targets : Targets
-        What people said.
-    selection : Rows
-        To learn weights from.
+    target : str
+        What people rated.
+    human_scale : Scale
+        What they rated it on.
+    n_unrated : int
+        Rows without a rating of that.
+    selection : Rows or None
+        To learn weights from; None where ratings are too few, or missing, and none are needed.
     heldout : Rows or None
         To report on.
-    n_known : int
-        Rated rows that are left out because a member was made from their sources.
+    texts : tuple of RatedItem
+        Where there is no selection: a few texts that are judged, to be kept with the panel.
+    n_rated, n_known : int
+        Rated rows that may be used, and those left out because a member was made from their
+        sources.
     """
 
-    targets: Targets
-    selection: Rows
-    heldout: Rows | None
-    n_known: int
+    target: str
+    human_scale: Scale
+    n_unrated: int
+    selection: Rows | None = None
+    heldout: Rows | None = None
+    texts: tuple[RatedItem, ...] = ()
+    n_rated: int = 0
+    n_known: int = 0
+
+    @property
+    def items(self) -> tuple[RatedItem, ...]:
+        """Everything that the members judge."""
+        rows = [one for one in (self.selection, self.heldout) if one is not None]
+        return (*(item for one in rows for item in one.items), *self.texts)
 
 
 def panel_parts(
@@ -141,11 +180,15 @@ def panel_parts(
 ) -> PanelParts:
     """Return the rows to learn weights from and to report on.
 
+    Without ratings, or with too few of rows that no member has seen, a mean or median of all
+    members is made all the same, and nothing is known of its agreement with people.
+
     Raises
     ------
     ValueError
         If there are fewer than two members, two are the same judge, they were made for different
-        targets and none is named, or too few rows are left that none of them has seen.
+        targets and none is named where there are ratings, or too few rows are left that none of
+        them has seen where the settings need ratings.
     """
     check_dataset(dataset)
     if len(members) < 2:
@@ -158,6 +201,9 @@ def panel_parts(
                 f"{other} and {name} are the same judge (fingerprint {one.fingerprint}), and would "
                 "count twice; name each once."
             )
+    known = frozenset[str]().union(*(one.seen_keys for one in members.values()))
+    if not dataset.criteria:
+        return _unrated(members, dataset, settings, known)
     made_for = {folded(one.target): one.target for one in members.values()}
     if not settings.target and len(made_for) > 1:
         raise InputError(
@@ -167,9 +213,14 @@ def panel_parts(
     targets = targets_of(
         dataset, settings.target or next(iter(made_for.values())), settings.aggregate
     )
-    known = frozenset[str]().union(*(one.seen_keys for one in members.values()))
     places = unseen_places(dataset, targets, known)
-    n_known = len(targets.rated) - len(places)
+    facts: _Facts = {
+        "target": targets.name,
+        "human_scale": targets.scale,
+        "n_unrated": targets.n_unrated,
+        "n_rated": len(places),
+        "n_known": len(targets.rated) - len(places),
+    }
     groups = dataset.groups[places]
     split = None
     if len(np.unique(groups)) > 1:
@@ -182,15 +233,61 @@ def panel_parts(
     n = 0 if split is None else len(split.tuning)
     n_sources = 0 if split is None else len(np.unique(groups[split.tuning]))
     if split is None or n < FEWEST_ROWS or n_sources < FEWEST_SOURCES:
-        what = "weights need" if settings.score == "learned" else "to tell the best judge takes"
+        if settings.needing_ratings is None:
+            return PanelParts(**facts, texts=_texts(dataset, settings, known))
+        what = "weights need" if settings.score == "learned" else "to tell how judges agree takes"
         raise InputError(
             f"{what} {FEWEST_ROWS} rated rows of {FEWEST_SOURCES} sources that no judge of "
             f"the panel was made from, beside those held out; there are {n} of {n_sources}, and "
-            f"{n_known} rows are of sources that one was made from. Give other rated rows, or "
-            "judges compiled from the same ones, as those with one --seed are."
+            f"{facts['n_known']} rows are of sources that one was made from. Give other rated "
+            "rows, or judges compiled from the same ones, as those with one --seed are."
         )
     selection = rated_rows(dataset, targets, places[split.tuning])
     selection.refuse_constant(("score",))
     held = places[split.heldout]
     heldout = rated_rows(dataset, targets, held) if len(held) else None
-    return PanelParts(targets=targets, selection=selection, heldout=heldout, n_known=n_known)
+    return PanelParts(**facts, selection=selection, heldout=heldout)
+
+
+class _Facts(TypedDict):
+    target: str
+    human_scale: Scale
+    n_unrated: int
+    n_rated: int
+    n_known: int
+
+
+def _unrated(
+    members: Mapping[str, AnySaved],
+    dataset: DataSet,
+    settings: PanelSettings,
+    known: frozenset[str],
+) -> PanelParts:
+    """Return a few texts of rows that nobody rated, and what the members were made for."""
+    if (what := settings.needing_ratings) is not None:
+        raise InputError(
+            f"{what} needs ratings, and {dataset.name} has none: its {len(dataset)} items are "
+            "unrated. Say --map score=COLUMN if a column holds ratings, or leave that out; "
+            "--score mean and --score median by themselves need none."
+        )
+    names = {folded(one.target): one.target for one in members.values()}
+    scales = {one.human_scale for one in members.values()}
+    alike = len(names) == 1 and len(scales) == 1
+    return PanelParts(
+        target=next(iter(names.values())) if alike else UNRATED,
+        human_scale=scales.pop() if alike else PERCENT,
+        n_unrated=len(dataset),
+        texts=_texts(dataset, settings, known),
+    )
+
+
+def _texts(
+    dataset: DataSet, settings: PanelSettings, known: frozenset[str]
+) -> tuple[RatedItem, ...]:
+    """Return a few rows of sources that no member has seen, where texts are kept."""
+    seen = np.asarray([item.key in known for item in dataset], dtype=bool)
+    unseen = np.flatnonzero(~np.isin(dataset.groups, dataset.groups[seen]))
+    places = np.intersect1d(unseen, original_places(dataset))
+    rng = np.random.default_rng([settings.seed, 16])
+    n = min(MOST_ITEMS, len(places)) if settings.texts else 0
+    return tuple(dataset[i] for i in np.sort(rng.choice(places, n, replace=False)).tolist())

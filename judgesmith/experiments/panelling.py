@@ -1,4 +1,7 @@
-"""A panel of saved judges: how much each counts, learned on rows that none of them has seen."""
+"""A panel of saved judges: how much each counts, learned on rows that none of them has seen.
+
+The mean or median of all takes no ratings; where there are some, its agreement with people is told.
+"""
 
 from __future__ import annotations
 
@@ -20,8 +23,8 @@ from judgesmith.experiments.agreeing import (
 )
 from judgesmith.experiments.dataset import DataSet
 from judgesmith.experiments.golden_items import golden_items
-from judgesmith.experiments.panel_notes import panel_notes
-from judgesmith.experiments.panel_rows import PanelSettings, panel_parts
+from judgesmith.experiments.panel_notes import panel_notes, unreported_notes
+from judgesmith.experiments.panel_rows import PanelParts, PanelSettings, panel_parts
 from judgesmith.experiments.subset_analysis import SubsetAnalysis, subset_analysis
 from judgesmith.optimizers import PanelSelection
 from judgesmith.optimizers.aggregation import FEWEST_ROWS
@@ -32,7 +35,8 @@ from judgesmith.programs.running import was_not_asked
 from judgesmith.programs.saved_kinds import AnySaved, SavedPanel
 from judgesmith.programs.saved_record import GoldenItem
 from judgesmith.signatures.judgement import Judgement
-from judgesmith.signatures.panel_weights import Middle, PanelWeights
+from judgesmith.signatures.panel_weights import PanelWeights
+from judgesmith.signatures.rated import RatedItem
 
 if TYPE_CHECKING:
     import dspy
@@ -53,15 +57,15 @@ class LearnedPanel:
     ----------
     saved : SavedPanel
         The panel as plain data; ``saved.program()`` is the module.
-    best : str
+    best : str or None
         The member that agrees best on the rows that weights were learned from, of those with
-        enough scores to be weighed.
+        enough scores to be weighed; None where ratings are too few or missing.
     best_member, heldout : Report or None
         Agreement of that member, and of the panel, on the rows held out that both score.
     gain : Gain or None
         The panel minus that member.
-    selection : Report
-        Agreement of the panel on the rows its weights were learned from.
+    selection : Report or None
+        Agreement of the panel on the rows its weights were learned from; None likewise.
     subsets : SubsetAnalysis or None
         Of all subsets of the members, on the rows held out if there are any.
     notes : tuple of str
@@ -69,11 +73,11 @@ class LearnedPanel:
     """
 
     saved: SavedPanel
-    best: str
+    best: str | None
     best_member: Report | None
     heldout: Report | None
     gain: Gain | None
-    selection: Report
+    selection: Report | None
     subsets: SubsetAnalysis | None
     notes: tuple[str, ...]
 
@@ -96,7 +100,8 @@ def learn_panel(
     members : dict of str to saved judge
         By name, two at least.
     dataset : DataSet
-        Rated items. Rows of sources that any member was made from are left out.
+        Rated items. Rows of sources that any member was made from are left out. A mean or median
+        of all members takes items that nobody rated, too: a few are judged and kept.
     settings : PanelSettings or None
         None takes the defaults.
     lm : dspy.LM or None
@@ -131,29 +136,31 @@ def learn_panel(
     parts = panel_parts(members, dataset, settings)
     learner = PanelSelection(settings.objective, n_rounds=settings.n_rounds, seed=settings.seed)
     objective = learner.objective
-    equal = PanelWeights.equal({name: one.scale for name, one in members.items()})
-    facts = {"target": parts.targets.name, "human_scale": parts.targets.scale}
-    panel = SavedPanel(members=members, weights=equal, **facts).with_models(lms or {})
+    scales = {name: one.scale for name, one in members.items()}
+    panel = SavedPanel(
+        members=members,
+        weights=PanelWeights.equal(scales, settings.middle),
+        target=parts.target,
+        human_scale=parts.human_scale,
+    ).with_models(lms or {})
     asking = _Asking(panel, lm, concurrency, progress)
+    if parts.selection is None:
+        return _unreported(asking, parts, settings, run)
     learned_from, scores = asking.judged(parts.selection, "rows to learn from")
     if not asking.complete and len(learned_from) < FEWEST_ROWS:
         raise TooFewJudgedError(
             f"the budget ended when {len(learned_from)} of {len(parts.selection)} rows to learn "
             f"from were judged, and weights need {FEWEST_ROWS}; a larger budget goes on from here."
         )
-    if settings.score == "learned":
-        weights = learner.choose(learned_from, scores)
-    else:
-        weights = PanelWeights.equal(
-            {name: one.scale for name, one in members.items()}, settings.score
-        )
+    learned = settings.score == "learned"
+    weights = learner.choose(learned_from, scores) if learned else panel.weights
     # With few scores, on the easy rows perhaps, anybody may look best.
     values = {
         name: objective.value(
             learned_from.judged(_judgements(one), judge_scale=members[name].scale)
         )
         for name, one in scores.items()
-        if settings.score != "learned" or name not in learner.unweighed_
+        if not learned or name not in learner.unweighed_
     }
     best = max(values, key=lambda name: -math.inf if math.isnan(values[name]) else values[name])
 
@@ -190,13 +197,13 @@ def learn_panel(
                 "train": 0,
                 "select": len(parts.selection),
                 "heldout": 0 if parts.heldout is None else len(parts.heldout),
-                "unrated": parts.targets.n_unrated,
+                "unrated": parts.n_unrated,
                 "unscored": n_unscored,
                 "known": parts.n_known,
             },
             "seen": {"select": tuple(sorted({item.key for item in parts.selection.items}))},
             "golden": golden,
-            "history": tuple(_history(learner if settings.score == "learned" else None, subsets)),
+            "history": tuple(_history(learner if learned else None, subsets)),
             "settings": {
                 **settings.model_dump(mode="json"),
                 "run": run,
@@ -205,10 +212,8 @@ def learn_panel(
             },
         }
     )
-    # What was put together is checked like what is read.
-    saved = SavedPanel.model_validate(saved.model_dump())
     return LearnedPanel(
-        saved=saved,
+        saved=_checked(saved),
         best=best,
         best_member=best_member,
         heldout=heldout,
@@ -217,7 +222,7 @@ def learn_panel(
         subsets=subsets,
         notes=tuple(
             panel_notes(
-                learner if settings.score == "learned" else None,
+                learner if learned else None,
                 weights,
                 best,
                 parts,
@@ -227,6 +232,50 @@ def learn_panel(
             )
         ),
     )
+
+
+def _unreported(
+    asking: _Asking, parts: PanelParts, settings: PanelSettings, run: str
+) -> LearnedPanel:
+    """Return the mean or median of all members, of whose agreement with people nothing is known."""
+    panel = asking.panel.model_copy(update=settings.merging)
+    said = asking.said(panel, parts.texts, "texts to keep") if parts.texts else []
+    reports = ("best_member", "selection", "heldout", "gain", "optimism")
+    saved = panel.model_copy(
+        update={
+            "agreement": dict.fromkeys(reports),
+            "rows": {
+                "train": 0,
+                "select": 0,
+                "heldout": 0,
+                "unrated": parts.n_unrated,
+                "unscored": sum(one.score is None for one in said),
+                "known": parts.n_known,
+            },
+            "golden": golden_items(parts.texts, said),
+            "settings": {
+                **settings.model_dump(mode="json"),
+                "run": run,
+                "complete": asking.complete,
+                "best_member": None,
+            },
+        }
+    )
+    return LearnedPanel(
+        saved=_checked(saved),
+        best=None,
+        best_member=None,
+        heldout=None,
+        gain=None,
+        selection=None,
+        subsets=None,
+        notes=tuple(unreported_notes(settings.middle, parts, complete=asking.complete)),
+    )
+
+
+def _checked(saved: SavedPanel) -> SavedPanel:
+    """Return what was put together, checked like what is read."""
+    return SavedPanel.model_validate(saved.model_dump())
 
 
 @dataclass
@@ -239,17 +288,20 @@ class _Asking:
 
     def judged(self, rows: Rows, stage: str) -> tuple[Rows, Scores]:
         """Return the rows that the budget reached, and every member's score of each."""
-        told = self.progress
-        tell = None if told is None else (lambda n: told(stage, n, len(rows)))
-        found = judge_items(
-            self.panel, rows.items, lm=self.lm, concurrency=self.concurrency, progress=tell
-        )
+        found = self.said(self.panel, rows.items, stage)
         reached = [place for place, one in enumerate(found) if not was_not_asked(one)]
-        self.complete = self.complete and len(reached) == len(found)
         answers = [found[place] for place in reached]
         said = [one.members if isinstance(one, PanelJudgement) else {} for one in answers]
         scores = {name: [one.get(name) for one in said] for name in self.panel.members}
         return rows.take(reached), scores
+
+    def said(self, panel: SavedPanel, items: Sequence[RatedItem], stage: str) -> list[Judgement]:
+        """Return what a panel says of every item, as far as the budget reaches."""
+        told = self.progress
+        tell = None if told is None else (lambda n: told(stage, n, len(items)))
+        found = judge_items(panel, items, lm=self.lm, concurrency=self.concurrency, progress=tell)
+        self.complete = self.complete and not any(map(was_not_asked, found))
+        return found
 
 
 def _judgements(scores: Sequence[float | None]) -> list[Judgement]:
@@ -301,6 +353,5 @@ def _subsets(
     """Return what every subset of the members is worth, if that was asked for."""
     if not settings.subsets:
         return None
-    middle: Middle = "median" if settings.score == "median" else "mean"
     scales = {name: one.scale for name, one in members.items()}
-    return subset_analysis(rows, scores, scales, middle=middle)
+    return subset_analysis(rows, scores, scales, middle=settings.middle)

@@ -84,10 +84,12 @@ def _lines(judge: SavedRecord) -> Iterator[str]:
     alone = isinstance(judge, SavedJudge)
     yield "# A compiled judge" if alone else f"# {holder_title(judge)}"
     yield ""
-    if judge.agreement.get("selection", True) is None:
+    if judge.agreement.get("selection", True) is not None:
+        yield f"Judges `{judge.target}`, rated by people on {judge.human_scale};"
+    elif judge.agreement.get("discernment"):
         yield "Made from texts that nobody rated, by what it notices when they are changed;"
     else:
-        yield f"Judges `{judge.target}`, rated by people on {judge.human_scale};"
+        yield "Put together without ratings, so that nothing was learned;"
     models = ", ".join(f"`{one}`" for one in judge.models)
     many = "models" if len(judge.models) > 1 else "model"
     yield f"answers on {judge.scale}. Compiled with the {many} {models}."
@@ -231,8 +233,8 @@ def score_text(protocol: JudgeProtocol) -> str:
 def _agreement_table(agreement: Mapping[str, Any]) -> Iterator[str]:
     known = ("uncompiled", "best_member", "selection", "heldout")
     parts = [part for part in known if agreement.get(part)]
-    if not parts and agreement.get("discernment"):
-        yield "Nobody rated the texts, so nothing is known of it."
+    if not parts and agreement.get("selection", True) is None:
+        yield "It was made without ratings, so nothing is known of it."
         return
     if not parts:
         yield "No rows were kept for a report."

@@ -182,6 +182,46 @@ def test_a_supervisor_of_another_model_asks_that_one(run, judges, folder, server
     assert (done.status, "a panel has no role 'writer'" in done.err) == (2, True)
 
 
+def test_a_plain_mean_needs_no_ratings(run, judges, folder):
+    rows = [json.loads(line) for line in (folder / "rated.jsonl").read_text().splitlines()]
+    texts = [{k: row[k] for k in ("source", "response")} for row in rows[64:]]
+    (folder / "texts.jsonl").write_text("".join(f"{json.dumps(one)}\n" for one in texts))
+    refused = run("panel", *judges, "texts.jsonl", "-o", "panel")
+    assert refused.status == 2
+    assert "learning weights needs ratings, and texts has none" in refused.err
+    assert "--score mean and --score median by themselves need none" in refused.err
+    for more in (["--subsets"], ["--target", "wit"], ["--objective", "pearson"]):
+        refused = run("panel", *judges, "texts.jsonl", "-o", "panel", "--score", "mean", *more)
+        assert (refused.status, "needs ratings" in refused.err) == (2, True)
+    assert not (folder / "panel").exists()
+    start = ["panel", *judges, "texts.jsonl", "-o", "panel", "--score", "median"]
+    planned = run(*start, "--dry-run", "--json").json["calls"]
+    done = run(*start, "--json")
+    assert done.status == 0, done.err
+    assert 0 < done.json["calls"] <= planned
+    nothing = ("best", "best_member", "selection", "heldout", "gain", "optimism")
+    assert [done.json[name] for name in nothing] == [None] * len(nothing)
+    assert (done.json["rows"]["unrated"], done.json["rows"]["select"]) == (32, 0)
+    assert done.json["weights"] == {"critic": 0.5, "direct": 0.5}
+    assert "nobody rated these texts, so nothing is known" in done.err
+    assert run(*start, "--json").json == done.json | {"calls": 0}
+    told = run("panel", *judges, "texts.jsonl", "-o", "told", "--score", "median").out
+    assert "texts: nothing is known of agreement with people" in told
+    assert "Agreement" not in told
+    card = (folder / "panel" / "README.md").read_text()
+    assert "rated by people" not in card
+    assert "Put together without ratings" in card
+    assert "It was made without ratings, so nothing is known of it." in card
+    saved = load_saved(folder / "panel")
+    assert (saved.weights.middle, len(saved.golden)) == ("median", 20)
+    assert run("score", "panel", "texts.jsonl", "-o", "scores.jsonl").status == 0
+    scored = [json.loads(line) for line in (folder / "scores.jsonl").read_text().splitlines()]
+    assert all(row["score"] is not None for row in scored)
+    assert run("evaluate", "panel", "rated.jsonl", "--json").status == 0
+    made_of_none = ["-o", "bare", "--score", "mean", "--no-texts", "--json"]
+    assert run("panel", *judges, "texts.jsonl", *made_of_none).json["calls"] == 0
+
+
 def test_more_judges_than_have_subsets_are_refused(run, judges, folder):
     text = (folder / "direct" / "judge.json").read_text()
     names = []

@@ -1,5 +1,7 @@
 """Weights of a panel are learned from rows that no member has seen."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 
@@ -8,7 +10,7 @@ from judgesmith.experiments.evaluating import evaluate_judge
 from judgesmith.experiments.panel_estimate import estimate_judging, estimate_panel
 from judgesmith.experiments.panel_rows import PanelSettings, panel_parts
 from judgesmith.experiments.panelling import learn_panel
-from judgesmith.programs import ActiveCritic, Direct, SavedJudge, SavedPanel
+from judgesmith.programs import ActiveCritic, Direct, SavedJudge, SavedPanel, judge_items
 from judgesmith.programs.models import model, stack_of
 from judgesmith.programs.panel_judgement import PanelJudgement
 from judgesmith.signatures import Scale
@@ -88,10 +90,28 @@ def test_what_makes_no_panel_is_refused_before_anything_is_asked(data, members, 
         panel_parts(members, data, PanelSettings())
 
 
-def test_of_a_plain_mean_it_is_not_said_that_weights_need_rows(data, members):
+def test_a_plain_mean_takes_too_few_ratings_and_none(data, members):
+    bare = tuple(one.model_copy(update={"human": {}, "scale": {}}) for one in data)
+    unrated = dataclasses.replace(data, items=bare)
+    settings = PanelSettings(score="mean")
+    found = learn_panel(members, unrated, settings)
+    assert (found.best, found.selection, found.heldout) == (None, None, None)
+    assert found.saved.rows["unrated"] == 160
+    assert (found.saved.target, found.saved.human_scale) == ("overall", Scale(low=1, high=5))
+    held = {one.item.key for one in found.saved.golden}
+    assert (len(held), held & found.saved.seen_keys) == (20, set())
+    said = judge_items(found.saved, [one.item for one in found.saved.golden])
+    assert [one.score for one in said] == [one.judgement.score for one in found.saved.golden]
+    with pytest.raises(ValueError, match="learning weights needs ratings, and answers has none"):
+        learn_panel(members, unrated)
+    other = {**members, "direct": saved(Direct(), target="fluency")}
+    assert learn_panel(other, unrated, settings).saved.target == "auto"
     members.update(direct=saved(Direct(), data.items))
-    with pytest.raises(ValueError, match=r"^to tell the best judge takes 20 rated rows of 5"):
-        panel_parts(members, data, PanelSettings(score="mean"))
+    seen = learn_panel(members, data, settings)
+    assert (seen.selection, seen.saved.golden, seen.saved.rows["known"]) == (None, (), 160)
+    assert "0 rated rows are too few to tell how well judges agree" in " ".join(seen.notes)
+    with pytest.raises(ValueError, match=r"^to tell how judges agree takes 20 rated rows of 5"):
+        panel_parts(members, data, PanelSettings(score="mean", subsets=True))
 
 
 def test_the_best_judge_is_told_beside_the_panel(data, members):
@@ -195,7 +215,7 @@ def test_a_supervisor_counts_in_what_is_expected_at_most(data, members):
 
     plain = estimated()
     assert estimated(supervisor="rule") == plain
-    assert estimated(supervisor="offline") == plain + 5
+    assert estimated(supervisor="offline") == plain + 20
     assert estimated(supervisor="offline", texts=False) == plain
 
 
