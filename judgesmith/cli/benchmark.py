@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
 PERSPECTIVE = "--perspective"
 _OF_LOCAL = ("steps",)
-_OF_GLOBAL = ("per_rating", "n_anchors", "n_samples")
+_OF_GLOBAL = ("per_rating", "n_anchors", "n_samples", "keep_inverted")
 
 
 def _size_options(command: Command) -> Command:
@@ -120,6 +120,11 @@ def _size_options(command: Command) -> Command:
     help="Sides of the criteria, such as sub_aspects.yaml of an earlier benchmark, edited.",
 )
 @_size_options
+@click.option(
+    "--keep-inverted",
+    is_flag=True,
+    help="Global: keep a criterion that the comparator orders against its ratings.",
+)
 @seed_option("Of all that is drawn.")
 @benchmark_role_option
 @model_options
@@ -191,7 +196,7 @@ def command(
     with blaming(data):
         planned = planned_steps(start, models)
     if dry_run:
-        print_planned(planned, as_json=as_json)
+        print_planned(planned, start.dropped, as_json=as_json)
         say_notes(start.notes, as_json=as_json)
         return
     check_benchmark_keys(choice, models)

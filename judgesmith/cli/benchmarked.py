@@ -10,6 +10,7 @@ from judgesmith.cli.printing import print_json, say, say_notes, say_wrapped, usa
 from judgesmith.cli.tables import print_table
 
 if TYPE_CHECKING:
+    from judgesmith.experiments.benchmarking.dropping import Dropped
     from judgesmith.experiments.benchmarking.planned import PlannedStep
     from judgesmith.experiments.benchmarking.report_text import ReportTable
     from judgesmith.programs.models import Usage
@@ -43,12 +44,15 @@ def print_benchmark(report: Mapping[str, Any], output: str, usage: Usage) -> Non
     say(usage_text(usage))
 
 
-def print_planned(steps: Sequence[PlannedStep], *, as_json: bool) -> None:
+def print_planned(
+    steps: Sequence[PlannedStep], dropped: Sequence[Dropped], *, as_json: bool
+) -> None:
     """Print what would be asked."""
     calls, most = sum(one.calls for one in steps), sum(one.max_calls for one in steps)
     if as_json:
         rows = [asdict(one) for one in steps]
-        print_json({"calls": calls, "max_calls": most, "steps": rows})
+        left_out = {one.criterion: one.to_dict() for one in dropped}
+        print_json({"calls": calls, "max_calls": most, "dropped": left_out, "steps": rows})
         return
     say(f"{calls} calls, {most} at most, less those on record")
     print_table(

@@ -86,6 +86,49 @@ def anchor_values(
     return found
 
 
+class NoAnchorError(InputError):
+    """Ratings that no text anchors.
+
+    Attributes
+    ----------
+    ratings : tuple of float
+        Which.
+    """
+
+    def __init__(self, message: str, *, ratings: tuple[float, ...]) -> None:
+        super().__init__(message)
+        self.ratings = ratings
+
+
+def without_anchor(human: Sequence[ArrayLike], levels: ArrayLike) -> tuple[float, ...]:
+    """Return the ratings that no text can anchor, whatever a model says of it.
+
+    The best rating of a text lies between the lowest and the highest that people gave it, or is
+    the level next to these: beyond, the text is as good an anchor at most, and farther from the
+    mean. Any between is best if the model says just this.
+
+    Parameters
+    ----------
+    human : sequence of array-like, one per text, in points of the scale
+        What people gave it.
+    levels : array-like, shape (n_levels,)
+        The ratings of the scale, rising.
+
+    Examples
+    --------
+    >>> without_anchor([[1, 3], [4.5]], [1, 2, 3, 4, 5, 6])
+    (6.0,)
+    """
+    ratings = _levels(levels)
+    found = np.zeros(len(ratings), dtype=bool)
+    for given in map(_given, human):
+        if given.size:
+            low = np.searchsorted(ratings, given.min(), side="right") - 1
+            high = np.searchsorted(ratings, given.max(), side="left")
+            found[max(low, 0) : high + 1] = True
+    return tuple(ratings[~found].tolist())
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Anchor:
     """One text that stands for a rating.
@@ -185,8 +228,10 @@ def choose_anchors(
 
     Raises
     ------
+    NoAnchorError
+        If a rating is left without any anchor.
     ValueError
-        If a rating is left without any anchor, or the arguments do not fit together.
+        If the arguments do not fit together.
 
     Examples
     --------
@@ -256,14 +301,16 @@ def _one_per_source(
 
 
 def _check_none_is_empty(chosen: Sequence[Sequence[Anchor]], ratings: Floats, n_with: int) -> None:
-    empty = [f"{r:g}" for r, texts in zip(ratings, chosen, strict=True) if not texts]
+    empty = tuple(float(r) for r, texts in zip(ratings, chosen, strict=True) if not texts)
     if empty:
         several = len(empty) > 1
-        raise InputError(
-            f"no text anchors the rating{'s' if several else ''} {', '.join(empty)}: of {n_with} "
+        named = ", ".join(f"{one:g}" for one in empty)
+        raise NoAnchorError(
+            f"no text anchors the rating{'s' if several else ''} {named}: of {n_with} "
             "texts that people and the model rated, none is nearest to "
             f"{'them' if several else 'it'}. Rate more texts, let another model rate them, or "
-            "build the benchmark from its local perspective."
+            "build the benchmark from its local perspective.",
+            ratings=empty,
         )
 
 

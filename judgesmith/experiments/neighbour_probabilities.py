@@ -152,6 +152,11 @@ class ComparatorAccuracy(Estimate):
     by_gap: dict[str, float]
     n_unanswered: int
 
+    @property
+    def inverted(self) -> bool:
+        """Say whether it more often prefers the anchor of the lower rating."""
+        return 1 - self.value - self.similar > self.value
+
 
 def comparator_accuracy(
     signs: ArrayLike,

@@ -232,3 +232,106 @@ def test_a_judge_is_tested_on_a_benchmark_like_on_any_rated_set(run, bench, judg
     assert done.status == 0, done.err
     assert "fluency" in done.out
     assert run("check", "bench/benchmark.jsonl").status == 0
+
+
+SMALL = [
+    *("--perspective", "global", "--per-rating", "1", "--anchors", "1", "--samples", "1"),
+    *("--references", "2", "--candidates", "0"),
+]
+
+
+def two_criteria(folder, relevance):
+    """Write the articles with a second criterion, rated ``relevance(fluency)``."""
+    lines = []
+    for item in rows(criteria=("fluency", "relevance")):
+        row = item.model_dump(mode="json", exclude={"extra", "scale"})
+        n = int(row["human"]["fluency"][0])
+        row["human"]["relevance"] = relevance(n)
+        row["scale"] = {"fluency": [1, 3], "relevance": [1, 3]}
+        lines.append(json.dumps({**row, "task": "summarization"}))
+    (folder / "two.jsonl").write_text("\n".join(lines), encoding="utf-8")
+    return "two.jsonl"
+
+
+def kept_and_dropped(folder, name="bench"):
+    """Return what was kept, of the rows as of the report, and why the others were not."""
+    report = json.loads((folder / name / "report.json").read_text())
+    assert report["criteria"].keys() == report["sub_aspects"].keys() == report["definitions"].keys()
+    for file in ("benchmark.jsonl", "anchors.jsonl", "candidates.jsonl"):
+        lines = map(json.loads, (folder / name / file).read_text().splitlines())
+        named = {one.get("criterion") or one["provenance"]["criterion"] for one in lines}
+        assert named == set(report["criteria"])
+    dropped = {name: (one["why"], one["ratings"]) for name, one in report["dropped"].items()}
+    return set(report["criteria"]), dropped
+
+
+def test_a_criterion_that_lacks_a_rating_is_left_out_before_anything_is_asked(run, folder):
+    data = two_criteria(folder, lambda n: [1 if n == 2 else n])
+    alone = run(
+        *("benchmark", data, "-o", "alone", *SMALL, "--criteria", "fluency", "--json"),
+        *("--ledger", "alone.sqlite"),
+    )
+    planned = run("benchmark", data, "-o", "bench", *SMALL, "--dry-run", "--json")
+    assert planned.json["dropped"]["relevance"]["why"] == "no_human_rating"
+    done = run("benchmark", data, "-o", "bench", *SMALL, "--json")
+    assert done.status == 0, done.err
+    assert kept_and_dropped(folder) == ({"fluency"}, {"relevance": ("no_human_rating", [2])})
+    # Not a call for what is left out.
+    assert done.json["calls"] == alone.json["calls"] > 0
+    note = "note: relevance is left out: people gave no text the rating 2, and nothing else can "
+    assert note in done.err
+    assert "--scale relevance=LOW..HIGH" in done.err
+
+
+def test_where_every_criterion_lacks_a_rating_nobody_is_asked(run, folder, server, monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
+    data = two_criteria(folder, lambda n: [min(n, 2)])
+    lines = [json.loads(one) for one in (folder / data).read_text().splitlines()]
+    rated = [{**one, "human": {**one["human"], "fluency": [3]}} for one in lines]
+    (folder / data).write_text("\n".join(map(json.dumps, rated)), encoding="utf-8")
+    command = ["benchmark", data, "-o", "bench", *SMALL, "--model", "openai/m"]
+    command += ["--api-base", server.url]
+    refused = [run(*command, *more) for more in ([], ["--dry-run"])]
+    assert [one.status for one in refused] == [2, 2]
+    assert refused[0].err == refused[1].err
+    assert "fluency is left out: people gave no text the ratings 1, 2, and" in refused[0].err
+    assert "relevance is left out: people gave no text the rating 3, and" in refused[0].err
+    assert server.counts()["requests"] == 0
+    assert not (folder / "bench").exists()
+
+
+def test_a_criterion_without_an_anchor_is_left_out_and_the_rest_is_built(
+    run, folder, server, monkeypatch
+):
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
+    # People waver between 1 and 3 where it is 2: the rater has the last word, and says 3.
+    data = two_criteria(folder, lambda n: [1, 3] if n == 2 else [n])
+    answer = "[[ ## explanation ## ]]\nGood.\n\n[[ ## score ## ]]\n3\n\n[[ ## completed ## ]]"
+    server.script({"answer": answer})
+    rater = ["--role", "rater=openai/m", "--api-base", server.url]
+    done = run("benchmark", data, "-o", "bench", *SMALL, *rater)
+    assert done.status == 0, done.err
+    assert kept_and_dropped(folder) == ({"fluency"}, {"relevance": ("no_anchor", [2])})
+    assert "note: relevance is left out: people and the rater together find no text" in done.out
+    # Of two criteria twelve texts each are rated, and none of that is asked again.
+    assert server.counts()["requests"] == 24
+    again = run("benchmark", data, "-o", "bench", *SMALL, *rater)
+    assert "\n0 calls, " in again.out
+    alone = run("benchmark", data, "-o", "other", *SMALL, *rater, "--criteria", "relevance")
+    assert (alone.status, (folder / "other").exists()) == (2, False)
+    assert "no criterion is left to build a global benchmark for:\n  relevance is" in alone.err
+
+
+def test_a_criterion_that_the_comparator_orders_the_other_way_is_kept_only_if_asked(run, folder):
+    data = two_criteria(folder, lambda n: [4 - n])
+    done = run("benchmark", data, "-o", "bench", *SMALL)
+    assert done.status == 0, done.err
+    assert kept_and_dropped(folder) == ({"fluency"}, {"relevance": ("anchors_inverted", [])})
+    assert "keep it all the same (--keep-inverted)." in done.out
+    kept = run("benchmark", data, "-o", "all", *SMALL, "--keep-inverted")
+    assert kept_and_dropped(folder, "all") == ({"fluency", "relevance"}, {})
+    assert (
+        "note: relevance: of two anchors the comparator prefers the one with the lower" in kept.out
+    )
+    of_local = run("benchmark", data, "-o", "local", *LOCAL, "--keep-inverted", "--json")
+    assert (of_local.status, of_local.fault["where"]) == (2, "--keep-inverted")

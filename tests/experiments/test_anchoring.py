@@ -5,7 +5,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judgesmith.experiments.anchoring import Anchors, anchor_values, choose_anchors
+from judgesmith.experiments.anchoring import (
+    Anchors,
+    NoAnchorError,
+    anchor_values,
+    choose_anchors,
+    without_anchor,
+)
 
 LIKERT = [1, 2, 3, 4, 5]
 NAN = float("nan")
@@ -132,6 +138,41 @@ def test_a_rating_without_any_anchor_is_refused_by_name():
         chosen([[1], [3], [5]], [[1], [3], [5]])
     with pytest.raises(ValueError, match="no text anchors the rating 2: of 1 texts"):
         chosen([[1], [2]], [[1], [None]], levels=[1, 2])
+
+
+points = st.lists(st.integers(10, 50).map(lambda n: n / 10), min_size=1, max_size=4)
+
+
+def own_rating(human, model):
+    """Return which of two or more ratings a text anchors, from those that it leaves without."""
+    with pytest.raises(NoAnchorError) as found:
+        choose_anchors(
+            anchor_values([human], [model], LIKERT),
+            levels=LIKERT,
+            human=[human],
+            sources=["s"],
+            ids=["d"],
+        )
+    (own,) = set(LIKERT) - set(found.value.ratings)
+    return own
+
+
+@given(points, ratings)
+def test_a_text_anchors_no_rating_that_people_put_out_of_its_reach(human, model):
+    assert own_rating(human, model) not in without_anchor([human], LIKERT)
+
+
+@given(points)
+def test_a_text_anchors_every_rating_in_its_reach_if_the_model_says_so(human):
+    reach = set(LIKERT) - set(without_anchor([human], LIKERT))
+    assert reach == {one for one in LIKERT if own_rating(human, [one]) == one}
+
+
+def test_texts_share_what_they_reach_and_one_that_nobody_rated_reaches_nothing():
+    assert without_anchor([[1], [2, 4], [5], []], LIKERT) == ()
+    assert without_anchor([[], [3.5]], LIKERT) == (1, 2, 5)
+    assert without_anchor([], [1, 2]) == (1, 2)
+    assert without_anchor([[0], [9]], LIKERT) == (2, 3, 4)
 
 
 def test_the_choice_does_not_hang_on_the_order_of_the_texts():

@@ -88,8 +88,10 @@ def anchor_texts(plan: Plan, criterion: Criterion) -> AnchorTexts:
     ------
     UnfinishedError
         If the budget ended before.
+    NoAnchorError
+        If no text anchors a rating.
     ValueError
-        If the scale is none of few whole points, or no text anchors one of them.
+        If the scale is none of few whole points.
     ModelError, LedgerError
         If a model cannot be asked at all, or the ledger not used.
     """

@@ -9,8 +9,12 @@ from typing import Any
 import numpy as np
 
 from judgesmith.errors import InputError
+from judgesmith.experiments.anchoring import without_anchor
+from judgesmith.experiments.benchmarking.anchor_texts import texts_looked_at
+from judgesmith.experiments.benchmarking.dropping import Dropped, nothing_left
 from judgesmith.experiments.benchmarking.models import BenchmarkModels, refuse_unfinished
 from judgesmith.experiments.benchmarking.plan import Plan, Progress
+from judgesmith.experiments.benchmarking.rating_levels import rating_levels
 from judgesmith.experiments.benchmarking.settings import BenchmarkSettings
 from judgesmith.experiments.benchmarking.sources import (
     BenchmarkSource,
@@ -47,6 +51,8 @@ class Start:
         Those that are drawn.
     sub_aspects : tuple of SubAspect
         Those that somebody gave.
+    dropped : tuple of Dropped
+        Criteria that cannot be built.
     responses : tuple of tuple of str
         For each source without references the responses that people found good.
     notes : tuple of str
@@ -58,6 +64,7 @@ class Start:
     rubric: Rubric
     sources: tuple[BenchmarkSource, ...]
     sub_aspects: tuple[SubAspect, ...]
+    dropped: tuple[Dropped, ...]
     responses: tuple[tuple[str, ...], ...]
     notes: tuple[str, ...]
 
@@ -98,7 +105,8 @@ def start_of(
     Raises
     ------
     ValueError
-        If a criterion is not there or cannot be asked about, or there is nothing to start from.
+        If a criterion is not there or cannot be asked about, there is nothing to start from, or
+        on no criterion people gave texts of every rating that a global benchmark is built for.
 
     Examples
     --------
@@ -121,6 +129,14 @@ def start_of(
             "compares texts with anchors that are about another one; give texts about more "
             "sources, or take --perspective local."
         )
+    dropped = _without_anchors(dataset, settings, found.rubric.names)
+    criteria = tuple(
+        one
+        for one in found.rubric.criteria
+        if one.name not in {without.criterion for without in dropped}
+    )
+    if not criteria:
+        raise nothing_left(dropped)
     rng = np.random.default_rng([settings.seed, 0])
     sources = drawn_sources(every, settings.n_sources, rng=rng)
     responses = best_responses(dataset, [one.indices for one in sources])
@@ -133,6 +149,7 @@ def start_of(
     good = f"{n_found_good} source{'s have' if n_found_good > 1 else ' has'} no reference: "
     good += f"responses rated {GOOD:.0%} of the scale or more stand in."
     notes = [*dataset.notes, *found.notes, *([good] if n_found_good else [])]
+    notes += [one.sentence for one in dropped]
     if len(every) < (settings.n_sources or 0):
         notes.append(f"{settings.n_sources} sources are asked for, and there are {len(every)}.")
     unused = {one.criterion: None for one in sub_aspects if one.criterion not in found.rubric.names}
@@ -145,12 +162,29 @@ def start_of(
     return Start(
         dataset=dataset,
         settings=settings,
-        rubric=Rubric(task=task, criteria=found.rubric.criteria),
+        rubric=(kept := Rubric(task=task, criteria=criteria)),
         sources=sources,
-        sub_aspects=tuple(one for one in sub_aspects if one.criterion in found.rubric.names),
+        sub_aspects=tuple(one for one in sub_aspects if one.criterion in kept.names),
+        dropped=dropped,
         responses=responses,
         notes=tuple(notes),
     )
+
+
+def _without_anchors(
+    dataset: DataSet, settings: BenchmarkSettings, names: Sequence[str]
+) -> tuple[Dropped, ...]:
+    """Return the criteria on which no text could anchor some rating, whatever the rater says."""
+    if settings.perspective == "local":
+        return ()
+    dropped = []
+    for name in names:
+        levels = rating_levels(name, dataset.scales.get(name))
+        looked_at = texts_looked_at(dataset, name, levels, settings.n_anchors)
+        missing = without_anchor([dataset[index].human[name] for index in looked_at], levels)
+        if missing:
+            dropped.append(Dropped(criterion=name, why="no_human_rating", ratings=missing))
+    return tuple(dropped)
 
 
 def _nothing_rated(dataset: DataSet) -> InputError:

@@ -151,7 +151,8 @@ def benchmark_from(
     checks = drawn_checks(
         rows, settings.n_spot_checks, rng=np.random.default_rng([settings.seed, 2])
     )
-    sides = [side for criterion in plan.criteria for side in plan.sub_aspects[criterion.name]]
+    kept = [one for one in plan.criteria if one.name in built.criteria]
+    sides = [side for criterion in kept for side in plan.sub_aspects[criterion.name]]
     report = {
         "run": (run := start.fingerprint(models)),
         "perspective": settings.perspective,
@@ -167,11 +168,12 @@ def benchmark_from(
         "texts": len(rows),
         "spot_checks": len(checks),
         "references": references,
-        "definitions": {one.name: one.definition for one in plan.criteria},
+        "definitions": {one.name: one.definition for one in kept},
         "sub_aspects": {
-            one.name: [side.name for side in plan.sub_aspects[one.name]] for one in plan.criteria
+            one.name: [side.name for side in plan.sub_aspects[one.name]] for one in kept
         },
         "criteria": built.criteria,
+        "dropped": {one.criterion: one.to_dict() for one in (*start.dropped, *built.dropped)},
         "questions": models.questions(),
         "notes": list(plan.notes),
     }

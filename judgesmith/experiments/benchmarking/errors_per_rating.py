@@ -15,6 +15,10 @@ TRIED = (0, 1, 2, 3, 4, 6, 8, 10, 12, 15)
 """Numbers of errors that a pilot tries: few errors apart where few errors matter most."""
 
 
+class UnratedPilotError(InputError):
+    """No text of a pilot could be rated."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ErrorsPerRating:
     """How many errors texts get that are to have each rating.
@@ -68,7 +72,7 @@ def errors_per_rating(
 
     Raises
     ------
-    ValueError
+    UnratedPilotError
         If no text was rated.
 
     Examples
@@ -81,7 +85,7 @@ def errors_per_rating(
     counts = np.asarray(n_errors, dtype=np.float64)
     own = [np.sort(counts[rated == level]) for level in levels]
     if not any(map(len, own)):
-        raise InputError(
+        raise UnratedPilotError(
             f"none of the {len(rated)} texts of the pilot could be rated, so nobody knows how many "
             "errors make which rating; use another comparator, or build the local perspective."
         )

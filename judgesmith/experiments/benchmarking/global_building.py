@@ -12,12 +12,15 @@ import numpy as np
 from judgesmith.errors import InputError
 from judgesmith.experiments.anchor_comparisons import AnchorRelations, compare_with_anchors
 from judgesmith.experiments.anchor_rating import AnchorRatings, rating_of
+from judgesmith.experiments.anchoring import NoAnchorError
 from judgesmith.experiments.balancing import Balance, balanced
 from judgesmith.experiments.benchmarking.anchor_texts import AnchorTexts, anchor_texts
 from judgesmith.experiments.benchmarking.candidates import Candidate, Order, made_candidates
+from judgesmith.experiments.benchmarking.dropping import Dropped, nothing_left
 from judgesmith.experiments.benchmarking.errors_per_rating import (
     TRIED,
     ErrorsPerRating,
+    UnratedPilotError,
     errors_per_rating,
 )
 from judgesmith.experiments.benchmarking.folder import ANCHORS, CANDIDATES
@@ -47,7 +50,8 @@ def build_global(plan: Plan) -> Built:
     UnfinishedError
         If the budget ended before all was made.
     ValueError
-        If a rating has no anchors, or no text could be rated.
+        If no criterion has anchors of every rating and a pilot in order, or no text could be
+        rated.
     ModelError, LedgerError
         If a model cannot be asked at all, or the ledger not used.
     """
@@ -56,14 +60,20 @@ def build_global(plan: Plan) -> Built:
     anchors: list[dict[str, Any]] = []
     lines: list[dict[str, Any]] = []
     # All anchors before anything else: what cannot be is said before the larger part is paid.
-    chosen = [anchor_texts(plan, criterion) for criterion in plan.criteria]
-    for criterion, own in zip(plan.criteria, chosen, strict=True):
+    chosen, dropped = _anchored(plan)
+    for own in chosen:
+        found = _Criterion(plan, own.criterion, own).built()
+        if isinstance(found, Dropped):
+            dropped.append(found)
+            continue
         anchors += own.rows()
-        built = _Criterion(plan, criterion, own)
-        found = built.built()
         texts += found.texts
-        criteria[criterion.name] = found.told
+        criteria[own.criterion.name] = found.told
         lines += found.lines
+    if not criteria:
+        raise nothing_left(dropped)
+    for one in dropped:
+        plan.note(one.sentence)
     if not texts:
         raise InputError(
             "no text could be rated on any criterion; use another comparator, or take "
@@ -71,7 +81,37 @@ def build_global(plan: Plan) -> Built:
         )
     order = {source.id: place for place, source in enumerate(plan.sources)}
     texts.sort(key=lambda one: order[one.source.id])
-    return Built(texts=tuple(texts), criteria=criteria, files={ANCHORS: anchors, CANDIDATES: lines})
+    return Built(
+        texts=tuple(texts),
+        criteria=criteria,
+        dropped=tuple(dropped),
+        files={ANCHORS: anchors, CANDIDATES: lines},
+    )
+
+
+def _anchored(plan: Plan) -> tuple[list[AnchorTexts], list[Dropped]]:
+    """Return the anchors of each criterion, and the criteria for which there are none in order."""
+    chosen, dropped = [], []
+    for criterion in plan.criteria:
+        try:
+            own = anchor_texts(plan, criterion)
+        except NoAnchorError as none:
+            without = Dropped(criterion=criterion.name, why="no_anchor", ratings=none.ratings)
+            dropped.append(without)
+            continue
+        inverted = Dropped(criterion=criterion.name, why="anchors_inverted")
+        if not own.accuracy.inverted or _kept(plan, inverted):
+            chosen.append(own)
+        else:
+            dropped.append(inverted)
+    return chosen, dropped
+
+
+def _kept(plan: Plan, inverted: Dropped) -> bool:
+    """Say whether a criterion is kept although its order is inverted, and note it if so."""
+    if plan.settings.keep_inverted:
+        plan.note(f"{inverted.criterion}: {inverted.fact}.")
+    return plan.settings.keep_inverted
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -99,17 +139,18 @@ class _Criterion:
         self.anchors = anchors
         self.sources = tuple(one for one in plan.sources if plan.references.get(one.id))
 
-    def built(self) -> _Found:
-        """Return the texts of the criterion, and what is to be said of them."""
+    def built(self) -> _Found | Dropped:
+        """Return the texts of the criterion, or why there are none."""
         plan, settings, levels = self.plan, self.plan.settings, self.anchors.levels
         rng = np.random.default_rng([settings.seed, 1])
         chosen = drawn_sources(self.sources, settings.n_pilot(len(self.sources)), rng=rng)
-        needs, pilot = self._pilot(chosen)
-        if not needs.in_order:
-            plan.note(
-                f"in the pilot texts with a higher rating on {self.criterion.name} had more errors "
-                "than some with a lower one: the comparator may not see these errors."
-            )
+        try:
+            needs, pilot = self._pilot(chosen)
+        except UnratedPilotError:
+            return Dropped(criterion=self.criterion.name, why="pilot_unrated")
+        inverted = Dropped(criterion=self.criterion.name, why="pilot_inverted")
+        if not needs.in_order and not _kept(plan, inverted):
+            return inverted
         candidates, counts = made_candidates(
             plan, self.criterion, list(self._orders(needs)), step=MAKE
         )

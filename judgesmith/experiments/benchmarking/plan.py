@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from judgesmith.experiments.anchor_comparisons import Told
+from judgesmith.experiments.benchmarking.dropping import Dropped
 from judgesmith.experiments.benchmarking.models import BenchmarkModels, UnfinishedError
 from judgesmith.experiments.benchmarking.rows import BenchmarkText
 from judgesmith.experiments.benchmarking.settings import BenchmarkSettings
@@ -158,10 +159,13 @@ class Built:
         In the order in which they are to stand.
     criteria : dict of str to JSON
         By criterion.
+    dropped : tuple of Dropped
+        Criteria that were left out on the way.
     files : dict of str to rows
         What else belongs into the folder.
     """
 
     texts: tuple[BenchmarkText, ...]
     criteria: Mapping[str, dict[str, Any]]
+    dropped: tuple[Dropped, ...] = ()
     files: Mapping[str, Sequence[Mapping[str, Any]]]

@@ -58,6 +58,9 @@ class BenchmarkSettings(BaseModel):
         Global: ratings that the rater gives to each text that may become an anchor.
     pilot : float
         Global: share of the sources with which it is found how many errors make which rating.
+    keep_inverted : bool
+        Global: whether a criterion is kept on which the comparator prefers the lower rated of two
+        anchors, or better ratings had more errors in the pilot.
     n_spot_checks : int
         Texts, or neighbours of a sequence, on the sheet for people.
     seed : int
@@ -89,6 +92,7 @@ class BenchmarkSettings(BaseModel):
     n_anchors: int = Field(default=5, ge=1)
     n_samples: int = Field(default=10, ge=1)
     pilot: float = Field(default=0.1, gt=0, le=1)
+    keep_inverted: bool = False
     n_spot_checks: int = Field(default=100, ge=0)
     seed: int = Field(default=0, ge=0)
 
@@ -142,9 +146,12 @@ class BenchmarkSettings(BaseModel):
         rubric : str
             What the criteria were said to mean, where somebody did.
         """
+        decides = self.model_dump(mode="json")
+        if not self.keep_inverted:
+            del decides["keep_inverted"]  # runs that began before there was a choice go on
         said = None if sub_aspects is None else [one.model_dump() for one in sub_aspects]
         whole = [
-            self.model_dump(mode="json"),
+            decides,
             data,
             dict(sorted(models.items())),
             said,

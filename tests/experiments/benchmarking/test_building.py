@@ -7,10 +7,14 @@ import hostile
 import pytest
 from benchmark_texts import PLACES, rows
 
+from judgesmith.errors import InputError
 from judgesmith.experiments import read_items
 from judgesmith.experiments.anchor_rating import rating_of
 from judgesmith.experiments.benchmarking.building import build_benchmark
-from judgesmith.experiments.benchmarking.errors_per_rating import ErrorsPerRating
+from judgesmith.experiments.benchmarking.errors_per_rating import (
+    ErrorsPerRating,
+    UnratedPilotError,
+)
 from judgesmith.experiments.benchmarking.folder import read_benchmark
 from judgesmith.experiments.benchmarking.models import UnfinishedError
 from judgesmith.experiments.benchmarking.report_text import report_text
@@ -227,13 +231,48 @@ def test_every_stage_tells_how_far_it_is_up_to_its_end(articles):
     assert totals == told
 
 
-def test_a_pilot_that_is_out_of_order_is_told(articles, build, monkeypatch):
-    odd = ErrorsPerRating(levels=(1, 2, 3), n_errors=(0, 1, 2), n_texts=(1, 1, 1))
-    monkeypatch.setattr(
-        "judgesmith.experiments.benchmarking.global_building.errors_per_rating", lambda *a, **k: odd
-    )
-    made = build(articles, "global", criteria=("fluency",), per_rating=1)
-    assert any("the comparator may not see these errors" in one for one in made.report["notes"])
+@pytest.fixture
+def pilot_of(monkeypatch):
+    """Set what the pilots find, one criterion after the other."""
+
+    def set_to(*found):
+        found = iter(found)
+
+        def errors(*a, **k):
+            one = next(found)
+            if isinstance(one, Exception):
+                raise one
+            return ErrorsPerRating(levels=(1, 2, 3), n_errors=one, n_texts=(1, 1, 1))
+
+        monkeypatch.setattr(
+            "judgesmith.experiments.benchmarking.global_building.errors_per_rating", errors
+        )
+
+    return set_to
+
+
+def test_a_criterion_whose_pilot_is_out_of_order_is_left_out_unless_it_is_kept(
+    articles, build, pilot_of
+):
+    pilot_of((2, 1, 0), (0, 1, 2))
+    made = build(articles, "global", per_rating=1)
+    assert set(made.report["criteria"]) == {"fluency"}
+    assert made.report["dropped"]["relevance"]["why"] == "pilot_inverted"
+    assert {row["provenance"]["criterion"] for row in made.rows} == {"fluency"}
+    pilot_of((0, 1, 2))
+    kept = build(articles, "global", criteria=("fluency",), per_rating=1, keep_inverted=True)
+    assert any("the comparator may not see these errors" in one for one in kept.report["notes"])
+    assert (set(kept.report["criteria"]), kept.report["dropped"]) == ({"fluency"}, {})
+
+
+def test_a_criterion_whose_pilot_has_no_rating_is_left_out(articles, build, pilot_of):
+    pilot_of(UnratedPilotError("none"), (2, 1, 0))
+    made = build(articles, "global", per_rating=1)
+    assert made.report["dropped"]["fluency"]["why"] == "pilot_unrated"
+    assert set(made.report["criteria"]) == {"relevance"}
+    pilot_of(UnratedPilotError("none"), (0, 1, 2))
+    with pytest.raises(InputError, match=r"(?s)fluency is left out: .*relevance is left out: "):
+        build(articles, "global", per_rating=1)
 
 
 def test_nothing_to_start_from_is_said_with_what_to_do(articles, build):

@@ -1,5 +1,9 @@
 """Settings of a benchmark: what cannot be is refused, and every one tells runs apart."""
 
+import hashlib
+import json
+from importlib.metadata import version
+
 import pytest
 from pydantic import ValidationError
 
@@ -67,10 +71,20 @@ def test_fingerprints_change_with_data_models_sub_aspects_rubric_and_every_setti
                 {"n_anchors": 3},
                 {"n_samples": 3},
                 {"pilot": 0.2},
+                {"keep_inverted": True},
                 {"n_spot_checks": 7},
                 {"seed": 1},
             )
         ),
     }
-    assert len(found) == 18
+    assert len(found) == 19
     assert GLOBAL.fingerprint("data", MODELS) == GLOBAL.fingerprint("data", dict(MODELS))
+
+
+def test_a_fingerprint_holds_what_is_kept_only_where_that_is_said():
+    stated = {"perspective": "global", **GLOBAL.model_dump(exclude={"perspective"})}
+    assert "keep_inverted" in stated
+    whole = {name: value for name, value in stated.items() if name != "keep_inverted"}
+    said = [whole, "data", MODELS, None, "", version("judgesmith")]
+    before = hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()[:12]
+    assert GLOBAL.fingerprint("data", MODELS) == before
