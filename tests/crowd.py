@@ -41,9 +41,10 @@ class Reply:
 
 
 class Client:
-    """One connection to a server, which is opened anew when it was closed."""
+    """One connection to a server, from an address, which is opened anew when it was closed."""
 
-    def __init__(self, address):
+    def __init__(self, address, source=None):
+        self.source = source
         parts = urlsplit(address)
         self.host, self.port = parts.hostname, parts.port
         self.reader = self.writer = None
@@ -51,7 +52,9 @@ class Client:
     async def send(self, method, path, body=b"", *, kind="application/json", more=b"", **headers):
         """Send a request; ``more`` is raw text after it."""
         if self.writer is None or self.writer.is_closing() or self.reader.at_eof():
-            self.reader, self.writer = await asyncio.open_connection(self.host, self.port)
+            self.reader, self.writer = await asyncio.open_connection(
+                self.host, self.port, local_addr=self.source and (self.source, 0)
+            )
         head = {"Host": f"{self.host}:{self.port}", "Content-Type": kind, **headers}
         head = {"Content-Length": str(len(body)), **head} if body is not None else head
         text = "".join(f"{name.replace('_', '-')}: {value}\r\n" for name, value in head.items())

@@ -92,7 +92,8 @@ def plain_fault(one: Mapping[str, Any]) -> str:
         expected = _EXPECTED[kind]
     else:
         expected = one["msg"].removeprefix("Input should be ")
-    return f"expected {expected}; got {_shown(one.get('input'))}"
+    came = _shown(one["input"]) if "input" in one else "something else"
+    return f"expected {expected}; got {came}"
 
 
 def _shown(value: object) -> str:

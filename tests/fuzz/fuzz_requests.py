@@ -7,7 +7,7 @@ from draws import TEXTS, Draws, mutated
 
 from judgesmith.programs.scored_row import json_line
 from judgesmith.programs.serving.bodies import Inflow, Lines
-from judgesmith.programs.serving.items import item_of, items_of, parsed
+from judgesmith.programs.serving.items import item_of, items_of
 from judgesmith.programs.serving.limits import ServingLimits
 from judgesmith.programs.serving.refusals import Refusal
 
@@ -39,7 +39,7 @@ def fuzz_one(data: bytes) -> None:
         body = mutated(draws, draws.of(WHOLE))
     for read in (item_of, items_of):
         try:
-            found = read(parsed(body), LIMITS)
+            found = read(body, LIMITS)
         except Refusal as refusal:
             _check(refusal)
             continue

@@ -22,7 +22,8 @@ LINES = (
     "application/json-lines",
 )
 
-_PATIENCE = 60.0  # seconds that a client may take to send the next part of a body
+_PATIENCE = 60.0  # seconds that a client may take to send a whole body, or a line it has begun
+_BETWEEN = 600.0  # seconds that a stream waits for the next line to begin
 _LOOK = 0.25  # seconds after which a stream that waits for its client looks up
 
 
@@ -91,8 +92,9 @@ async def whole_body(
         raise too_large("body", limits)
     body = bytearray()
     more = True
+    deadline = asyncio.get_running_loop().time() + _PATIENCE
     while more:
-        message = await _next_message(receive, look_up)
+        message = await _next_message(receive, look_up, deadline)
         if message["type"] == "http.disconnect":
             raise ClientGone
         chunk = message.get("body", b"")
@@ -104,15 +106,14 @@ async def whole_body(
     return bytes(body)
 
 
-async def _next_message(receive: Receive, look_up: Callable[[], None]) -> Any:
-    """Return what the client sends next, if that is soon enough."""
-    waited = 0.0
-    while waited < _PATIENCE:
+async def _next_message(receive: Receive, look_up: Callable[[], None], deadline: float) -> Any:
+    """Return what the client sends next, if it comes before the deadline of the whole body."""
+    loop = asyncio.get_running_loop()
+    while (left := deadline - loop.time()) > 0:
         look_up()
         with suppress(TimeoutError):
-            async with asyncio.timeout(_LOOK):
+            async with asyncio.timeout(min(_LOOK, left)):
                 return await receive()
-        waited += _LOOK
     raise too_slow("body")
 
 
@@ -130,13 +131,28 @@ def too_large(where: str, limits: ServingLimits) -> Refusal:
 
 
 def too_slow(where: str) -> Refusal:
-    """Return the answer to who sends nothing for too long."""
+    """Return the answer to who takes too long for a body, or for a line."""
+    what = "whole body" if where == "body" else "whole line"
     return Refusal(
         408,
         "slow",
-        f"expected the next part within {_PATIENCE:.0f} s; none came.",
+        f"expected the {what} within {_PATIENCE:g} s; it did not end in that time.",
         where=where,
-        hint="send the same again.",
+        hint="send less at a time, or lines to …/stream, of which each may take that long."
+        if where == "body"
+        else "send the rest again, each line at once.",
+        headers={"Connection": "close"},
+    )
+
+
+def too_quiet(where: str) -> Refusal:
+    """Return the answer to who begins no line for too long."""
+    return Refusal(
+        408,
+        "slow",
+        f"expected the next line within {_BETWEEN:g} s; none came.",
+        where=where,
+        hint="end the stream, and open another when there is more to judge.",
         headers={"Connection": "close"},
     )
 
@@ -223,7 +239,6 @@ class Lines:
         self._held = bytearray()
         self._looked = 0
         self._skipping = self._ended = False
-        self._idle = 0.0
         self.number = 0
 
     async def next(self) -> Line | None:
@@ -232,16 +247,25 @@ class Lines:
         Raises
         ------
         Refusal
-            If nothing comes for too long, or is not waited for.
+            If it takes too long, or is not waited for.
         """
+        loop = asyncio.get_running_loop()
+        asked, begun = loop.time(), None
         while True:
             end = self._held.find(b"\n", self._looked)
             if end < 0 and not self._ended:
+                if begun is None and (self._held or self._skipping):
+                    begun = loop.time()
                 await self._more()
+                where, now = f"line {self.number + 1}", loop.time()
+                if begun is not None and now - begun > _PATIENCE:
+                    raise too_slow(where)
+                if begun is None and now - asked > _BETWEEN:
+                    raise too_quiet(where)
                 continue
             if end < 0 and not (self._held or self._skipping):
                 return None
-            line = self._taken(end)
+            line, begun = self._taken(end), None
             if line.text is None or line.text.strip():
                 return line
 
@@ -265,9 +289,5 @@ class Lines:
             self._ended = True
         elif part:
             self._held += part
-            self._idle = 0.0
         else:
             self._look_up(self.number + 1)
-            self._idle += _LOOK
-            if self._idle > 10 * _PATIENCE:
-                raise too_slow(f"line {self.number + 1}")

@@ -100,6 +100,24 @@ def queue_full(retry_after: int) -> Refusal:
     )
 
 
+def share_full(retry_after: int) -> Refusal:
+    """Return the answer to who takes as much of the server as one client may.
+
+    Parameters
+    ----------
+    retry_after : int
+        Seconds after which there probably is room.
+    """
+    return Refusal(
+        429,
+        "share",
+        "your address has as much under way as one client may: half of what the server takes.",
+        where="client",
+        hint=f"wait for answers, and send the same again in {retry_after} s.",
+        headers={"Retry-After": str(retry_after)},
+    )
+
+
 def is_stopping() -> Refusal:
     """Return the answer to who comes after the server was asked to stop."""
     return Refusal(

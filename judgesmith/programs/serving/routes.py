@@ -3,28 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from importlib.metadata import version
-from typing import Any
+from typing import Any, TypeVar
 
 from fastapi import APIRouter, Request, Response
 
 from judgesmith.programs.model_measures import CONTENT_TYPE
 from judgesmith.programs.scored_row import json_line
 from judgesmith.programs.serving.bodies import JSON, LINES, check_type, whole_body
-from judgesmith.programs.serving.items import item_of, items_of, parsed
+from judgesmith.programs.serving.items import item_of, items_of
+from judgesmith.programs.serving.limits import ServingLimits
 from judgesmith.programs.serving.page_files import page_file
 from judgesmith.programs.serving.refusals import Refusal
 from judgesmith.programs.serving.schemas import Fault, Health, JudgeList, Row, Rows
-from judgesmith.programs.serving.service import Service
+from judgesmith.programs.serving.service import Service, client_of
 from judgesmith.programs.serving.streaming import RowStream
+
+T = TypeVar("T")
 
 _FAULTS: dict[int | str, dict[str, Any]] = {
     401: {"model": Fault, "description": "the token is missing, or another one"},
     404: {"model": Fault, "description": "there is no such judge"},
+    408: {"model": Fault, "description": "the body took too long to come"},
     413: {"model": Fault, "description": "too many items, or too long a text or body"},
     415: {"model": Fault, "description": "another kind of body"},
     422: {"model": Fault, "description": "the body holds no item, and where it goes wrong"},
-    429: {"model": Fault, "description": "the queue is full; Retry-After says for how long"},
+    429: {
+        "model": Fault,
+        "description": "the queue, or one client's share of it, is full; see Retry-After",
+    },
     502: {"model": Fault, "description": "the model cannot be asked at all"},
     503: {"model": Fault, "description": "the server is stopping, or has no ledger"},
 }
@@ -102,10 +110,10 @@ def routes(service: Service) -> APIRouter:
     )
     async def judge(name: str, request: Request) -> Response:
         """Judge one item, and return its row."""
-        with service.measured(name, "judge"), service.reading() as hold:
+        with service.measured(name, "judge"), _reading(request) as hold:
             served = service.named(name)
             served.check_single()
-            item = item_of(await _sent(request, hold), service.limits)
+            item = await _sent(request, hold, item_of)
             service.accept(request.scope)
             return Json((await service.rows(served, [item], request.receive))[0])
 
@@ -117,9 +125,9 @@ def routes(service: Service) -> APIRouter:
     )
     async def batch(name: str, request: Request) -> Response:
         """Judge some items, and return their rows when all are there."""
-        with service.measured(name, "batch"), service.reading() as hold:
+        with service.measured(name, "batch"), _reading(request) as hold:
             served = service.named(name)
-            items = items_of(await _sent(request, hold), service.limits)
+            items = await _sent(request, hold, items_of)
             service.accept(request.scope)
             rows = await service.rows(served, items, request.receive)
             unscored = sum(row["score"] is None for row in rows)
@@ -151,13 +159,18 @@ def routes(service: Service) -> APIRouter:
                 raise
         return RowStream(service, served)
 
-    async def _sent(request: Request, hold: Callable[[int], None]) -> Any:
+    def _reading(request: Request) -> AbstractContextManager[Callable[[int], None]]:
+        return service.reading(client_of(request.scope))
+
+    async def _sent(
+        request: Request, hold: Callable[[int], None], read: Callable[[bytes, ServingLimits], T]
+    ) -> T:
         check_type(request.headers, JSON)
         length = request.headers.get("content-length")
         body = await whole_body(
             request.receive, length, service.limits, hold=hold, look_up=service.check_open
         )
-        return parsed(body)
+        return await service.understood(body, lambda body: read(body, service.limits))
 
     return router
 

@@ -11,10 +11,10 @@ from fastapi import Response
 
 from judgesmith.programs.scored_row import json_line
 from judgesmith.programs.serving.bodies import Inflow, Line, Lines, Receive, too_large
-from judgesmith.programs.serving.items import item_of, parsed
+from judgesmith.programs.serving.items import item_of
 from judgesmith.programs.serving.refusals import ClientGone, Refusal, set_up
 from judgesmith.programs.serving.served import ServedJudge
-from judgesmith.programs.serving.service import Service
+from judgesmith.programs.serving.service import Service, client_of
 from judgesmith.signatures.rated import RatedItem
 
 Send = Callable[[Any], Awaitable[None]]
@@ -73,6 +73,7 @@ class RowStream(Response):
         self._entries: asyncio.Queue[_NoItem | _Judged | _End] = asyncio.Queue(size)
         self._under_way: set[asyncio.Future[Any]] = set()
         self._started = False
+        self._client = ""
         self._n_bytes = 0
 
     async def __call__(self, scope: Any, receive: Receive, send: Send) -> None:
@@ -86,7 +87,8 @@ class RowStream(Response):
             If nobody takes the rows any more.
         """
         service = self._service
-        with service.measured(self._served.name, "stream"), service.stream():
+        self._client = client_of(scope)
+        with service.measured(self._served.name, "stream"), service.stream(self._client):
             service.accept(scope)
             await self._run(receive, send)
 
@@ -112,7 +114,7 @@ class RowStream(Response):
 
     def _hold(self, n: int) -> None:
         self._n_bytes += n
-        self._service.hold(n)
+        self._service.hold(self._client, n)
 
     def _has_room(self, n: int) -> bool:
         """Say whether so many bytes more may be held; one item always may."""
@@ -157,7 +159,9 @@ class RowStream(Response):
         try:
             if line.text is None:
                 raise too_large(where, self._service.limits)
-            item = item_of(parsed(line.text, where=where), self._service.limits, where=where)
+            item = await self._service.understood(
+                line.text, lambda body: item_of(body, self._service.limits, where=where)
+            )
         except Refusal as refusal:
             self._service.measures.rejected(self._served.name, refusal.reason)
             return _NoItem(refusal)

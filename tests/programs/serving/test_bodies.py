@@ -94,7 +94,7 @@ def test_who_leaves_is_noticed_while_lines_are_worked_on():
 
 def test_whoever_waits_for_a_line_looks_up_and_gives_up_at_last(monkeypatch):
     monkeypatch.setattr(bodies, "_LOOK", 0.001)
-    monkeypatch.setattr(bodies, "_PATIENCE", 0.0005)
+    monkeypatch.setattr(bodies, "_BETWEEN", 0.01)
     told = []
 
     async def run():
@@ -105,7 +105,59 @@ def test_whoever_waits_for_a_line_looks_up_and_gives_up_at_last(monkeypatch):
     with pytest.raises(Refusal) as found:
         asyncio.run(run())
     assert (found.value.status, found.value.where) == (408, "line 2")
+    assert found.value.hint.startswith("end the stream")
     assert set(told) == {2}
+
+
+def dripping(part, first=b""):
+    """Return what hands out one part after the other, slowly and without end."""
+    parts = [first] if first else []
+
+    async def receive():
+        await asyncio.sleep(0.001)
+        body = parts.pop() if parts else part
+        return {"type": "http.request", "body": body, "more_body": True}
+
+    return receive
+
+
+@pytest.mark.parametrize(
+    ("part", "longest", "hint"),
+    [
+        (b"x", 10**9, "send the rest again, each line at once."),
+        (b"x", 5, "send the rest again, each line at once."),
+        (b"\n", 5, "end the stream, and open another when there is more to judge."),
+    ],
+    ids=["a line", "a line that is too long", "blank lines"],
+)
+def test_a_line_that_drips_is_not_waited_for(monkeypatch, part, longest, hint):
+    monkeypatch.setattr(bodies, "_PATIENCE", 0.05)
+    monkeypatch.setattr(bodies, "_BETWEEN", 0.05)
+
+    async def run():
+        lines = Lines(Inflow(dripping(part, first=b"a\n")), longest, lambda number: None)
+        assert (await lines.next()).text == b"a"
+        await lines.next()
+
+    with pytest.raises(Refusal) as found:
+        asyncio.run(run())
+    assert (found.value.status, found.value.hint) == (408, hint)
+    assert found.value.where.startswith("line ")
+
+
+def test_a_body_that_drips_is_not_waited_for(monkeypatch):
+    monkeypatch.setattr(bodies, "_PATIENCE", 0.05)
+    held = []
+    with pytest.raises(Refusal) as found:
+        asyncio.run(
+            whole_body(
+                dripping(b"x"), None, ServingLimits(), hold=held.append, look_up=lambda: None
+            )
+        )
+    assert (found.value.status, found.value.where) == (408, "body")
+    assert found.value.error.startswith("expected the whole body within 0.05 s;")
+    assert "lines to …/stream" in found.value.hint
+    assert sum(held) > 1
 
 
 def whole(parts, length=None, *, held=None, look_up=None, **options):

@@ -54,14 +54,32 @@ def service(watching):
 
 
 def test_bodies_of_all_requests_are_held_to_one_bound_and_given_back(service):
-    with service.reading() as hold:
-        for _ in range(16):
+    with service.reading("one") as hold, service.reading("two") as other:
+        for _ in range(8):
             hold(100)
-        with pytest.raises(Refusal) as found, service.reading() as more:
+            other(100)
+        with pytest.raises(Refusal) as found, service.reading("three") as more:
             more(1)
-        assert found.value.status == 429
-    with service.reading() as hold:
-        hold(1600)
+        assert (found.value.status, found.value.reason) == (429, "full")
+    assert service._bytes == {}
+
+
+def test_one_client_holds_no_more_than_half_of_the_bytes_and_streams(service):
+    with service.reading("one") as hold, service.reading("two") as other:
+        hold(800)
+        with pytest.raises(Refusal) as found:
+            hold(1)
+        other(799)
+    assert (found.value.status, found.value.reason) == (429, "share")
+    assert "Retry-After" in found.value.headers
+    with ExitStack() as streams:
+        for _ in range(64):
+            streams.enter_context(service.stream("one"))
+        with pytest.raises(Refusal) as found:
+            streams.enter_context(service.stream("one"))
+        assert found.value.reason == "share"
+        streams.enter_context(service.stream("two"))
+    assert service._streams == service._bytes == {}
 
 
 @pytest.mark.parametrize(
@@ -90,13 +108,13 @@ def test_what_was_still_read_when_the_stop_came_is_not_accepted(service):
 
 def test_so_many_streams_are_open_at_a_time(service):
     with ExitStack() as streams:
-        for _ in range(128):
-            streams.enter_context(service.stream())
+        for n in range(128):
+            streams.enter_context(service.stream(str(n % 2)))
         with pytest.raises(Refusal) as found:
-            streams.enter_context(service.stream())
+            streams.enter_context(service.stream("2"))
         assert found.value.status == 429
         assert "Retry-After" in found.value.headers
-    with service.stream():
+    with service.stream("0"):
         pass
 
 

@@ -151,7 +151,7 @@ def test_large_lines_of_streams_that_nobody_reads_are_not_kept_beyond_their_byte
         both = asyncio.gather(*(serve(service, one) for one in connections))
         await settled(lambda: service._n_bytes)
         assert 4000 < service._n_bytes <= 8000
-        with pytest.raises(Refusal), service.reading() as hold:
+        with pytest.raises(Refusal), service.reading("other") as hold:
             hold(16_000)
         for one in connections:
             one.taking.set()
@@ -246,7 +246,7 @@ def test_faults_of_lines_after_the_first_are_told_to_nobody(caplog):
 def test_so_many_streams_can_end_one_after_the_other(service):
     for _ in range(3):
         run(service, Connection([LINE % 0]))
-        assert service._n_streams == 0
+        assert service._streams == {}
 
 
 def test_streams_wait_for_room_that_others_take(service, asked):
