@@ -5,24 +5,32 @@ Free of DSPy, so that a loaded judge takes the same steps as the program it came
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from judgesmith.programs.annotator_spans import error_spans
-from judgesmith.programs.annotator_stated import errors_of
+from judgesmith.programs.annotator_answers import StatedError, errors_of, quoted_in
 from judgesmith.programs.form_steps import ANY_TASK
 from judgesmith.programs.forms import ModelForm, form_named
 from judgesmith.programs.forms.annotator import form_for
 from judgesmith.programs.judging import AnySteps, Steps
+from judgesmith.programs.locating import Locator, Place
 from judgesmith.programs.question_forms import TEXTS, QuestionForm
 from judgesmith.programs.sampled_steps import Asking, Once, sampled_steps, score_on
 from judgesmith.programs.whole_or_each import Answer, each_scored, place_of, whole_or_each
-from judgesmith.signatures.annotating import AnnotatorProtocol
+from judgesmith.signatures.annotating import MOST_ERRORS, AnnotatorProtocol
 from judgesmith.signatures.judge_protocol import JudgeProtocol
 from judgesmith.signatures.judgement import CriterionScore, ErrorSpan, Note
 from judgesmith.signatures.rubric import Criterion
 
 _WHOLE = "Is the response good as a whole?"
+# What stands behind a quotation and this is how it should be.
+_CORRECTED = re.compile(
+    r"(?<=[\"”»'’`)])\s*+\(?(?:→|[-=]>"
+    r"|(?:should|ought to|must) (?:be|read|say)\b|instead of\b|rather than\b|correct(?:ed|ly)?\b)",
+    re.IGNORECASE,
+)
+_QUOTED = 8  # quotations of one error that become errors of their own
 
 
 def criterion_of(protocol: JudgeProtocol, question: str) -> Criterion | None:
@@ -139,3 +147,86 @@ def _contradiction(score: CriterionScore, n_errors: int, about: str) -> tuple[No
     several = "1 error" if n_errors == 1 else f"{n_errors} errors"
     text = f"the best score, with {several}" if is_best else "less than the best, with no error"
     return (Note(kind="contradiction", about=about, text=text),)
+
+
+def error_spans(
+    stated: Sequence[StatedError], response: str, *, about: str, criterion: str = ""
+) -> tuple[tuple[ErrorSpan, ...], tuple[Note, ...]]:
+    """Return errors with their places, the most severe if they are many, and what was left out.
+
+    Parameters
+    ----------
+    stated : sequence of StatedError
+        In the order in which the annotator names them.
+    response : str
+        The text that they are in.
+    about : str
+        What the notes are about: ``overall``, or ``criterion:NAME``.
+    criterion : str
+        The criterion that they offend; empty for the whole.
+
+    Returns
+    -------
+    tuple of ErrorSpan
+        At most ``MOST_ERRORS``, in the same order. Their text is that of the response where they
+        have a place, and as the annotator quotes it otherwise.
+    tuple of Note
+        That errors were left out, or severities could not be read.
+
+    Examples
+    --------
+    >>> said = StatedError(location='"in 1998" and "in May"', explanation="No.", severity=4.0)
+    >>> spans, _ = error_spans([said], "It opened in May, in 1998.", about="overall")
+    >>> [(one.text, one.start, one.end) for one in spans]
+    [('in 1998', 18, 25), ('in May', 10, 16)]
+    """
+    find = Locator(response)
+    found = [
+        ErrorSpan(
+            text=quoted if place.start is None else response[place.start : place.end],
+            start=place.start,
+            end=place.end,
+            severity=one.severity,
+            explanation=one.explanation,
+            located=place.located,
+            ambiguous=place.ambiguous,
+            criterion=criterion,
+        )
+        for one in stated
+        for quoted, place in places_of(one.location, find)
+    ]
+    notes = []
+    n_ungraded = sum(one.severity is None for one in stated)
+    if n_ungraded:
+        text = f"{n_ungraded} of {len(stated)} errors have no severity that can be read"
+        notes.append(Note(kind="unread", about=about, text=text))
+    if len(found) > MOST_ERRORS:
+        text = f"{len(found) - MOST_ERRORS} of {len(found)} errors were left out, the mildest"
+        notes.append(Note(kind="left out", about=about, text=text))
+        worst = sorted(range(len(found)), key=lambda at: (-(found[at].severity or 0), at))
+        found = [found[at] for at in sorted(worst[:MOST_ERRORS])]
+    return tuple(found), tuple(notes)
+
+
+def places_of(location: str, find: Locator) -> Iterator[tuple[str, Place]]:
+    """Yield what a location quotes, each with its place: several quotations are several places.
+
+    What stands in the response as it is, is one quotation, whatever marks it has inside.
+
+    Examples
+    --------
+    >>> find = Locator('She said "yes" and left.')
+    >>> [place.start for _, place in places_of('said "yes" and', find)]
+    [4]
+    >>> [quoted for quoted, _ in places_of('the words "yes" and "no"', find)]
+    ['yes', 'no']
+    """
+    whole = find.look(location)
+    if whole.located in ("exact", "normalised", "missing"):
+        yield location, find(location)
+        return
+    several = list(quoted_in(_CORRECTED.split(location, maxsplit=1)[0]))[:_QUOTED]
+    if not several:
+        yield location, find(location)
+    for quoted in several:
+        yield quoted, find(quoted, is_quoted=True)

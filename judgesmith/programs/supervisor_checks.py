@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import islice
 
-from judgesmith.programs.annotator_spans import quoted_in
+from judgesmith.programs.annotator_answers import quoted_in
 from judgesmith.programs.locating import Locator, Place
 from judgesmith.programs.panel_annotations import Annotation, Merged
 from judgesmith.programs.panel_merging import merged_error

@@ -41,7 +41,7 @@ _BEST = "it leaves nothing to wish for in this respect"
 _RULES = (
     "Go by what is shown here; do not rest a verdict on what you know from elsewhere.",
     "Call an error whatever hurts the response in this respect, be it small.",
-    "Name what is wrong only if you can say why; if nothing is, write No Error and give {best}.",
+    "Name what is wrong only if you can say why; if nothing is, name no error and give {best}.",
     "Give less than {best} only where you name at least one error.",
 )
 _IGNORED = "Leave these to others, however bad they are: {names}."
@@ -159,8 +159,9 @@ class AnnotatorProtocol(WholeOrEachProtocol):
 
     @property
     def grades(self) -> str:
-        """What an error's severity is asked for on, in words."""
-        return _SEVERITY_POINTS if self.severity == "points" else f"one of {', '.join(SEVERITIES)}"
+        """What an error's severity is asked for on, as it stands in the JSON that is asked for."""
+        words = f'"one of {", ".join(SEVERITIES)}"'
+        return _SEVERITY_POINTS if self.severity == "points" else words
 
 
 def _listed(text: str) -> tuple[str, ...]:

@@ -1,6 +1,8 @@
 """An annotator asks about one criterion at a time, points at errors, and says what is doubtful."""
 
 import json
+import re
+from pathlib import Path
 
 import dspy
 import pytest
@@ -9,7 +11,7 @@ from judgesmith.programs import family_of, judge_items
 from judgesmith.programs.annotator import AnnotatorJudge
 from judgesmith.programs.annotator_steps import annotator_inputs
 from judgesmith.programs.models import model
-from judgesmith.programs.saved import SavedJudge
+from judgesmith.programs.saved import SavedJudge, SavedJudgeError
 from judgesmith.signatures import RatedItem, Rubric
 from judgesmith.signatures.annotating import POINTS
 
@@ -23,6 +25,7 @@ ITEM = RatedItem(
     response="The the bridge in Paris opened in May 1998.",
 )
 TEXTS = {"source": ITEM.source, "context": ITEM.context, "response": ITEM.response}
+IN_LINES = Path(__file__).with_name("annotator_in_lines")  # saved when it asked for plain text
 GOOD = """Errors:
 1. Location: "Paris"
    Explanation: It is in Leeds.
@@ -30,6 +33,11 @@ GOOD = """Errors:
 
 Score explanation: A wrong place.
 Overall score: Fair
+"""
+GOOD_JSON = """{"errors": [
+  {"location": "Paris", "explanation": "It is in Leeds.", "severity": 4}],
+ "explanation": "A wrong place.",
+ "overall_score": "Fair"}
 """
 
 
@@ -73,6 +81,14 @@ class TestAsking:
             judge = AnnotatorJudge(rubric=RUBRIC, severity=severity)
             assert said in judge.templates()["annotate_1"].as_text()
 
+    def test_one_json_object_is_asked_for(self):
+        (asked,) = AnnotatorJudge(asks="overall", answers=POINTS).templates().values()
+        _, _, form = asked.as_text().partition("## Your answer\n")
+        assert form.startswith("One JSON object and nothing else")
+        names = ("errors", "location", "explanation", "severity", "explanation", "overall_score")
+        assert tuple(re.findall(r'"(\w+)":', form)) == names
+        assert "a whole number from 1 to 5" in form
+
     def test_rules_are_left_out_without_a_trace(self):
         judge = AnnotatorJudge(rubric=RUBRIC, rules="off")
         assert annotator_inputs(judge.protocol, "annotate_1")["rules"] == ""
@@ -86,8 +102,9 @@ class TestAsking:
 
 
 class TestJudging:
-    def test_errors_have_places_and_criteria_and_the_score_is_their_mean(self, scripted):
-        lm, _ = scripted(lambda request: GOOD)
+    @pytest.mark.parametrize("answer", [GOOD_JSON, GOOD], ids=["JSON", "lines"])
+    def test_errors_have_places_and_criteria_and_the_score_is_their_mean(self, answer, scripted):
+        lm, _ = scripted(lambda request: answer)
         found = judged(AnnotatorJudge(rubric=RUBRIC), lm)
         assert spans(found) == [("fluency", "Paris", 18, 4.0), ("faithfulness", "Paris", 18, 4.0)]
         assert (found.score, found.criteria["fluency"].explanation) == (50.0, "A wrong place.")
@@ -203,6 +220,27 @@ class TestOffline:
         assert judged(loaded.program()).errors == judged(judge).errors
         plain = json.loads((tmp_path / "judge" / "judge.json").read_text())
         assert plain["protocol"]["shows"] == {"faithfulness": "source"}
+
+
+class TestSavedWhenItAskedForPlainText:
+    def test_asks_what_it_asked_and_reads_lines(self, scripted):
+        lm, engine = scripted(lambda request: GOOD)
+        found = judged(SavedJudge.load(IN_LINES), lm)
+        assert spans(found) == [("fluency", "Paris", 18, 4.0), ("faithfulness", "Paris", 18, 4.0)]
+        assert found.score == 50.0
+        assert all("In plain text, in this form" in one.user for one in engine.requests)
+
+    def test_judges_offline_as_it_did(self):
+        found = judged(SavedJudge.load(IN_LINES))
+        assert spans(found) == [("fluency", "The the", 0, 3.0), ("faithfulness", "Paris", 18, 4.0)]
+        assert {name: one.score for name, one in found.criteria.items()} == {
+            "fluency": 50.0,
+            "faithfulness": 50.0,
+        }
+
+    def test_has_no_program_as_that_would_ask_otherwise(self):
+        with pytest.raises(SavedJudgeError, match="words the judge's questions differently"):
+            SavedJudge.load(IN_LINES).program()
 
 
 def test_all_of_its_choices_can_be_searched():

@@ -79,6 +79,10 @@ def test_there_are_more_than_sixty_of_them_each_called_otherwise():
         "Severity: " * 8_000,
         "1. " + '"a" and ' * 10_000 + "\nOverall score: Fair",
         "{" * 50_000,
+        '{"errors": ['
+        + '{"location": "a", "severity": 1},' * 3_000
+        + '], "overall_score": "Poor"}',
+        '{"errors": ["' * 8_000,
         "| a " * 20_000 + "|\n" + "| --- " * 20_000 + "|",
         "Location:\n" * 20_000 + "Overall score: Poor",
         "no " * 30_000,
@@ -88,7 +92,7 @@ def test_there_are_more_than_sixty_of_them_each_called_otherwise():
         '1. "a"' + " " * 60_000 + "severity" + " " * 60_000 + ".\nOverall score: Poor",
         "\n" * 60_000 + "Overall score: Poor",
     ],
-    ids=range(15),
+    ids=range(17),
 )
 def test_a_huge_answer_is_read_in_little_time(answer):
     started = time.process_time()
@@ -113,6 +117,9 @@ PARTS = st.sampled_from(
         ),
         *(
             "Overall score: ",
+            '{"errors": [',
+            '{"location": "Leeds", "severity": 4}',
+            '], "overall_score": "Good"}',
             "Good",
             "**",
             "|",

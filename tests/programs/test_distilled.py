@@ -4,8 +4,8 @@ import hostile
 import pytest
 
 from judgesmith.programs import SavedJudge, family_of, judge_items
-from judgesmith.programs.annotator_spans import error_spans
-from judgesmith.programs.annotator_stated import errors_of
+from judgesmith.programs.annotator_answers import errors_of
+from judgesmith.programs.annotator_steps import error_spans
 from judgesmith.programs.distilled import DistilledJudge
 from judgesmith.programs.forms import DISTILLED
 from judgesmith.programs.forms.distilled import answer_in_form

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from judgesmith.experiments.distilling.sampling import Sampled
-from judgesmith.programs.annotator_stated import errors_of
+from judgesmith.programs.annotator_answers import errors_of
 from judgesmith.programs.forms import DISTILLED
 from judgesmith.programs.forms.distilled import answer_in_form
 from judgesmith.programs.panel_aspects import share_of

@@ -1,9 +1,9 @@
 """The form of annotators: errors with place, reason and severity, then an overall score.
 
-Plain text is asked for, because a strict syntax takes attention from the errors. After Kartáč,
-Lango and Dušek (2025), "OpeNLGauge: An Explainable Metric for NLG Evaluation with Open-Weights
-LLMs", arXiv:2503.11858. All sentences are ours. There is a form for each choice of what is shown
-beside the response, in words and in numbers.
+After Kartáč, Lango and Dušek (2025), "OpeNLGauge: An Explainable Metric for NLG Evaluation with
+Open-Weights LLMs", arXiv:2503.11858. All sentences are ours. There is a form for each choice of
+what is shown beside the response, in words and in numbers. One JSON object is asked for; judges
+that were saved before ask for plain text, and their answers are read by the same forms.
 """
 
 from __future__ import annotations
@@ -11,8 +11,7 @@ from __future__ import annotations
 import functools
 from typing import Any
 
-from judgesmith.programs.annotator_answers import stated_in
-from judgesmith.programs.annotator_stated import errors_text
+from judgesmith.programs.annotator_answers import errors_text, stated_in
 from judgesmith.programs.forms.model_form import VERBATIM, ModelForm, register_form
 from judgesmith.signatures.annotating import LEVELS, MOST_ERRORS, POINTS, SHOWN, Shown
 from judgesmith.signatures.scale import Scale
@@ -54,6 +53,21 @@ _LAYOUT = """Find the errors of a response in one respect, and say how good it i
 {response}
 
 ## Your answer
+<answer>"""
+_IN_JSON = """\
+One JSON object and nothing else, in this form, with the errors in the order of the response. Name
+<most> errors at most, the most severe. Where there is none, the list is empty: [].
+
+{"errors": [
+  {"location": "the words that are wrong, copied from the response letter by letter; null if \
+something is missing",
+   "explanation": "why they are wrong, in one or two sentences",
+   "severity": {grades}},
+  …],
+ "explanation": "what decided the score, in one or two sentences",
+ "overall_score": <levels>}
+"""
+_IN_LINES = """\
 In plain text, in this form, with the errors in the order of the response. Name <most> errors at
 most, the most severe. Where there is none, "Errors: No Error" stands in place of the list.
 
@@ -67,7 +81,8 @@ something is missing"
 Score explanation: what decided the score, in one or two sentences
 Overall score: <levels>
 """
-_ANSWER = "Errors:\n{errors}\n\nScore explanation: {explanation}\nOverall score: {score}"
+_ANSWER_IN_JSON = '{"errors": {errors},\n "explanation": {explanation},\n "overall_score": {score}}'
+_ANSWER_IN_LINES = "Errors:\n{errors}\n\nScore explanation: {explanation}\nOverall score: {score}"
 
 
 def form_for(shown: Shown, answers: Scale) -> str:
@@ -90,16 +105,19 @@ def _read(answer: str, *, answers: Scale) -> dict[str, Any]:
     }
 
 
-def _form(shown: Shown, answers: Scale) -> ModelForm:
-    layout = _LAYOUT.replace("<first>", _FIRST[shown]).replace("<beside>", _BESIDE[shown])
+def _form(shown: Shown, answers: Scale, *, in_lines: bool) -> ModelForm:
     levels = ", ".join(answers.labels) or f"a whole number from {answers.low:g} to {answers.high:g}"
+    if answers.labels and not in_lines:
+        levels = f'"one of {levels}"'
+    layout = _LAYOUT.replace("<first>", _FIRST[shown]).replace("<beside>", _BESIDE[shown])
+    layout = layout.replace("<answer>", _IN_LINES if in_lines else _IN_JSON)
     outside = {"response": (), "source": ("source",), "source+context": ("source", "context")}
     return ModelForm(
-        name=form_for(shown, answers),
+        name=form_for(shown, answers) + ("-plain" if in_lines else ""),
         instructions="You look for errors in texts that were written to some task. You are exact: "
         f"what you call wrong can be found in the text, word for word. {VERBATIM}",
         layout=layout.replace("<most>", str(MOST_ERRORS)).replace("<levels>", levels),
-        answer=_ANSWER,
+        answer=_ANSWER_IN_LINES if in_lines else _ANSWER_IN_JSON,
         outside=frozenset(("response", *outside[shown])),
         outputs={"errors": "text", "explanation": "text", "score": "points"},
         answers=answers,
@@ -108,6 +126,13 @@ def _form(shown: Shown, answers: Scale) -> ModelForm:
 
 
 ANNOTATORS = tuple(
-    register_form(_form(shown, answers)) for shown in SHOWN for answers in (LEVELS, POINTS)
+    register_form(_form(shown, answers, in_lines=False))
+    for shown in SHOWN
+    for answers in (LEVELS, POINTS)
 )
-"""All of them."""
+"""All of them. A saved judge that asks for plain text is read by the one of the same name."""
+
+for _shown in SHOWN:
+    for _answers in (LEVELS, POINTS):
+        # By which the offline model knows the questions of judges that ask for plain text.
+        register_form(_form(_shown, _answers, in_lines=True))

@@ -12,8 +12,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from judgesmith.errors import InputError
-from judgesmith.programs.annotator_answers import stated_in
-from judgesmith.programs.annotator_stated import errors_text
+from judgesmith.programs.annotator_answers import errors_text, stated_in
 from judgesmith.programs.forms.model_form import VERBATIM, ModelForm, register_form
 from judgesmith.signatures.annotating import MOST_ERRORS
 from judgesmith.signatures.judgement import ErrorSpan

@@ -7,6 +7,7 @@ it cannot point at it names as missing, and with errors it gives less than the b
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -31,7 +32,9 @@ _MISSING = 3  # values that are named as missing
 _ALSO: Mapping[Facet, tuple[Facet, ...]] = {"flow": ("brevity",)}
 
 
-def annotated(fields: Fields, answers: Scale) -> Mapping[str, Sequence[Piece]]:
+def annotated(
+    fields: Fields, answers: Scale, *, in_json: bool = False
+) -> Mapping[str, Sequence[Piece]]:
     """Return the pieces of an annotator's answer: its errors, why the score, and the score.
 
     Parameters
@@ -40,6 +43,8 @@ def annotated(fields: Fields, answers: Scale) -> Mapping[str, Sequence[Piece]]:
         ``response``, ``criterion``, ``rules`` and ``grades``, and what is shown beside them.
     answers : Scale
         What the overall score is on.
+    in_json : bool
+        Whether the pieces are values in JSON, rather than text.
     """
     points = criterion_points(fields, "response")
     response = fields.get("response") or ""
@@ -56,10 +61,19 @@ def annotated(fields: Fields, answers: Scale) -> Mapping[str, Sequence[Piece]]:
         total = sum(kept.values())
         chances = {k: v / total for k, v in kept.items()} if total > 0 else {list(kept)[-1]: 1.0}
     words = "one of Neutral" in (fields.get("grades") or "")
-    text = _listed(faults, missing, response, in_words=words)
+    errors = _stated(faults, missing, response, in_words=words)
     # Facts about material that is not shown are none.
     reasons = points.words if has_source or not response.strip() else _ALONE
-    return {"errors": [text], "explanation": [reasons], "score": [Words(chances)]}
+    score = Words(chances)
+    if not in_json:
+        return {"errors": [_in_lines(errors)], "explanation": [reasons], "score": [score]}
+    records = ",\n  ".join(json.dumps(one, ensure_ascii=False) for one in errors)
+    mark = '"' if answers.labels else ""
+    return {
+        "errors": [f"[{records}]"],
+        "explanation": [json.dumps(reasons, ensure_ascii=False)],
+        "score": [mark, score, mark],
+    }
 
 
 def _counting(faults: Sequence[Fault], points: CriterionPoints) -> list[Fault]:
@@ -99,22 +113,33 @@ def _chances(points: CriterionPoints, answers: Scale) -> dict[str, float]:
     return dict(zip(levels, chances.tolist(), strict=True))
 
 
-def _listed(
+def _stated(
     faults: Sequence[Fault], missing: Sequence[tuple[str, int]], response: str, *, in_words: bool
-) -> str:
-    if not faults and not missing:
-        return "No Error"
+) -> list[dict[str, str | int | None]]:
+    """Return errors as they are stated, the places of those that are in the response first."""
     quoted = _quoted([(one.start, one.end) for one in faults], response)
-    said = [(f'"{text}"', one.why, one.severity) for text, one in zip(quoted, faults, strict=True)]
-    said += [("none", why, severity) for why, severity in missing]
+    said = [
+        (" ".join(text.split()), one.why, one.severity)
+        for text, one in zip(quoted, faults, strict=True)
+    ]
+    return [
+        {
+            "location": text,
+            "explanation": " ".join(why.split()),
+            "severity": SEVERITIES[severity - 1] if in_words else severity,
+        }
+        for text, why, severity in [*said, *((None, *one) for one in missing)][:MOST_ERRORS]
+    ]
+
+
+def _in_lines(errors: Sequence[Mapping[str, str | int | None]]) -> str:
     lines = []
-    for number, (location, why, severity) in enumerate(said[:MOST_ERRORS], start=1):
-        graded = SEVERITIES[severity - 1] if in_words else str(severity)
-        where = " ".join(location.split())
-        lines.append(f"{number}. Location: {where}")
-        lines.append(f"   Explanation: {' '.join(why.split())}")
-        lines.append(f"   Severity: {graded}")
-    return "\n".join(lines)
+    for number, one in enumerate(errors, start=1):
+        place = "none" if one["location"] is None else f'"{one["location"]}"'
+        lines.append(f"{number}. Location: {place}")
+        lines.append(f"   Explanation: {one['explanation']}")
+        lines.append(f"   Severity: {one['severity']}")
+    return "\n".join(lines) or "No Error"
 
 
 def _quoted(places: Sequence[tuple[int, int]], response: str) -> list[str]:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping, Sequence
 from statistics import NormalDist
 
-from judgesmith.programs.forms import ModelForm, known_forms
+from judgesmith.programs.forms import ANNOTATORS, ModelForm, known_forms
 from judgesmith.programs.forms.model_form import parts
 from judgesmith.programs.models.request import ModelRequest
 from judgesmith.programs.offline.annotating import annotated
@@ -87,7 +87,7 @@ def answered_in(form: ModelForm, fields: Fields) -> list[Piece]:
         "explanation",
         "score",
     }:
-        given = annotated(fields, form.answers)
+        given = annotated(fields, form.answers, in_json=form in ANNOTATORS)
     elif {"response", "criterion"} <= set(fields) and set(form.outputs) == {"errors", "score"}:
         # A student of annotators has learned from examples where errors and score agree.
         given = annotated({**fields, **_AGREEING}, form.answers)
