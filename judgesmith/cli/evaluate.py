@@ -26,10 +26,13 @@ from judgesmith.cli.perspectives import (
 )
 from judgesmith.cli.printing import print_json, say, say_notes, say_wrapped
 from judgesmith.cli.progress import stage_progress
+from judgesmith.cli.role_options import role_option
 from judgesmith.cli.unscored import max_unscored_option, unscored_status
 from judgesmith.errors import InputError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import numpy as np
 
     from judgesmith.experiments import DataSet, Evaluation
@@ -45,6 +48,7 @@ if TYPE_CHECKING:
 @perspective_options
 @max_unscored_option
 @seed_option("Of the intervals.")
+@role_option
 @allow_model_option
 @model_options
 @json_option
@@ -61,6 +65,7 @@ def command(
     answers: str | None,
     max_unscored: float,
     seed: int,
+    roles: tuple[str, ...],
     concurrency: int,
     as_json: bool,
     **choice: Any,
@@ -90,6 +95,7 @@ def command(
             aggregate=aggregate,
             criterion=criterion,
             choice=ModelChoice(**choice),
+            roles=roles,
             seed=seed,
             concurrency=concurrency,
             as_json=as_json,
@@ -104,6 +110,7 @@ def command(
             target,
             aggregate,
             choice=ModelChoice(**choice),
+            roles=roles,
             rng=rng,
             concurrency=concurrency,
             quiet=as_json,
@@ -150,6 +157,7 @@ def _of_judge(
     aggregate: str,
     *,
     choice: ModelChoice,
+    roles: Sequence[str],
     rng: np.random.Generator,
     concurrency: int,
     quiet: bool,
@@ -165,7 +173,7 @@ def _of_judge(
             _refuse_unrated(wanted, dataset)
         targets = targets_of(dataset, wanted, aggregate)  # type: ignore[arg-type]
     run_id = f"evaluate {saved.fingerprint} {dataset.digest} {targets.name}"
-    saved, (lm, *_) = asked_models(saved, choice, run_id=run_id)
+    saved, (lm, *_) = asked_models(saved, choice, run_id=run_id, roles=roles)
     n_rated = len(targets.rated)
     with stage_progress(quiet=quiet) as progress:
         tell = None if progress is None else (lambda n: progress("rows", n, n_rated))

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from judgesmith.cli.faults import OptionError, blaming
-from judgesmith.cli.model_options import ModelChoice
-from judgesmith.cli.role_options import ROLE, roles_of
+from judgesmith.cli.model_options import ModelAt, ModelChoice
+from judgesmith.cli.role_options import ROLE, models_by_part, roles_of
 
 if TYPE_CHECKING:
     import dspy
 
     from judgesmith.programs.saved import SavedJudge
-    from judgesmith.programs.saved_kinds import AnySaved, SavedPanel
+    from judgesmith.programs.saved_kinds import AnySaved, SavedHolder
 
 
 def models_of_all(
@@ -84,14 +85,14 @@ def asked_models(
     saved : saved judge
         Of any kind. Members of a panel ask the model that each was compiled with, unless
         ``--model`` names one for all. Roles of a judge ask the model that it was compiled with
-        unless ``--role`` names another; in a panel under ``--model`` that one, too. A panel's
-        one role is its supervisor.
+        unless ``--role`` names another. Roles of a panel are its members and its supervisor, which
+        may be at addresses of their own.
     choice : ModelChoice
         What the command line says of models.
     run_id : str
         What the budget is kept under.
     roles : sequence of str
-        ``ROLE=MODEL``, as the command line says.
+        ``ROLE=MODEL`` or, of a panel, ``ROLE=MODEL@URL``, as the command line says.
 
     Raises
     ------
@@ -99,32 +100,23 @@ def asked_models(
         If a model cannot be asked, or the judge has no such role.
     """
     from judgesmith.programs.saved import SavedJudge
-    from judgesmith.programs.saved_kinds import SavedHolder, SavedPanel
+    from judgesmith.programs.saved_kinds import SavedHolder
 
     if isinstance(saved, SavedJudge) and (roles or saved.roles):
         return _with_roles(saved, choice, run_id=run_id, roles=roles)
-    if isinstance(saved, SavedPanel) and saved.supervisor is not None and roles:
-        return _with_supervisor(saved, choice, run_id=run_id, roles=roles)
-    if roles and isinstance(saved, SavedPanel):
-        raise OptionError(
-            "a panel's one role is its supervisor, and this one has none; name models for all "
-            "with --model.",
-            option=ROLE,
-        )
-    if roles:
-        raise OptionError(
-            "roles are of one judge, and this one holds others; name models for all with --model.",
-            option=ROLE,
-        )
+    if isinstance(saved, SavedHolder):
+        if roles and not saved.part_names:
+            raise OptionError(
+                "roles are of one judge or of a panel, and this judge holds another one; name a "
+                "model with --model.",
+                option=ROLE,
+            )
+        found = panel_models(saved, models_by_part(roles), choice, run_id=run_id)
+        found.check_keys(choice)
+        return saved.with_models(found.by_name).with_parts(found.by_part), found.every
     models = models_of_all([saved], choice, run_id=run_id)
     for lm in models.values():
         choice.check_key(lm)
-    if isinstance(saved, SavedHolder):
-        if choice.model_name is None:
-            saved = saved.with_models(models)
-        else:
-            (lm,) = models.values()
-            saved = saved.with_models(dict.fromkeys(saved.models, lm))
     return saved, list(models.values())
 
 
@@ -148,25 +140,89 @@ def _with_roles(
     return saved.asking(asked, lms), list(lms.values())
 
 
-def _with_supervisor(
-    saved: SavedPanel, choice: ModelChoice, *, run_id: str, roles: Sequence[str]
-) -> tuple[SavedPanel, list[dspy.LM]]:
-    """Return a panel whose supervisor asks the model that is named."""
-    given = roles_of(roles)
-    if unknown := set(given) - {"supervisor"}:
+@dataclass(frozen=True, kw_only=True)
+class PanelModels:
+    """The models of a panel, under one budget and one ledger.
+
+    Attributes
+    ----------
+    by_name : dict of str to dspy.LM
+        By the name that parts were made with, for those without a model of their own.
+    by_part : dict of str to dspy.LM
+        By member, or ``supervisor``, for those that ``--role`` names.
+    every : list of dspy.LM
+        Each once, that of the most parts first.
+    """
+
+    by_name: dict[str, dspy.LM]
+    by_part: dict[str, dspy.LM]
+    every: list[dspy.LM]
+
+    @property
+    def names(self) -> list[str]:
+        """What is asked by those without a model of their own, each once."""
+        return list(dict.fromkeys(str(lm.model) for lm in self.by_name.values()))
+
+    @property
+    def told(self) -> str:
+        """Which models are asked and where, without secrets: what is saved tells neither."""
+        from judgesmith.programs.asking import endpoint_of
+
+        named = {**self.by_name, **self.by_part}
+        return " ".join(f"{name} {lm.model} {endpoint_of(lm)}" for name, lm in named.items())
+
+    def check_keys(self, choice: ModelChoice) -> None:
+        """Refuse models that need a key and have none, and print what is asked.
+
+        Raises
+        ------
+        OptionError
+            If there is one.
+        """
+        for lm in self.every:
+            own = any(lm is one for one in self.by_part.values())
+            choice.check_key(lm, option=ROLE if own else "--model")
+
+
+def panel_models(
+    panel: SavedHolder, given: Mapping[str, ModelAt], choice: ModelChoice, *, run_id: str | None
+) -> PanelModels:
+    """Return the models of a panel: each part asks its own, or all others the one that is named.
+
+    Parameters
+    ----------
+    panel : saved judge
+        A panel, or one with a calibration.
+    given : dict of str to ModelAt
+        Models of parts by themselves. One with an address names no model of another part.
+    choice : ModelChoice
+        What the command line says of all others.
+    run_id : str or None
+        What the budget is kept under.
+
+    Raises
+    ------
+    OptionError
+        If a model cannot be asked, the user did not name it, or the panel has no such part.
+    """
+    from judgesmith.programs.saved_kinds import models_of_parts
+
+    if unknown := [name for name in given if name not in panel.part_names]:
         raise OptionError(
-            f"a panel has no role {min(unknown)[:80]!r}; name its supervisor, or models for all "
-            "with --model.",
+            f"a panel has no role {unknown[0][:80]!r}; this one has {', '.join(panel.part_names)}.",
             option=ROLE,
         )
-    name = given["supervisor"]
-    known = list(dict.fromkeys(m for one in saved.asked for m in saved.members[one].models))
-    asked = known if choice.model_name is None else [choice.model_name]
-    names = list(dict.fromkeys((*asked, name)))
-    refuse_unnamed(names, choice, given=[name])
-    lms = dict(zip(names, choice.lms(*names[1:], default=names[0], run_id=run_id), strict=True))
-    for one, lm in lms.items():
-        choice.check_key(lm, option=ROLE if one == name else "--model")
-    alone = choice.model_name is not None
-    members = {one: lms[asked[0]] if alone else lms[one] for one in known}
-    return saved.with_models(members).supervised_by(lms[name]), list(lms.values())
+    names = panel.models_beside(given)
+    if choice.model_name is None:
+        refuse_unnamed(
+            names, choice, given=[one.name for one in given.values() if one.address is None]
+        )
+    asked = dict.fromkeys(names, choice.model_name) if choice.model_name else {n: n for n in names}
+    wanted = list(dict.fromkeys((*map(ModelAt, asked.values()), *given.values())))
+    lms = choice.lms_at(wanted, run_id=run_id)
+    made = dict(zip(wanted, lms, strict=True))
+    by_name = {name: made[ModelAt(one)] for name, one in asked.items()}
+    by_part = {part: made[one] for part, one in given.items()}
+    own = models_of_parts(panel.with_parts(by_part))
+    every = {id(lm): lm for lm in (*by_name.values(), *own)}
+    return PanelModels(by_name=by_name, by_part=by_part, every=list(every.values()))

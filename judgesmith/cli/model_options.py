@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 import click
 
@@ -89,6 +90,59 @@ def only_host_option(command: Command) -> Command:
     )(command)
 
 
+@dataclass(frozen=True, slots=True)
+class ModelAt:
+    """A model as the command line names it, which may say where it is.
+
+    Attributes
+    ----------
+    name : str
+        ``provider/model``, or ``offline``.
+    address : str or None
+        Of the server; None is that of ``--api-base``, or the provider's.
+    """
+
+    name: str
+    address: str | None = None
+
+    @classmethod
+    def parse(cls, text: str) -> ModelAt:
+        """Return what ``MODEL`` or ``MODEL@URL`` means; names may contain an ``@`` of their own.
+
+        Raises
+        ------
+        InputError
+            If an address has no ``http://`` or ``https://``: as part of a name it would be lost.
+
+        Examples
+        --------
+        >>> ModelAt.parse("openai/m@http://me:key@localhost:8000/v1").name
+        'openai/m'
+        >>> ModelAt.parse("vertex_ai/claude-3-5-sonnet@20240620").address is None
+        True
+        """
+        from judgesmith.programs.models.providers import check_address
+
+        scheme = text.find("://")
+        at = text.rfind("@", 0, scheme) if scheme >= 0 else -1
+        if at >= 0:
+            return cls(text[:at], text[at + 1 :])
+        name, _, tail = text.rpartition("@")
+        try:
+            has_port = bool(name) and urlsplit(f"//{tail}").port is not None
+        except ValueError:
+            has_port = False
+        if has_port:
+            check_address(tail, name)
+        return cls(text)
+
+    def __str__(self) -> str:
+        """Return it as it may be shown: the address without user, password and query."""
+        from judgesmith.programs.models.redaction import public_address
+
+        return self.name if self.address is None else f"{self.name}@{public_address(self.address)}"
+
+
 @dataclass(frozen=True, kw_only=True)
 class ModelChoice:
     """Which model is asked, and how much of it, as the command line says."""
@@ -137,6 +191,24 @@ class ModelChoice:
         self, *others: str, default: str = "offline", run_id: str | None = None
     ) -> list[dspy.LM]:
         """Return the model and the ``others`` that compete with it: one ledger, one budget."""
+        names = [self.model_name or default, *others]
+        return self.lms_at([ModelAt(name) for name in names], run_id=run_id)
+
+    def lms_at(self, wanted: Sequence[ModelAt], *, run_id: str | None = None) -> list[dspy.LM]:
+        """Return models, each at its own address or else at ``--api-base``: one budget for all.
+
+        Parameters
+        ----------
+        wanted : sequence of ModelAt
+            At least one.
+        run_id : str or None
+            What the budget is kept under.
+
+        Raises
+        ------
+        OptionError
+            If one cannot be asked, or ``--only-host`` does not name its host.
+        """
         from judgesmith.programs.models import Ledger, engine_for, stack_of
         from judgesmith.programs.models.addresses import is_postgres
         from judgesmith.programs.models.providers import (
@@ -145,27 +217,27 @@ class ModelChoice:
             check_provider,
         )
 
-        names = [self.model_name or default, *others]
-        served = [name for name in names if name != "offline"] if others else names
+        names = [one.name for one in wanted]
+        placed = [self._placed(one, alone=len(wanted) == 1) for one in wanted]
         with blaming("--api-base", given=self.api_base is not None):
-            for name in served:
-                check_address(self.api_base, name)
+            for name, address in placed:
+                if address is not None and address == self.api_base:
+                    check_address(address, name)
         for place, name in enumerate(names):
             option = "--models" if place else "--model"
             with blaming(option, given=place > 0 or self.model_name is not None):
                 check_provider(name)
                 engine_for(name)
-        for name in names:
+        for name, address in placed:
             with blaming("--only-host", given=bool(self.only_hosts)):
-                check_host(name, self.address_for(name, served), self.only_hosts)
+                check_host(name, address, self.only_hosts)
         with blaming("--price", given=bool(self.price)):
             prices = prices_of(self.price, names)
         if is_postgres(self.ledger):
             Ledger(self.ledger).exists()  # or it is said now that nobody answers there
         made: list[dspy.LM] = []
-        for name in names:
+        for name, address in placed:
             stack = stack_of(made[0]) if made else None
-            address = self.address_for(name, served)
             with blaming("--max-usd", given=self.max_usd is not None):
                 made.append(
                     self._model(
@@ -178,9 +250,10 @@ class ModelChoice:
                 )
         return made
 
-    def address_for(self, name: str, served: Collection[str]) -> str | None:
-        """Return the address that is given for a model; the offline model has none among others."""
-        return self.api_base if name in served else None
+    def _placed(self, one: ModelAt, *, alone: bool) -> tuple[str, str | None]:
+        """Return a model with its address; the offline model has none among others."""
+        at_base = self.api_base if alone or one.name != "offline" else None
+        return one.name, one.address or at_base
 
     def about(self, names: Collection[str], *, among: Collection[str]) -> ModelChoice:
         """Return what this says of some models, where a command asks others apart from them.
@@ -203,7 +276,9 @@ class ModelChoice:
             api_base=None if served_apart else self.api_base,
         )
 
-    def asked_again(self, names: Collection[str]) -> str:
+    def asked_again(
+        self, names: Collection[str], parts: Mapping[str, ModelAt] | None = None
+    ) -> str:
         """Return the options that have a saved judge ask the same model at the same server.
 
         An address is repeated without user, password and query, which may be secrets.
@@ -213,6 +288,8 @@ class ModelChoice:
         names : collection of str
             The models that the judge asks. Where others than ``--model`` won, they are allowed by
             name instead.
+        parts : dict of str to ModelAt, or None
+            Models of parts of a panel by themselves.
 
         Examples
         --------
@@ -231,6 +308,8 @@ class ModelChoice:
             told += ["--allow-model", name]
         if self.api_base is not None and set(names) != {"offline"}:
             told += ["--api-base", public_address(self.api_base)]
+        for part, one in (parts or {}).items():
+            told += ["--role", f"{part}={one}"]
         return "".join(f" {shlex.quote(one)}" for one in told)
 
     def check_key(self, lm: dspy.LM, *, option: str = "--model") -> None:

@@ -12,12 +12,12 @@ from judgesmith.cli.agreement import basis_text, print_agreement
 from judgesmith.cli.compiled import print_estimate, print_saved
 from judgesmith.cli.data_options import aggregate_option, data_options, load_data
 from judgesmith.cli.faults import OptionError, blaming
+from judgesmith.cli.judge_models import panel_models
 from judgesmith.cli.learning_options import holdout_option
 from judgesmith.cli.model_options import ModelChoice, allow_model_option, model_options
 from judgesmith.cli.options import judge_output_options, seed_option
 from judgesmith.cli.panel_options import (
     check_supervisor,
-    models_of_panel,
     panel_options,
     refuse_too_many,
     supervising_model,
@@ -26,6 +26,7 @@ from judgesmith.cli.panel_subsets import say_subsets, subsets_summary
 from judgesmith.cli.places import OUTPUT, judge_place, made_before
 from judgesmith.cli.printing import print_json, say, say_notes, usage_text
 from judgesmith.cli.progress import stage_progress
+from judgesmith.cli.role_options import models_by_part, role_option
 
 if TYPE_CHECKING:
     from judgesmith.experiments import DataSet
@@ -53,6 +54,7 @@ if TYPE_CHECKING:
     help="What is made as large as possible, as for 'compile' [default: q].",
 )
 @panel_options
+@role_option
 @holdout_option(0.3, none=True)
 @seed_option("Of all that is drawn.")
 @click.option("--no-texts", is_flag=True, help="Keep no judged texts in the folder.")
@@ -72,6 +74,7 @@ def command(
     supervisor: str | None,
     outliers: str | None,
     subsets: bool,
+    roles: tuple[str, ...],
     holdout: float,
     seed: int,
     no_texts: bool,
@@ -89,7 +92,7 @@ def command(
     at become one list. The same command again continues where an interrupted one was.
     """
     from judgesmith.experiments.panel_estimate import estimate_panel
-    from judgesmith.experiments.panel_rows import PanelSettings, panel_parts
+    from judgesmith.experiments.panel_rows import PanelSettings, panel_parts, panel_to_learn
     from judgesmith.experiments.panelling import TooFewJudgedError, learn_panel
     from judgesmith.optimizers import PanelSelection
     from judgesmith.programs.costs import usage_of
@@ -101,7 +104,7 @@ def command(
     check_supervisor(supervisor, outliers)
     members = _members(judges)
     asked = ModelChoice(**choice)
-    supervising = supervising_model(supervisor, members, asked)
+    supervising, own = supervising_model(supervisor, members, models_by_part(roles), asked)
     if subsets:
         refuse_too_many(members)
     dataset = load_data(data, columns, scales)
@@ -122,21 +125,23 @@ def command(
         )
     with blaming("--target" if settings.target else data):
         parts = panel_parts(members, dataset, settings)
-    elsewhere = asked.model_name is not None or asked.api_base is not None
-    named = _asked(members, supervising, asked) if elsewhere else ""
+        panel = panel_to_learn(members, parts, settings)
+    elsewhere = asked.model_name is not None or asked.api_base is not None or bool(own)
+    named = panel_models(panel, own, asked, run_id=None).told if elsewhere else ""
     run = settings.fingerprint(members, dataset, named)
-    models = models_of_panel(members, settings.supervisor, asked, run_id=f"panel {run}")
-    lm, *others = models.values()
+    models = panel_models(panel, own, asked, run_id=f"panel {run}")
+    lm, *others = models.every
     if dry_run:
-        print_estimate(estimate_panel(members, parts, models, lm, settings), as_json=as_json)
+        panel = panel.with_parts(models.by_part)
+        estimate = estimate_panel(panel, parts, models.by_name, lm, texts=settings.texts)
+        print_estimate(estimate, as_json=as_json)
         return
     with blaming(OUTPUT):
         made = made_before(folder, run, force=force)
     if made is not None and made.settings.get("complete"):
         _print_again(made, folder, as_json=as_json)
         return
-    for one in models.values():
-        asked.check_key(one)
+    models.check_keys(asked)
     try:
         with blaming(data), stage_progress(quiet=as_json) as progress:
             found = learn_panel(
@@ -144,7 +149,8 @@ def command(
                 dataset,
                 settings,
                 lm=lm,
-                lms=models,
+                lms=models.by_name,
+                own=models.by_part,
                 run=run,
                 concurrency=concurrency,
                 progress=progress,
@@ -163,7 +169,7 @@ def command(
         _print(found, dataset, usage)
     say_notes((*dataset.notes, *found.notes), as_json=as_json)
     if not as_json:
-        print_saved(found.saved, folder, asked.asked_again(models))
+        print_saved(found.saved, folder, asked.asked_again(models.names, own))
 
 
 def _members(judges: tuple[str, ...]) -> dict[str, AnySaved]:
@@ -201,14 +207,6 @@ def _members(judges: tuple[str, ...]) -> dict[str, AnySaved]:
             option=judges[0],
         )
     return found
-
-
-def _asked(members: dict[str, AnySaved], supervisor: str, choice: ModelChoice) -> str:
-    """Return which models are asked and where, without secrets: what is saved tells neither."""
-    from judgesmith.programs.asking import endpoint_of
-
-    models = models_of_panel(members, supervisor, choice, run_id=None)
-    return " ".join(f"{name} {endpoint_of(one)}" for name, one in models.items())
 
 
 def _summary(saved: AnySaved, folder: Path, usage: Usage | None) -> dict[str, Any]:

@@ -8,16 +8,14 @@ from typing import TYPE_CHECKING
 import click
 
 from judgesmith.cli.faults import OptionError, blaming
-from judgesmith.cli.judge_models import models_of_all, refuse_unnamed
-from judgesmith.cli.model_options import ModelChoice
+from judgesmith.cli.model_options import ModelAt, ModelChoice
 from judgesmith.cli.options import Command
 
 if TYPE_CHECKING:
-    import dspy
-
     from judgesmith.programs.saved_kinds import AnySaved
 
 SUPERVISOR = "--supervisor"
+PART = "supervisor"
 SAME = "same"
 BY_RULE = "rule"
 OUTLIERS = ("auto", "deviation", "median", "none")
@@ -89,12 +87,26 @@ def check_supervisor(given: str | None, outliers: str | None) -> None:
 
 
 def supervising_model(
-    given: str | None, members: Mapping[str, AnySaved], choice: ModelChoice
-) -> str:
-    """Return the model that supervises, ``rule``, or nothing where nobody does."""
-    if given == SAME:
-        return choice.model_name or next(iter(members.values())).models[0]
-    return given or ""
+    given: str | None,
+    members: Mapping[str, AnySaved],
+    parts: Mapping[str, ModelAt],
+    choice: ModelChoice,
+) -> tuple[str, dict[str, ModelAt]]:
+    """Return the model that supervises, ``rule``, or nothing; and the models of all parts.
+
+    A supervisor that is named asks that model whatever ``--model`` says, and one that is the same
+    as the first judge's asks where that judge does.
+    """
+    if given in (None, BY_RULE):
+        return given or "", {**parts}
+    own = parts.get(PART)
+    if own is None and given == SAME:
+        own = parts.get(next(iter(members)))
+    elif own is None:
+        own = ModelAt(str(given))
+    if own is None:
+        return choice.model_name or next(iter(members.values())).models[0], {**parts}
+    return own.name, {**parts, PART: own}
 
 
 def refuse_too_many(members: Mapping[str, AnySaved]) -> None:
@@ -113,25 +125,3 @@ def refuse_too_many(members: Mapping[str, AnySaved]) -> None:
             f"{MOST_MEMBERS} judges are compared so.",
             option="--subsets",
         )
-
-
-def models_of_panel(
-    members: Mapping[str, AnySaved], supervisor: str, choice: ModelChoice, *, run_id: str | None
-) -> dict[str, dspy.LM]:
-    """Return the models of the judges and of the supervisor by name: one ledger, one budget.
-
-    ``--model`` names one for all judges; a supervisor that is named stays what it is.
-
-    Raises
-    ------
-    OptionError
-        If a model cannot be asked.
-    """
-    own = "" if supervisor == BY_RULE else supervisor
-    names = [name for one in members.values() for name in one.models]
-    names = [choice.model_name] if choice.model_name is not None else list(dict.fromkeys(names))
-    if not own or own in names:
-        return models_of_all(members.values(), choice, run_id=run_id)
-    refuse_unnamed(names, choice)
-    lms = choice.lms(*names[1:], own, default=names[0], run_id=run_id)
-    return dict(zip((*names, own), lms, strict=True))

@@ -17,6 +17,8 @@ from judgesmith.cli.printing import print_json, say_notes
 from judgesmith.cli.progress import stage_progress
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from judgesmith.experiments import DataSet
     from judgesmith.experiments.direct_perspective import DirectReport
     from judgesmith.experiments.perspective_report import PerspectiveReport
@@ -113,6 +115,7 @@ def report_perspective(
     aggregate: str,
     criterion: str | None,
     choice: ModelChoice,
+    roles: Sequence[str],
     seed: int,
     concurrency: int,
     as_json: bool,
@@ -152,7 +155,7 @@ def report_perspective(
     found: PerspectiveReport | DirectReport
     if given.path is None:
         found, notes = _of_judge(
-            asked, given, dataset, common, choice, data, concurrency, quiet=as_json
+            asked, given, dataset, common, choice, roles, data, concurrency, quiet=as_json
         )
     else:
         found, notes = _of_scores(asked, given, dataset, common, criterion, data)
@@ -171,6 +174,7 @@ def _of_judge(
     dataset: DataSet,
     common: dict[str, Any],
     choice: ModelChoice,
+    roles: Sequence[str],
     data: str,
     concurrency: int,
     *,
@@ -219,7 +223,7 @@ def _of_judge(
             option=PERSPECTIVE,
         )
     run_id = f"evaluate {saved.fingerprint} {dataset.digest} {asked}"
-    saved, lms = asked_models(saved, choice, run_id=run_id)
+    saved, lms = asked_models(saved, choice, run_id=run_id, roles=roles)
     with stage_progress(quiet=quiet) as progress, blaming(data):
         how: dict[str, Any] = {
             "samples": asked.samples,

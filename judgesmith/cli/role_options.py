@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from judgesmith.cli.faults import OptionError, blaming
-from judgesmith.cli.model_options import ModelChoice
+from judgesmith.cli.model_options import ModelAt, ModelChoice
 from judgesmith.cli.options import Command
 
 if TYPE_CHECKING:
@@ -28,7 +28,8 @@ def role_option(command: Command) -> Command:
         multiple=True,
         metavar="ROLE=MODEL",
         help="Another model for a part of the work, such as writer=provider/model, which writes "
-        "the texts that an exemplar judge compares with; repeatable, under one budget.",
+        "the texts that an exemplar judge compares with; for a member of a panel or its supervisor "
+        "also NAME=MODEL@URL, at an address of its own; repeatable, under one budget.",
     )(command)
 
 
@@ -45,19 +46,55 @@ def roles_of(given: Sequence[str]) -> dict[str, str]:
     >>> roles_of(["writer=openai/gpt-4o-mini"])
     {'writer': 'openai/gpt-4o-mini'}
     """
+    roles = _named(given)
+    with blaming(ROLE):
+        for name in roles.values():
+            _check_model(name)
+    return roles
+
+
+def models_by_part(given: Sequence[str]) -> dict[str, ModelAt]:
+    """Return what ``--role`` says of the parts of a panel: models, perhaps with their addresses.
+
+    Raises
+    ------
+    OptionError
+        As ``roles_of``, or if an address is none.
+
+    Examples
+    --------
+    >>> str(models_by_part(["gemma=openai/m@http://localhost:8000/v1"])["gemma"])
+    'openai/m@http://localhost:8000/v1'
+    """
+    from judgesmith.programs.models.providers import check_address
+
+    with blaming(ROLE):
+        found = {role: ModelAt.parse(name) for role, name in _named(given).items()}
+        for one in found.values():
+            _check_model(one.name)
+            check_address(one.address, one.name)
+    return found
+
+
+def _check_model(name: str) -> None:
     from judgesmith.programs.models import engine_for
     from judgesmith.programs.models.providers import check_provider
+
+    check_provider(name)
+    engine_for(name)
+
+
+def _named(given: Sequence[str]) -> dict[str, str]:
+    """Return what stands behind ``=`` for each role."""
+    from judgesmith.programs.models.redaction import redacted
 
     roles: dict[str, str] = {}
     for one in given:
         role, equals, name = (part.strip() for part in one.partition("="))
         if not (role and equals and name):
-            raise OptionError(f"expected ROLE=MODEL; got {one!r}.", option=ROLE)
+            raise OptionError(f"expected ROLE=MODEL; got {redacted(one)!r}.", option=ROLE)
         if role in roles:
             raise OptionError(f"the model of {role} is named twice; drop one.", option=ROLE)
-        with blaming(ROLE):
-            check_provider(name)
-            engine_for(name)
         roles[role] = name
     return roles
 

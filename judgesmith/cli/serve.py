@@ -157,7 +157,7 @@ def command(
 class _SharedChoice(AskedChoice):
     """Models of several judges: each is made once, so that its limits hold for all of them."""
 
-    made: dict[str, AnyModel] = field(default_factory=dict)
+    made: dict[tuple[str, str | None], AnyModel] = field(default_factory=dict)
 
     def _model(
         self,
@@ -168,9 +168,10 @@ class _SharedChoice(AskedChoice):
         api_base: str | None,
         ledger: str | Ledger | None,
     ) -> AnyModel:
-        if name not in self.made:
-            self.made[name] = super()._model(name, price, run_id, api_base=api_base, ledger=ledger)
-        return self.made[name]
+        at = name, api_base
+        if at not in self.made:
+            self.made[at] = super()._model(name, price, run_id, api_base=api_base, ledger=ledger)
+        return self.made[at]
 
 
 def _is_loopback(host: str) -> bool:

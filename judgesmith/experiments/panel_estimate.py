@@ -9,10 +9,14 @@ from typing import TYPE_CHECKING
 from judgesmith.experiments.estimating import RunEstimate
 from judgesmith.experiments.golden_items import MOST_ITEMS
 from judgesmith.experiments.judging_estimate import CHARACTERS_PER_TOKEN, JudgingEffort
-from judgesmith.experiments.panel_rows import PanelParts, PanelSettings
-from judgesmith.experiments.saved_efforts import efforts_of_all, judging_efforts, supervising
+from judgesmith.experiments.panel_rows import PanelParts
+from judgesmith.experiments.saved_efforts import (
+    AskedEffort,
+    efforts_of_all,
+    judging_efforts,
+    supervising,
+)
 from judgesmith.programs.saved_kinds import AnySaved, SavedPanel
-from judgesmith.signatures.panel_weights import PanelWeights
 from judgesmith.signatures.rated import RatedItem
 
 if TYPE_CHECKING:
@@ -20,35 +24,31 @@ if TYPE_CHECKING:
 
 
 def estimate_panel(
-    members: Mapping[str, AnySaved],
+    panel: SavedPanel,
     parts: PanelParts,
     lms: Mapping[str, dspy.LM],
     lm: dspy.LM,
-    settings: PanelSettings | None = None,
+    *,
+    texts: bool = True,
 ) -> RunEstimate:
     """Return what ``learn_panel`` asks: every member, of every row; a supervisor, of few texts.
 
     Parameters
     ----------
-    members : dict of str to saved judge
-        By name.
+    panel : SavedPanel
+        Before weights are learned, as ``panel_to_learn`` makes it, with the models of its parts.
     parts : PanelParts
         The rows.
     lms : dict of str to dspy.LM
         By the name of the model that members were made with.
     lm : dspy.LM
         For members of other models.
-    settings : PanelSettings or None
-        Say who supervises; None is nobody.
+    texts : bool
+        Whether a few judged texts are kept.
     """
-    settings = settings or PanelSettings()
-    efforts = efforts_of_all(members.values(), parts.items)
+    efforts = efforts_of_all([panel], parts.items)
     kept = parts.texts if parts.heldout is None else parts.heldout.items
-    merging = settings.merging
-    if "supervisor" in merging and settings.texts and kept:
-        weights = PanelWeights.equal({name: one.scale for name, one in members.items()})
-        facts = {"target": parts.target, "human_scale": parts.human_scale}
-        panel = SavedPanel(members=members, weights=weights, **merging, **facts)
+    if texts:
         efforts += supervising(panel, kept[:MOST_ITEMS])
     return _estimate(efforts, lms, lm)
 
@@ -64,17 +64,18 @@ def estimate_judging(
 
 
 def _estimate(
-    efforts: Sequence[tuple[str, JudgingEffort]], lms: Mapping[str, dspy.LM], lm: dspy.LM
+    efforts: Sequence[AskedEffort], lms: Mapping[str, dspy.LM], lm: dspy.LM
 ) -> RunEstimate:
     from judgesmith.programs.models import stack_of
 
     total = JudgingEffort()
     n_in = n_out = 0
     cost: float | None = 0.0
-    for model, effort in efforts:
+    for one in efforts:
+        effort = one.effort
         said = round(effort.characters / CHARACTERS_PER_TOKEN)
         answered = round(effort.answered)
-        stack = stack_of(lms.get(model, lm))
+        stack = stack_of(one.own or lms.get(one.model, lm))
         price = None if stack is None else stack.price
         cost = None if cost is None or price is None else cost + price.usd(said, answered)
         total += effort

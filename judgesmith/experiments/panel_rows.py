@@ -29,9 +29,9 @@ from judgesmith.experiments.unseen import rated_rows, unseen_places
 from judgesmith.optimizers.aggregation import FEWEST_ROWS, FEWEST_SOURCES
 from judgesmith.optimizers.rows import Rows
 from judgesmith.optimizers.splitting import split_by_source
-from judgesmith.programs.saved_kinds import AnySaved
+from judgesmith.programs.saved_kinds import AnySaved, SavedPanel
 from judgesmith.signatures.panel_rules import OutlierRule, PanelRules
-from judgesmith.signatures.panel_weights import Middle
+from judgesmith.signatures.panel_weights import Middle, PanelWeights
 from judgesmith.signatures.rated import RatedItem
 from judgesmith.signatures.rubric import folded
 from judgesmith.signatures.scale import PERCENT, Scale
@@ -247,6 +247,20 @@ def panel_parts(
     held = places[split.heldout]
     heldout = rated_rows(dataset, targets, held) if len(held) else None
     return PanelParts(**facts, selection=selection, heldout=heldout)
+
+
+def panel_to_learn(
+    members: Mapping[str, AnySaved], parts: PanelParts, settings: PanelSettings
+) -> SavedPanel:
+    """Return the panel before its weights are learned: all members count alike."""
+    scales = {name: one.scale for name, one in members.items()}
+    return SavedPanel(
+        members=members,
+        weights=PanelWeights.equal(scales, settings.middle),
+        target=parts.target,
+        human_scale=parts.human_scale,
+        **settings.merging,
+    )
 
 
 class _Facts(TypedDict):

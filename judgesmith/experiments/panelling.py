@@ -24,7 +24,12 @@ from judgesmith.experiments.agreeing import (
 from judgesmith.experiments.dataset import DataSet
 from judgesmith.experiments.golden_items import golden_items
 from judgesmith.experiments.panel_notes import panel_notes, unreported_notes
-from judgesmith.experiments.panel_rows import PanelParts, PanelSettings, panel_parts
+from judgesmith.experiments.panel_rows import (
+    PanelParts,
+    PanelSettings,
+    panel_parts,
+    panel_to_learn,
+)
 from judgesmith.experiments.subset_analysis import SubsetAnalysis, subset_analysis
 from judgesmith.optimizers import PanelSelection
 from judgesmith.optimizers.aggregation import FEWEST_ROWS
@@ -89,6 +94,7 @@ def learn_panel(
     *,
     lm: dspy.LM | None = None,
     lms: Mapping[str, dspy.LM] | None = None,
+    own: Mapping[str, dspy.LM] | None = None,
     run: str = "",
     concurrency: int = 32,
     progress: Callable[[str, int, int | None], None] | None = None,
@@ -108,6 +114,9 @@ def learn_panel(
         What members ask; None takes DSPy's current model, or the offline model.
     lms : dict of str to dspy.LM, or None
         By name, for members that were made with that model, and for the supervisor.
+    own : dict of str to dspy.LM, or None
+        By part (a member's name, or ``supervisor``), for those that ask a model of their own,
+        whatever ``lms`` say: two servers may serve models of one name. What is saved does not tell.
     run : str
         What the saved panel says of the run that made it.
     concurrency : int
@@ -118,7 +127,8 @@ def learn_panel(
     Raises
     ------
     ValueError
-        As ``panel_parts``, if the objective looks at calls or dollars, or if no row got a score.
+        As ``panel_parts``, if the objective looks at calls or dollars, if ``own`` names no part, or
+        if no row got a score.
 
     Examples
     --------
@@ -136,16 +146,12 @@ def learn_panel(
     parts = panel_parts(members, dataset, settings)
     learner = PanelSelection(settings.objective, n_rounds=settings.n_rounds, seed=settings.seed)
     objective = learner.objective
-    scales = {name: one.scale for name, one in members.items()}
-    panel = SavedPanel(
-        members=members,
-        weights=PanelWeights.equal(scales, settings.middle),
-        target=parts.target,
-        human_scale=parts.human_scale,
-    ).with_models(lms or {})
-    asking = _Asking(panel, lm, concurrency, progress)
+    panel = panel_to_learn(members, parts, settings).with_models(lms or {}).with_parts(own or {})
+    # Scores do not depend on how errors are merged, which may take calls.
+    unmerged = panel.model_copy(update={"rules": None, "supervisor": None})
+    asking = _Asking(unmerged, lm, concurrency, progress)
     if parts.selection is None:
-        return _unreported(asking, parts, settings, run)
+        return _unreported(asking, panel, parts, settings, run)
     learned_from, scores = asking.judged(parts.selection, "rows to learn from")
     if not asking.complete and len(learned_from) < FEWEST_ROWS:
         raise TooFewJudgedError(
@@ -172,7 +178,7 @@ def learn_panel(
     n_unscored = chosen_by.n_unscored + len(parts.selection) - len(learned_from)
     best_member = heldout = gain = None
     golden: tuple[GoldenItem, ...] = ()
-    final = panel.model_copy(update={"weights": weights, **settings.merging})
+    final = panel.model_copy(update={"weights": weights})
     compared = learned_from, scores
     if parts.heldout is not None:
         told_of, held = compared = asking.judged(parts.heldout, "held-out rows")
@@ -235,10 +241,9 @@ def learn_panel(
 
 
 def _unreported(
-    asking: _Asking, parts: PanelParts, settings: PanelSettings, run: str
+    asking: _Asking, panel: SavedPanel, parts: PanelParts, settings: PanelSettings, run: str
 ) -> LearnedPanel:
     """Return the mean or median of all members, of whose agreement with people nothing is known."""
-    panel = asking.panel.model_copy(update=settings.merging)
     said = asking.said(panel, parts.texts, "texts to keep") if parts.texts else []
     reports = ("best_member", "selection", "heldout", "gain", "optimism")
     saved = panel.model_copy(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
@@ -28,8 +28,6 @@ from judgesmith.signatures.panel_weights import PanelWeights
 from judgesmith.signatures.scale import Scale
 
 if TYPE_CHECKING:
-    import dspy
-
     from judgesmith.programs.calibrated import Calibrated
     from judgesmith.programs.holding import AnyJudge
     from judgesmith.programs.models import AnyModel
@@ -42,6 +40,9 @@ def _as_its_kind(value: Any) -> Any:
 
 
 Member = Annotated[SerializeAsAny[SavedRecord], BeforeValidator(_as_its_kind)]
+SUPERVISOR = "supervisor"
+"""The part of a panel that merges what its members say."""
+
 MemberName = Annotated[str, Field(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.-]{0,63}$")]  # names a folder
 
 
@@ -111,6 +112,44 @@ class SavedHolder(SavedRecord):
         other._lms = dict(lms)
         return other
 
+    @property
+    def part_names(self) -> tuple[str, ...]:
+        """Parts that may be given a model of their own: see ``with_parts``."""
+        return ()
+
+    @property
+    def parts(self) -> Mapping[str, AnyModel]:
+        """The models that parts were given, by part."""
+        return {}
+
+    def models_beside(self, parts: Collection[str]) -> tuple[str, ...]:
+        """Return those of ``models`` that are asked where ``parts`` have a model of their own."""
+        return self.models
+
+    def with_parts(self, lms: Mapping[str, AnyModel]) -> Self:
+        """Return the same judge, parts of which ask a model of their own, whatever others ask.
+
+        Two members that were made with models of one name may so ask two servers. The models are
+        not saved.
+
+        Parameters
+        ----------
+        lms : dict of str to dspy.LM
+            By part: a member of a panel by its name, and ``supervisor``.
+
+        Raises
+        ------
+        InputError
+            If there is no such part.
+        """
+        if unknown := [name for name in lms if name not in self.part_names]:
+            raise InputError(
+                f"a panel has no part {unknown[0][:200]!r}; it has {', '.join(self.part_names)}."
+                if self.part_names
+                else "only parts of a panel are given models of their own; this is none."
+            )
+        return self
+
     def with_own_models(self) -> tuple[Self, AnyModel]:
         """Return the judge, each member bound to its own model, and the first of the models."""
         lms = {name: self._bound(name) for name in self.models}
@@ -125,7 +164,10 @@ class SavedHolder(SavedRecord):
         """Return the members as DSPy modules, bound as this judge is."""
         bound = self.with_own_models()[0]._lms
         members: Mapping[str, Any] = self.members
-        return {name: one.with_models(bound).program() for name, one in members.items()}
+        return {
+            name: one.with_models(self._lms_of(name, bound)).program()
+            for name, one in members.items()
+        }
 
     def bound_to(self, lm: AnyModel) -> Asker:
         """Return an asker of all members, each bound to its own model or else to ``lm``."""
@@ -135,12 +177,21 @@ class SavedHolder(SavedRecord):
         askers = {}
         for name in self.asked:
             member: Any = self.members[name]
+            lms = self._lms_of(name, self._lms)
             if isinstance(member, SavedHolder):
-                askers[name] = member.with_models(self._lms).bound_to(lm)
+                askers[name] = member.with_models(lms).bound_to(lm)
             else:
-                lm_of_member = self._lms.get(member.models[0], lm)
-                askers[name] = Asker.of(member.with_models(self._lms), lm_of_member)
+                askers[name] = Asker.of(member.with_models(lms), lms.get(member.model, lm))
         return askers
+
+    def _lms_of(self, name: str, lms: Mapping[str, AnyModel]) -> Mapping[str, AnyModel]:
+        """Return the models that a member asks, by the names that it was made with."""
+        own = self._part_of(name)
+        return lms if own is None else {**lms, **dict.fromkeys(_own_names(self.members[name]), own)}
+
+    def _part_of(self, name: str) -> AnyModel | None:
+        """Return the model that a member was given, if it was given one."""
+        return None
 
     def asked_questions(self) -> Iterator[tuple[str, Template]]:
         """Yield every question of every member, under the member's name."""
@@ -175,7 +226,7 @@ class SavedPanel(SavedHolder):
     weights: PanelWeights
     rules: PanelRules | None = None
     supervisor: SavedSupervisor | None = None
-    _supervisor_lm: Any = PrivateAttr(default=None)
+    _parts: dict[str, Any] = PrivateAttr(default_factory=dict)
 
     @model_validator(mode="after")
     def _weighs_its_members(self) -> Self:
@@ -224,7 +275,7 @@ class SavedPanel(SavedHolder):
         own = self.supervisor
         supervising = None
         if own is not None:
-            supervisor_lm = self._supervisor_lm or self._lms.get(own.model, lm)
+            supervisor_lm = self._parts.get(SUPERVISOR) or self._lms.get(own.model, lm)
             supervising = Asker.of(own, supervisor_lm)
         concluding = Concluding(weights=self.weights, rules=self.rules, scales=scales)
         asker = AnnotatorsAsker(self._askers(lm), concluding, supervising)
@@ -234,11 +285,40 @@ class SavedPanel(SavedHolder):
         assert note is not None
         return NotingAsker(asker, note.model_copy(update={"about": "supervisor/overall"}))
 
-    def supervised_by(self, lm: dspy.LM) -> Self:
-        """Return the same panel, whose supervisor asks another model than it was made with."""
-        other = self.model_copy()
-        other._supervisor_lm = lm
+    @property
+    def part_names(self) -> tuple[str, ...]:
+        """The members, and the supervisor if there is one."""
+        own = () if self.supervisor is None else (SUPERVISOR,)
+        return tuple(dict.fromkeys((*self.members, *own)))
+
+    @property
+    def parts(self) -> Mapping[str, AnyModel]:
+        """The models that members and the supervisor were given."""
+        return self._parts
+
+    def models_beside(self, parts: Collection[str]) -> tuple[str, ...]:
+        """Return those of ``models`` that are asked where ``parts`` have a model of their own."""
+        found: list[str] = []
+        for name in self.asked:
+            member = self.members[name]
+            own = _own_names(member) if self._is_member(name) and name in parts else ()
+            found += [one for one in member.models if one not in own]
+        if self.supervisor is not None and SUPERVISOR not in parts:
+            found.append(self.supervisor.model)
+        return tuple(dict.fromkeys(found))
+
+    def with_parts(self, lms: Mapping[str, AnyModel]) -> Self:
+        """Return the same panel, members or the supervisor of which ask a model of their own."""
+        other = super().with_parts(lms).model_copy()
+        other._parts = {**self._parts, **lms}
         return other
+
+    def _part_of(self, name: str) -> AnyModel | None:
+        return self._parts.get(name) if self._is_member(name) else None
+
+    def _is_member(self, part: str) -> bool:
+        # Where there is a supervisor, a member of that name is not meant.
+        return part != SUPERVISOR or self.supervisor is None
 
     def asked_questions(self) -> Iterator[tuple[str, Template]]:
         """Yield every question of every member under its name, and the supervisor's."""
@@ -257,7 +337,7 @@ class SavedPanel(SavedHolder):
         own = None
         if self.supervisor is not None:
             own = self.supervisor.program()
-            lm = self._supervisor_lm or self._bound(self.supervisor.model)
+            lm = self._parts.get(SUPERVISOR) or self._bound(self.supervisor.model)
             own.bind(as_dspy(lm), Binding(model=self.supervisor.model, others={}))
         return PanelJudge(members, self.weights, supervisor=own, rules=self.rules)
 
@@ -301,6 +381,30 @@ class SavedCalibrated(SavedHolder):
         """What people rate on."""
         return self.calibration.scale
 
+    @property
+    def part_names(self) -> tuple[str, ...]:
+        """Those of its judge, if that is a panel."""
+        held = self.members["judge"]
+        return held.part_names if isinstance(held, SavedHolder) else ()
+
+    @property
+    def parts(self) -> Mapping[str, AnyModel]:
+        """The models that parts of its judge were given."""
+        held = self.members["judge"]
+        return held.parts if isinstance(held, SavedHolder) else {}
+
+    def models_beside(self, parts: Collection[str]) -> tuple[str, ...]:
+        """Return those of ``models`` that are asked where ``parts`` have a model of their own."""
+        held = self.members["judge"]
+        return held.models_beside(parts) if isinstance(held, SavedHolder) else self.models
+
+    def with_parts(self, lms: Mapping[str, AnyModel]) -> Self:
+        """Return the same judge, parts of which ask a model of their own."""
+        other, held = super().with_parts(lms), self.members["judge"]
+        if not isinstance(held, SavedHolder):
+            return other
+        return other.model_copy(update={"members": {"judge": held.with_parts(lms)}})
+
     def combined(self, judgements: Mapping[str, Judgement]) -> CalibratedJudgement:
         """Return the judge's judgement, calibrated."""
         return calibrated(judgements["judge"], self.calibration)
@@ -312,17 +416,41 @@ class SavedCalibrated(SavedHolder):
         return Calibrated(self._bound_members()["judge"], self.calibration)
 
 
+def _own_names(member: SavedRecord) -> tuple[str, ...]:
+    """Return the names that a model of its own stands for: other roles of a judge keep theirs."""
+    return (member.model,) if isinstance(member, SavedJudge) else member.models
+
+
 AnySaved = SavedJudge | SavedHolder
 """A saved judge of any kind, which can be asked."""
 
 
 def saved_leaves(judge: SavedRecord) -> Iterator[SavedJudge]:
     """Yield the saved judges that ask a model themselves, of those that are asked."""
+    for leaf, _ in leaves_and_parts(judge):
+        yield leaf
+
+
+def leaves_and_parts(
+    judge: SavedRecord, own: AnyModel | None = None
+) -> Iterator[tuple[SavedJudge, AnyModel | None]]:
+    """Yield the same with the model that the part was given, None where it was given none."""
     if isinstance(judge, SavedJudge):
-        yield judge
+        yield judge, own
     elif isinstance(judge, SavedHolder):
         for name in judge.asked:
-            yield from saved_leaves(judge.members[name])
+            yield from leaves_and_parts(judge.members[name], own or judge._part_of(name))
+
+
+def models_of_parts(judge: SavedHolder) -> list[AnyModel]:
+    """Return the models that parts were given, of those that are asked, each once."""
+    found = [own for _, own in leaves_and_parts(judge) if own is not None]
+    found += [
+        panel.parts[SUPERVISOR]
+        for panel in saved_panels(judge)
+        if panel.supervisor is not None and SUPERVISOR in panel.parts
+    ]
+    return list({id(one): one for one in found}.values())
 
 
 def saved_panels(judge: SavedRecord) -> Iterator[SavedPanel]:

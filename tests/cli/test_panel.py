@@ -64,7 +64,10 @@ def test_it_is_scored_evaluated_compared_and_shown_like_any_judge(run, judges, f
     made(run, judges)
     role = ["--role", "supervisor=offline"]
     done = run("score", "panel", "rated.jsonl", "-o", "o.jsonl", *role)
-    assert (done.status, "its supervisor, and this one has none" in done.err) == (2, True)
+    assert (done.status, "no role 'supervisor'; this one has critic, direct" in done.err) == (
+        2,
+        True,
+    )
     assert run("score", "panel", "rated.jsonl", "-o", "scores.jsonl").status == 0
     rows = [json.loads(line) for line in (folder / "scores.jsonl").read_text().splitlines()]
     assert all(set(row["members"]) <= set(judges) and row["voice"] in judges for row in rows)

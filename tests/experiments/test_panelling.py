@@ -8,7 +8,7 @@ import pytest
 from judgesmith.experiments import panelling, read_items
 from judgesmith.experiments.evaluating import evaluate_judge
 from judgesmith.experiments.panel_estimate import estimate_judging, estimate_panel
-from judgesmith.experiments.panel_rows import PanelSettings, panel_parts
+from judgesmith.experiments.panel_rows import PanelSettings, panel_parts, panel_to_learn
 from judgesmith.experiments.panelling import learn_panel
 from judgesmith.programs import ActiveCritic, Direct, SavedJudge, SavedPanel, judge_items
 from judgesmith.programs.models import model, stack_of
@@ -211,7 +211,9 @@ def test_a_supervisor_counts_in_what_is_expected_at_most(data, members):
 
     def estimated(**settings):
         own = PanelSettings(**settings)
-        return estimate_panel(members, panel_parts(members, data, own), {}, lm, own).calls
+        parts = panel_parts(members, data, own)
+        panel = panel_to_learn(members, parts, own)
+        return estimate_panel(panel, parts, {}, lm, texts=own.texts).calls
 
     plain = estimated()
     assert estimated(supervisor="rule") == plain

@@ -11,6 +11,7 @@ from judgesmith.programs.models import ModelAnswer, Stack, model, stack_of
 from judgesmith.programs.models.dspy_lm import StackLM
 from judgesmith.programs.roles import with_roles
 from judgesmith.signatures import RatedItem
+from judgesmith.signatures.panel_weights import PanelWeights
 
 ITEM = RatedItem(source="The bridge opened on Monday.", response="It opened on Monday.")
 
@@ -112,6 +113,31 @@ class TestSaved:
         (judgement,) = judge_items(bound, [ITEM], lm=offline)
         assert judgement.problem is None
         assert len(engine.asked) == 2
+
+    def test_members_of_one_name_ask_models_of_their_own(self):
+        lms = {name: writer() for name in ("a", "b", "c")}
+        saved = saved_judge(ExemplarJudge(levels=2)).model_copy(update={"model": "writing/w"})
+        panel = SavedPanel(
+            members={"a": saved, "b": saved, "c": saved},
+            weights=PanelWeights.equal(dict.fromkeys("abc", saved.scale)),
+            target="overall",
+            human_scale="1..5",
+        )
+        own = {name: lms[name][0] for name in ("a", "b")}
+        bound = panel.with_models({"writing/w": lms["c"][0]}).with_parts(own)
+        judge_items(bound, [ITEM])
+        counts = [len(engine.asked) for _, engine in lms.values()]
+        assert counts[0] == counts[1] == counts[2] > 0
+        assert [bound.models_beside(one) for one in ((), "ab", "abc")] == [
+            ("writing/w",),
+            ("writing/w",),
+            (),
+        ]
+        judge_items(bound.program(), [ITEM])
+        assert [len(engine.asked) for _, engine in lms.values()] == [2 * n for n in counts]
+        assert SavedPanel.model_validate(bound.model_dump()).parts == {}
+        with pytest.raises(InputError, match="no part 'd'; it has a, b, c"):
+            panel.with_parts({"d": lms["a"][0]})
 
     def test_a_role_that_the_family_lacks_is_refused(self):
         with pytest.raises(ValueError, match="family direct has no role 'writer'; it has none"):

@@ -86,7 +86,7 @@ def test_the_supervisor_asks_its_own_model():
     saved = saved_panel(supervisor=SUPERVISOR.model_copy(update={"model": "openai/m"}))
     bound = saved.with_models({"openai/m": own}).bound_to(model("offline", ledger=None))._asker
     assert bound._supervisor._ways["merge"].stack is stack_of(own)
-    other = saved.supervised_by(own)
+    other = saved.with_parts({"supervisor": own})
     assert (other.fingerprint, other.models) == (saved.fingerprint, saved.models)
     bound = other.bound_to(model("offline", ledger=None))._asker
     assert bound._supervisor._ways["merge"].stack is stack_of(own)

@@ -17,7 +17,7 @@ from judgesmith.programs.models import AnyModel, Budget, Price, StackModel, stac
 from judgesmith.programs.models.naming import refuse_unnamed
 from judgesmith.programs.models.retry import Retry
 from judgesmith.programs.saved import SavedJudge
-from judgesmith.programs.saved_kinds import AnySaved, SavedHolder, SavedPanel, kind_of
+from judgesmith.programs.saved_kinds import AnySaved, SavedHolder, kind_of
 
 if TYPE_CHECKING:
     from judgesmith.programs.models.stack import Stack
@@ -180,8 +180,8 @@ class JudgeRecipe:
         Models of members, of roles, by the name that the judge has for them.
     roles : dict of str to str
         Names of models by role, where they are others than those it was compiled with.
-    supervisor : ModelRecipe or None
-        Of a panel whose supervisor asks another model than it was made with.
+    parts : dict of str to ModelRecipe
+        Models of a panel's members and supervisor that were given one of their own, by part.
     """
 
     judge: bytes
@@ -189,7 +189,7 @@ class JudgeRecipe:
     main: ModelRecipe
     others: Mapping[str, ModelRecipe] = field(default_factory=dict)
     roles: Mapping[str, str] = field(default_factory=dict)
-    supervisor: ModelRecipe | None = None
+    parts: Mapping[str, ModelRecipe] = field(default_factory=dict)
     made_by: str = field(default_factory=lambda: version("judgesmith"))
 
     @property
@@ -200,14 +200,14 @@ class JudgeRecipe:
     @classmethod
     def of(cls, judge: AnySaved, lm: AnyModel) -> JudgeRecipe:
         """Return the recipe of a saved judge as it is bound to its models, and ``lm``."""
-        supervisor = judge._supervisor_lm if isinstance(judge, SavedPanel) else None
+        parts = judge.parts if isinstance(judge, SavedHolder) else {}
         return cls(
             judge=json.dumps(judge.model_dump(mode="json"), allow_nan=False).encode(),
             fingerprint=judge.fingerprint,
             main=ModelRecipe.of(lm),
             others={name: ModelRecipe.of(one) for name, one in _others(judge).items()},
             roles=dict(judge._asked_roles) if isinstance(judge, SavedJudge) else {},
-            supervisor=None if supervisor is None else ModelRecipe.of(supervisor),
+            parts={name: ModelRecipe.of(one) for name, one in parts.items()},
         )
 
     def made(self) -> tuple[AnySaved, StackModel, tuple[StackModel, ...]]:
@@ -246,7 +246,6 @@ class JudgeRecipe:
             judge = judge.asking(self.roles, lms) if self.roles else judge.with_models(lms)
         elif isinstance(judge, SavedHolder) and lms:
             judge = judge.with_models(lms)
-        if self.supervisor is not None and isinstance(judge, SavedPanel):
-            supervisor: Any = model_of(self.supervisor)
-            judge = judge.supervised_by(supervisor)
+        if self.parts:
+            judge = judge.with_parts({name: model_of(one) for name, one in self.parts.items()})
         return judge, main, tuple(one for _, one in made)

@@ -52,7 +52,7 @@ def _run(judge: AnySaved, lm: AnyModel, first: RatedItem) -> str:
 def asked_by(judge: AnySaved, lm: AnyModel) -> list[str]:
     """Return what decides, beside the texts, what a judge says: itself and all its models."""
     asked = [judge.fingerprint, str(lm.model), endpoint_of(lm)]
-    others = judge.own_models() if isinstance(judge, SavedJudge) else {}
+    others = judge.own_models() if isinstance(judge, SavedJudge) else judge.parts
     return asked + [f"{name} {one.model} {endpoint_of(one)}" for name, one in others.items()]
 
 

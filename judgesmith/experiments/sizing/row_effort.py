@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from judgesmith.experiments.judging_estimate import CHARACTERS_PER_TOKEN
 from judgesmith.experiments.saved_efforts import judging_efforts
+from judgesmith.programs.models import stack_of
 from judgesmith.programs.models.prices import Price
 from judgesmith.signatures.rated import RatedItem
 
@@ -104,7 +105,8 @@ def row_effort(
     items : sequence of RatedItem
         At least one; whole sources.
     prices : dict of str to Price or None
-        By the name of the model that a judge was made with; the first stands for all others.
+        By the name of the model that a judge was made with; the first stands for all others. Parts
+        of a panel with a model of their own have its price.
 
     Examples
     --------
@@ -118,11 +120,15 @@ def row_effort(
     n = len(items)
     calls = most = offline = came = wrote = shared = 0.0
     usd: list[float] | None = [0.0, 0.0, 0.0]
-    for model, effort in judging_efforts([judge], items):
+    for one in judging_efforts([judge], items):
+        effort = one.effort
         tokens = effort.characters / CHARACTERS_PER_TOKEN
         cached = effort.shared / CHARACTERS_PER_TOKEN
-        asked = model if model in prices else next(iter(prices))
+        asked = one.model if one.model in prices else next(iter(prices))
         price = prices[asked]
+        if one.own is not None:
+            asked, stack = str(one.own.model), stack_of(one.own)
+            price = None if stack is None else stack.price
         calls, most = calls + effort.calls, most + effort.most
         came, wrote, shared = came + tokens, wrote + effort.answered, shared + cached
         offline += effort.calls if asked == "offline" else 0.0
@@ -130,7 +136,7 @@ def row_effort(
             usd = None
         elif usd is not None:
             parts = (tokens * price.input, effort.answered * price.output, cached * price.input)
-            usd = [before + one / 1e6 for before, one in zip(usd, parts, strict=True)]
+            usd = [before + part / 1e6 for before, part in zip(usd, parts, strict=True)]
     costs = (None, None, None) if usd is None else tuple(one / n for one in usd)
     return RowEffort(
         calls=calls / n,

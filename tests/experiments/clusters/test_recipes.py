@@ -109,11 +109,11 @@ def test_judges_that_hold_judges_keep_which_member_asks_what(saved):
     assert pickle.loads(pickle.dumps(found)) == found
 
 
-def test_a_supervisor_and_roles_that_ask_others_do_so_on_workers(saved):
+def test_parts_and_roles_that_ask_others_do_so_on_workers(saved):
     lms = [stack_model(name, ledger=None) for name in ("offline", "ollama/other")]
-    panel = panel_of(a=saved, b=saved).supervised_by(lms[1])
+    panel = panel_of(a=saved, b=saved).with_parts({"b": lms[1]})
     judge, _, models = JudgeRecipe.of(panel, lms[0]).made()
-    assert judge._supervisor_lm is models[1]
+    assert judge.parts == {"b": models[1]}
     asking = saved.asking({"proposer": "ollama/other"}, {"ollama/other": lms[1]})
     judge, _, models = JudgeRecipe.of(asking, lms[0]).made()
     assert (judge._asked_roles, judge._lms["ollama/other"]) == (asking._asked_roles, models[1])
