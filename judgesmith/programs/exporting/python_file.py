@@ -1,55 +1,41 @@
-"""A judge as one Python file that needs the standard library and the openai client alone."""
+"""A judge as one Python file: its data as plain literals, and below them the runtime as it is."""
 
 from __future__ import annotations
 
 import importlib.util
-import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
+from itertools import takewhile
 from keyword import iskeyword
 from pathlib import Path
+from pprint import pformat
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from judgesmith.drafts import write_synced
 from judgesmith.programs.exporting.about import about, about_lines
-from judgesmith.programs.exporting.bundling.reaching import Place
-from judgesmith.programs.exporting.bundling.writing import bundle
 from judgesmith.programs.exporting.form import Form, Row
-from judgesmith.programs.exporting.literals import Named, literal, names_in
 from judgesmith.programs.exporting.stack_asked import StackAsked
-from judgesmith.programs.families import family_of
-from judgesmith.programs.forms import form_named
 from judgesmith.programs.saved import SavedJudge
 from judgesmith.programs.saved_kinds import SavedCalibrated, SavedPanel, saved_leaves, saved_panels
-from judgesmith.programs.templates import Template
+from judgesmith.programs.saved_record import SavedRecord
+from judgesmith.programs.templates import Slot, Template
+from judgesmith.programs.weighing import criterion_term
+from judgesmith.signatures.answer_scale import is_percent
+from judgesmith.signatures.calibration import LEFT_TO_PEOPLE, Calibration
+from judgesmith.signatures.checklist import ChecklistProtocol
+from judgesmith.signatures.fences import fence_key
 from judgesmith.signatures.judge_protocol import JudgeProtocol
+from judgesmith.signatures.protocol import Protocol
 
 if TYPE_CHECKING:
     import dspy
 
     from judgesmith.programs.saved_kinds import AnySaved
 
-CARRIED = (
-    *("active-critic", "direct", "g-eval", "explain-eval", "checklist"),
-    *("prometheus", "themis", "auto-j"),
-)
-"""Families whose steps and whose reading of answers need nothing but the standard library."""
+CARRIED = ("active-critic", "direct", "g-eval", "explain-eval", "checklist")
+"""Families whose judgements are rendered prompts, answers in sections, and plain weights."""
 
-_RUNTIME = "judgesmith.programs.exporting.runtime"
-_DATA = f"{_RUNTIME}.judged"
-_STAND_INS = {
-    "pydantic": f"{_RUNTIME}.records",
-    "judgesmith.programs.templates": f"{_RUNTIME}.questions",
-    "judgesmith.programs.answer_types": f"{_RUNTIME}.answer_types",
-    "judgesmith.programs.answer_mending": f"{_RUNTIME}.answer_mending",
-    "judgesmith.programs.form_steps": f"{_RUNTIME}.form_steps",
-    "judgesmith.programs.features": f"{_RUNTIME}.no_features",
-}
-_COUNTED = {"judgesmith.programs.features": f"{_RUNTIME}.features"}
-_WEIGHING = ("weighing", "reply_probabilities", "answer_probabilities")
-_UNWEIGHED = {f"judgesmith.programs.{one}": f"{_RUNTIME}.unweighed" for one in _WEIGHING}
-_TOLD_APART = {"demonstrations", "instructions", "nearest"}  # what the questions say already
-
+_RUNTIME = Path(__file__).with_name("runtime.py")  # read, not imported: it needs openai
 _USE = '''"""A judge of texts by itself: Python and its openai client (pip install openai) suffice.
 
     from {module} import judge
@@ -73,14 +59,24 @@ class PythonFile(Form):
 
     def check(self, saved: AnySaved) -> str | None:
         """Return why a judge cannot stand in a file by itself; None where it can."""
-        if any(panel.rules is not None for panel in saved_panels(saved)):
-            return "the errors of its members are merged by what only the package has"
+        for panel in saved_panels(saved):
+            if panel.rules is not None:
+                return "the errors of its members are merged by what only the package has"
+            if panel.weights.middle != "mean":
+                return "the score of its panel is a median"
         if len({client_name(one) for one in saved.models}) < len(saved.models):
             return "several of its models have one name for the openai client"
         for leaf in saved_leaves(saved):
             protocol = leaf.protocol
             if protocol.judge not in CARRIED:
-                return f"judges of the kind {protocol.judge} need more than the standard library"
+                return f"judges of the kind {protocol.judge} need more than a file can hold"
+            if protocol.weighting != "none":
+                return (
+                    "its scores are weighed by log-probabilities, which the package does (compile "
+                    "with --choose weighting=none)"
+                )
+            if any(term.startswith("lexical:") for term in protocol.aggregation.terms):
+                return "its score weighs lexical features, which the package counts"
             if protocol.nearest is not None:
                 return "it chooses its demonstrations anew for each text"
             if leaf.roles:
@@ -94,11 +90,11 @@ class PythonFile(Form):
     def judged(self, place: Path, saved: AnySaved, lms: Mapping[str, dspy.LM]) -> list[Row]:
         """Return what the file says of the golden items, asked through our own stacks."""
         module = loaded(place)
-        to = StackAsked({client_name(name): lm for name, lm in lms.items()})
+        to = StackAsked({client_name(name): lm for name, lm in lms.items()}, module.ModelError)
         rows: list[Row] = []
         for one in saved.golden:
             texts = {"source": one.source, "context": one.context, "response": one.response}
-            rows.append(module.row_of(module.JUDGE.judgement(texts, to)))
+            rows.append(module.row_of(module.JUDGE, texts, to))
         return rows
 
 
@@ -108,25 +104,12 @@ def source_of(saved: AnySaved, name: str) -> str:
     facts["judge"] = facts.pop("fingerprint")
     del facts["agreement"]  # which the comments above the code say
     facts["model"] = ", ".join(client_name(one) for one in saved.models)
-    judge = _told(saved)
-
-    def data(used: set[str], called: Callable[[Place], str]) -> str:
-        return f"ABOUT = {literal(facts)}\n\nJUDGE = {literal(judge, used, called)}"
-
-    called = [(f"{_RUNTIME}.program", one) for one in ("judge", "main")]
-    entries: list[Place] = [*called, *dict.fromkeys(names_in(judge))]
     module = name.removesuffix(".py")
-    head = "".join(f"# {line}\n" for line in _comments(saved))
     importable = module.isidentifier() and not iskeyword(module)
     use = _USE.format(module=module if importable else "my_judge", file=file_in(name))
-    protocols = [one.protocol for one in saved_leaves(saved)]
-    stand_ins = dict(_STAND_INS)
-    if all(one.weighting == "none" for one in protocols):
-        stand_ins |= _UNWEIGHED
-    if any(term.startswith("lexical:") for one in protocols for term in one.aggregation.terms):
-        stand_ins |= _COUNTED
-    body = bundle(entries, stand_ins, {_DATA: data}, documented=called)
-    return f'{use}\n{head}\n{body}\n\nif __name__ == "__main__":\n    sys.exit(main())\n'
+    head = "".join(f"# {line}\n" for line in about_lines(saved))
+    data = f"ABOUT = {_literal(facts)}\n\nJUDGE = {_literal(told(saved))}\n"
+    return f"{use}\n{head}\n{data}\n{_RUNTIME.read_text(encoding='utf-8')}"
 
 
 def file_in(name: str) -> str:
@@ -148,66 +131,127 @@ def client_name(model: str) -> str:
 
 def loaded(place: Path) -> ModuleType:
     """Return an exported file as a module that nothing else imports."""
-    name = "judgesmith_exported_judge"
-    spec = importlib.util.spec_from_file_location(name, place)
+    spec = importlib.util.spec_from_file_location("judgesmith_exported_judge", place)
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module  # where dataclasses look for it
-    try:
-        spec.loader.exec_module(module)
-    finally:
-        del sys.modules[name]
+    spec.loader.exec_module(module)
     return module
 
 
-def _comments(saved: AnySaved) -> Iterator[str]:
-    yield from about_lines(saved)
+def _literal(value: Any) -> str:
+    return pformat(value, width=100, sort_dicts=False)
 
 
-def _told(saved: AnySaved) -> Named:
-    """Return a judge as the call that makes it in the file."""
-    if isinstance(saved, SavedJudge):
-        module, _, steps = family_of(saved.protocol.judge).steps.partition(":")
-        questions = {name: _question(one) for name, one in saved.questions.items()}
-        said = {
-            "model": client_name(saved.model),
-            "protocol": _protocol(saved.protocol),
-            "steps": Named(module, steps, None),
-            "questions": questions,
-        }
-        return Named(f"{_RUNTIME}.judges", "OneJudge", said)
-    members = {name: _told(saved.members[name]) for name in saved.asked}  # type: ignore[arg-type]
+def told(saved: SavedRecord) -> dict[str, Any]:
+    """Return a judge as the plain data that the runtime judges by."""
     if isinstance(saved, SavedCalibrated):
-        own: dict[str, Any] = {"judge": members["judge"], "calibration": saved.calibration}
-        return Named(f"{_RUNTIME}.holders", "CalibratedOne", own)
-    assert isinstance(saved, SavedPanel)
-    return Named(f"{_RUNTIME}.holders", "PanelOf", {"members": members, "weights": saved.weights})
+        return {
+            "kind": "calibrated",
+            "calibration": _calibration(saved.calibration),
+            "judge": told(saved.members["judge"]),
+        }
+    if isinstance(saved, SavedPanel):
+        weights = saved.weights
+        numbers = zip(
+            weights.members, weights.centers, weights.spreads, weights.weights, strict=True
+        )
+        members = {
+            name: {"center": center, "spread": spread, "weight": weight, "judge": told(member)}
+            for name, center, spread, weight in numbers
+            if weight > 0
+            for member in [saved.members[name]]
+        }
+        return {
+            "kind": "panel",
+            "limit": weights.limit,
+            "slope": weights.slope,
+            "intercept": weights.intercept,
+            "scale": weights.scale.model_dump(mode="json"),
+            "members": members,
+        }
+    assert isinstance(saved, SavedJudge)
+    return _leaf(saved)
 
 
-def _question(question: Template) -> Named:
-    """Return a question as the call that makes it in the file."""
-    module = f"{_RUNTIME}.questions"
-    said = {
-        "predictor": question.predictor,
-        "turns": tuple(Named(module, "Turn", dict(turn)) for turn in question.turns),
-        "question": tuple(
-            piece if isinstance(piece, str) else Named(module, "Slot", dict(piece))
-            for piece in question.question
-        ),
-        "outputs": dict(question.outputs),
-        "answers": question.answers,
+def _calibration(learned: Calibration) -> dict[str, Any]:
+    """Return a calibration as plain data, with the reasons for leaving a text to people."""
+    rule = learned.abstention
+    told: dict[str, Any] | None = None
+    if rule is not None:
+        told = {
+            "doubt": rule.doubt,
+            "limit": rule.limit,
+            "always": rule.why_not(0.0) if rule.keeps == "none" else None,
+            "unknown": rule.why_not(None),
+            "above": f"{LEFT_TO_PEOPLE}the {rule.doubt} lie {{:.3g}} points apart, and not below "
+            f"{rule.limit or 0:.3g}",
+        }
+    plain = learned.model_dump(mode="json", include={"thresholds", "values", "scale", "margin"})
+    return {**plain, "abstention": told}
+
+
+def _leaf(saved: SavedJudge) -> dict[str, Any]:
+    protocol = saved.protocol
+    questions = {name: _question(one) for name, one in saved.questions.items()}
+    joint, whole = questions.pop("assess", None), None
+    criteria: dict[str, list[dict[str, Any]]] = {}
+    if not protocol.scores_criteria:
+        ((_, whole),) = questions.items()
+    else:
+        if isinstance(protocol, Protocol) and protocol.overall == "asked":
+            whole = questions["overall"]
+        criteria = {name: [] for name in protocol.rubric.names}
+        for name, checks, question in _by_criterion(protocol, questions):
+            criteria[name].append({**question, "checks": checks})
+    terms = list(protocol.aggregation.terms)
+    if protocol.aggregation.kind == "mean":
+        terms = [criterion_term(name) for name in criteria]
+    return {
+        "kind": "judge",
+        "model": client_name(saved.model),
+        "temperature": protocol.temperature,
+        "max_tokens": protocol.max_tokens,
+        "samples": protocol.samples,
+        "reduction": protocol.reduction,
+        "answers": {
+            "low": protocol.answers.low,
+            "high": protocol.answers.high,
+            "labels": list(protocol.answers.labels),
+            "percent": is_percent(protocol.answers),
+        },
+        "tolerant": isinstance(protocol, Protocol),
+        "lack": "lack an answer" if isinstance(protocol, ChecklistProtocol) else "have none",
+        "joint": joint,
+        "criteria": criteria,
+        "whole": whole,
+        "aggregation": {**protocol.aggregation.model_dump(mode="json"), "terms": terms},
     }
-    if question.form:
-        read = form_named(question.form).read
-        said["reading"] = Named(read.__module__, read.__name__, None)
-    return Named(module, "Template", said)
 
 
-def _protocol(protocol: JudgeProtocol) -> Named:
-    own = {name: value for name, value in protocol if name not in _TOLD_APART}
-    rubric = protocol.rubric
-    own["rubric"] = Named(
-        type(rubric).__module__, "Rubric", {"task": rubric.task, "criteria": rubric.criteria}
-    )
-    return Named(type(protocol).__module__, type(protocol).__name__, own)
+def _by_criterion(
+    protocol: JudgeProtocol, questions: Mapping[str, dict[str, Any]]
+) -> Iterator[tuple[str, str, dict[str, Any]]]:
+    """Yield criterion, what a checklist asks, and the question, in the order of asking."""
+    if isinstance(protocol, ChecklistProtocol):
+        for place, criterion in enumerate(protocol.rubric.criteria, start=1):
+            for number, said in enumerate(protocol.questions_for(criterion), start=1):
+                yield criterion.name, said, questions[f"check_{place}_{number}"]
+        return
+    for place, name in enumerate(protocol.rubric.names, start=1):
+        for predictor, question in questions.items():
+            if predictor.endswith(f"_{place}"):
+                yield name, "", question
+
+
+def _question(question: Template) -> dict[str, Any]:
+    """Return a question as plain data; what comes before its first fence is the same for all."""
+    last = [[one.name] if isinstance(one, Slot) else one for one in question.question]
+    before = takewhile(lambda one: isinstance(one, str), question.question)
+    system = question.turns[0].text if question.turns else ""
+    return {
+        "turns": [{"role": turn.role, "content": turn.text} for turn in question.turns],
+        "last": last,
+        "key": fence_key(system, "".join(map(str, before))).hex(),
+        "fields": dict(question.outputs),
+    }

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 from judgesmith.programs.models import ModelRequest, request_settings, stack_of
+from judgesmith.programs.models.errors import (
+    ContextWindowExceeded,
+    ModelError,
+    TransientModelError,
+    speaks_of_one_item,
+)
 from judgesmith.programs.models.request import Message, ModelAnswer, Prefix
 
 if TYPE_CHECKING:
@@ -14,18 +20,21 @@ if TYPE_CHECKING:
 
 
 class StackAsked:
-    """Stands for the ``Asked`` of an exported file; its requests are those of the saved judge.
+    """Stands for the ``Server`` of an exported file; its requests are those of the saved judge.
 
     Parameters
     ----------
     lms : dict of str to dspy.LM
         Models with a stack of ours, by the name that is asked for.
+    fault : callable
+        Makes what the file calls a ``ModelError``.
     """
 
     model = ""
 
-    def __init__(self, lms: Mapping[str, dspy.LM]) -> None:
+    def __init__(self, lms: Mapping[str, dspy.LM], fault: Callable[..., Exception]) -> None:
         self._lms = lms
+        self._fault = fault
 
     def completion(
         self, messages: list[dict[str, str]], options: Mapping[str, Any], sample: int
@@ -34,7 +43,10 @@ class StackAsked:
 
         Raises
         ------
-        ModelError, BudgetSpent
+        ModelError
+            That of the file for what speaks of one text, so that it takes it as it takes a
+            server's; that of the stack for all else.
+        BudgetSpent
             As the stack does.
         """
         given = dict(options)
@@ -50,22 +62,18 @@ class StackAsked:
             settings=request_settings(lm, **given),
             sample=sample,
         )
-        return _completion(stack.complete_sync(request))
+        try:
+            return _completion(stack.complete_sync(request))
+        except ModelError as fault:
+            if not speaks_of_one_item(fault):
+                raise
+            passing = isinstance(fault, TransientModelError)
+            long = isinstance(fault, ContextWindowExceeded)
+            raise self._fault(str(fault), fault.status, passing=passing, long=long) from fault
 
 
 def _completion(answer: ModelAnswer) -> SimpleNamespace:
     """Return an answer as the openai client lays out a chat completion."""
-    tokens = None
-    if answer.logprobs is not None:
-        listed = [
-            SimpleNamespace(
-                token=one.token,
-                logprob=one.logprob,
-                top_logprobs=[SimpleNamespace(token=t, logprob=value) for t, value in one.top],
-            )
-            for one in answer.logprobs
-        ]
-        tokens = SimpleNamespace(content=listed)
     message = SimpleNamespace(content=answer.text, refusal=None)
-    choice = SimpleNamespace(message=message, finish_reason=answer.finish_reason, logprobs=tokens)
+    choice = SimpleNamespace(message=message, finish_reason=answer.finish_reason)
     return SimpleNamespace(choices=[choice])

@@ -46,15 +46,16 @@ LEARNED = Aggregation(
     scale="1..5",
 )
 IDS = ("source_id", "system_id", "key")
-NOT_MENDED = "faults that are not mended here"
+STRICTER = {"by name", "cut", "json fence", "single quotes"}
+"""JSON that the file does not read: no list, broken off, beside brackets, in other quotes."""
 
 
 COUNTED = Aggregation(
     kind="linear",
-    terms=("overall", "lexical:known_words", "lexical:unknown_names"),
-    centers=(50, 0.5, 1),
-    spreads=(20, 0.3, 1),
-    weights=(1, 0.5, -0.5),
+    terms=("overall", "lexical:known_words"),
+    centers=(50, 0.5),
+    spreads=(20, 0.3),
+    weights=(1, 0.5),
     intercept=3,
     scale="1..5",
 )
@@ -70,21 +71,28 @@ UNSURE = Abstention(
 )
 
 
+STATED = {"rubric": RUBRIC, "weighting": "none"}
 JUDGES = {
     "active-critic with learned weights": lambda: saved_of(rubric=RUBRIC, aggregation=LEARNED),
-    "with weights on lexical features": lambda: saved_of(variant="vanilla", aggregation=COUNTED),
+    "one question a criterion, mean": lambda: saved_of(
+        rubric=RUBRIC, criteria_calls="separate", overall="mean"
+    ),
     "in words, several times": lambda: saved_of(
         variant="coarse", answers=WORDS, samples=3, temperature=0.7, reduction="mode"
     ),
-    "g-eval by probabilities": lambda: saved_of("g-eval", rubric=RUBRIC),
-    "explain-eval": lambda: saved_of("explain-eval", rubric=RUBRIC, answers="1..5"),
-    "checklist": lambda: saved_of("checklist", rubric=RUBRIC),
-    "themis and auto-j on a panel": lambda: panel_of(
-        a=saved_of("themis", rubric=RUBRIC), b=saved_of("auto-j")
+    "criteria, several times": lambda: saved_of(
+        "direct", asks="criteria", rubric=RUBRIC, samples=3, temperature=0.7, reduction="median"
     ),
+    "g-eval": lambda: saved_of("g-eval", **STATED),
+    "explain-eval": lambda: saved_of("explain-eval", rubric=RUBRIC, answers="1..5"),
+    "checklist": lambda: saved_of("checklist", **STATED),
     "panel": lambda: panel_of(a=saved_of(variant="vanilla"), b=saved_of("direct", answers="1..5")),
     "calibrated": lambda: calibrated_of(
         saved_of("direct", asks="criteria", rubric=RUBRIC), abstention=UNSURE
+    ),
+    "calibrated panel": lambda: calibrated_of(
+        panel_of(a=saved_of(variant="vanilla"), b=saved_of("checklist", **STATED)),
+        abstention=UNSURE.model_copy(update={"doubt": "members", "limit": 5.0}),
     ),
 }
 
@@ -172,24 +180,28 @@ def test_whatever_a_chat_model_writes_means_the_same_to_the_file(fine_file, habi
     saved, module = fine_file
     texts = {"source": "About a.", "response": f"A text of quality 73 (habit {habit})"}
     own, row = own_row(saved, texts, chatty.reply), file_row(module, texts, chatty.reply)
+    if habit in STRICTER:
+        assert {one.exported for one in differing(0, own, row) if one.field != "problem"} <= {None}
+        return
     assert apart(own, row) == []
     assert row["explanation"] == own.explanation
 
 
 def apart(own, row):
-    """Return what is not the same, but for what neither could mend of an answer's JSON."""
+    """Return what is not the same, but for how the faults of JSON that cannot be read are told."""
     found = differing(0, own, row)
-    mend = "the model's answer could not be read: expected one JSON value"
+    told = "could not be read: "
     return [
         one
         for one in found
-        if not (one.field == "problem" and mend in one.saved and mend in one.exported)
+        if not (one.field == "problem" and told in str(one.saved) and told in str(one.exported))
     ]
 
 
 @pytest.mark.parametrize("name", hostile.TEXTS)
-def test_hostile_texts_are_asked_about_in_the_same_bytes(fine_file, name):
+def test_hostile_texts_are_asked_about_in_the_same_bytes(fine_file, name, monkeypatch):
     saved, module = fine_file
+    monkeypatch.setattr(chatty, "habit", lambda *_: "plain")
     text = hostile.TEXTS[name]
     texts = {"source": text, "context": text[:50], "response": text}
     asked = []
@@ -247,28 +259,37 @@ headed = written.map("[[ ## assessments ## ]]\n{}\n\n[[ ## completed ## ]]".form
 def test_any_answer_is_read_alike_or_not_at_all(fine_file, question, text):
     saved, module = fine_file
     own = outcome(saved.questions[question].read, text)
-    file = outcome(module.JUDGE.questions[question].read, text)
-    if NOT_MENDED in str(file):
-        return  # json_repair may mend what the file has the model asked about again
-    assert file == own
+    asked = module.JUDGE["joint"] if question == "assess" else module.JUDGE["whole"]
+    reader = module.Reader(asked["fields"], module.JUDGE["answers"])
+    file = outcome(lambda answer: reader.read(answer, cut=False), text)
+    assert file in (own, None)
 
 
 def outcome(read, text):
-    """Return the fields of an answer as plain data, or why there are none."""
+    """Return the fields of an answer as plain data, without why a score cannot be read, or None."""
     try:
         fields = read(text)
-    except ValueError as fault:
-        said = str(fault)
-        # Which class of pydantic was wanted is no part of the reason.
-        return said.split(" or instance of")[0]
-    return json.loads(json.dumps(fields, default=lambda one: dict(vars(one)) | {}))
+    except ValueError:
+        return None
+    plain = json.loads(json.dumps(fields, default=lambda one: dict(vars(one))))
+    for one in plain.get("assessments", ()):
+        score = one.get("score")
+        one["score"] = score if isinstance(score, int | float | str) else None
+        one.pop("problem", None)
+        one.pop("note", None)
+        if one["score"] is None:
+            one.pop("explanation", None)
+    return plain
 
 
 @pytest.mark.parametrize(
     ("family", "parts", "why"),
     [
-        ("annotator", {}, "annotator need more than the standard library"),
+        ("annotator", {}, "annotator need more than a file can hold"),
         ("exemplar", {}, "exemplar need more"),
+        ("themis", {"rubric": RUBRIC}, "themis need more"),
+        ("g-eval", {}, "weighed by log-probabilities, which the package does (compile with "),
+        ("active-critic", {"aggregation": COUNTED}, "weighs lexical features"),
     ],
 )
 def test_judges_that_need_more_are_refused(family, parts, why):

@@ -32,9 +32,12 @@ def running_server():
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory):
-    """A judge that is asked for probabilities, and one that explains, with their files."""
+    """A judge that says a number, and one that explains, with their files."""
     folder = tmp_path_factory.mktemp("files")
-    judges = {"g_eval": saved_of("g-eval", asks="overall"), "fine": saved_of(max_tokens=900)}
+    judges = {
+        "g_eval": saved_of("g-eval", asks="overall", weighting="none"),
+        "fine": saved_of(max_tokens=900),
+    }
     return {
         name: (one, export_judge(one, "python", folder / f"{name}.py").place)
         for name, one in judges.items()
@@ -87,18 +90,7 @@ def test_the_function_takes_a_client_of_ones_own(made, server):
     first = TEXTS[0]
     row = loaded(place).judge(source=first.source, response=first.response, client=client)
     assert row["score"] == pytest.approx(saved.golden[0].judgement.score, abs=1e-9)
-    assert row["weighting"]["overall"]["mode"] == "probabilities"
-
-
-def test_an_endpoint_without_probabilities_leaves_the_stated_score(made, server):
-    _, place = made["g_eval"]
-    refusal = {"status": 400, "body": '{"error": {"message": "logprobs is not supported"}}'}
-    plain = {"answer": "[[ ## score ## ]]\n4"}
-    server.script({"contains": '"logprobs"', **refusal}, plain)
-    status, rows, _ = run(loaded(place), ["--base-url", server.url])
-    assert status == 0
-    assert [row["score"] for row in rows] == [75, 75]
-    assert "refuses log-probabilities" in rows[0]["weighting"]["overall"]["reason"]
+    assert "weighting" not in row
 
 
 @pytest.mark.parametrize(
