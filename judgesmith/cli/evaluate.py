@@ -14,12 +14,13 @@ from judgesmith.cli.agreement import (
     scored_by_text,
 )
 from judgesmith.cli.data_options import data_options, load_data, target_options
-from judgesmith.cli.faults import blaming
+from judgesmith.cli.faults import OptionError, blaming
 from judgesmith.cli.judge_models import asked_models
 from judgesmith.cli.judged import UNTRACED, Named, criterion_option, named, refuse_criterion
 from judgesmith.cli.model_options import ModelChoice, allow_model_option, model_options
 from judgesmith.cli.options import json_option, seed_option
 from judgesmith.cli.perspectives import (
+    answer_scale,
     asked_perspective,
     perspective_options,
     report_perspective,
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
 
     from judgesmith.experiments import DataSet, Evaluation
     from judgesmith.experiments.preferring import PreferenceEvaluation
+    from judgesmith.signatures.scale import Scale
 
 
 @click.command("evaluate")
@@ -83,7 +85,8 @@ def command(
     given = named(judge)
     if given.path is None and criterion is not None:
         raise refuse_criterion(judge)
-    asked = asked_perspective(perspective, samples, answers)
+    scale = answer_scale(answers)
+    asked = asked_perspective(perspective, samples, scale, on_file=given.path is not None)
     dataset = load_data(data, columns, scales)
     if asked is not None:
         report_perspective(
@@ -119,7 +122,14 @@ def command(
         notes = [*dataset.notes, *ranks_note(given.text, ranks=found.ranks), *found.stated]
     else:
         found, notes = _of_scores(
-            given, dataset, target, aggregate, criterion=criterion, rng=rng, data=data
+            given,
+            dataset,
+            target,
+            aggregate,
+            criterion=criterion,
+            answers=scale,
+            rng=rng,
+            data=data,
         )
     if as_json:
         print_json(found.to_dict())
@@ -210,6 +220,7 @@ def _of_scores(
     aggregate: str,
     *,
     criterion: str | None,
+    answers: Scale | None,
     rng: np.random.Generator,
     data: str,
 ) -> tuple[Evaluation | PreferenceEvaluation, list[str]]:
@@ -230,6 +241,20 @@ def _of_scores(
         targets = targets_of(dataset, target, aggregate)  # type: ignore[arg-type]
     notes = [*dataset.notes, *given.unused(scores, dataset), UNTRACED]
     if isinstance(scores, Scores):
-        return evaluate_scores(scores, dataset, targets, aggregate=aggregate, rng=rng), notes  # type: ignore[arg-type]
+        found = evaluate_scores(
+            scores,
+            dataset,
+            targets,
+            answers=answers,
+            aggregate=aggregate,  # type: ignore[arg-type]
+            rng=rng,
+        )
+        return found, notes
+    if answers is not None:
+        raise OptionError(
+            f"{given.text} holds comparisons of two texts, which are points of no scale; leave "
+            "--answers out.",
+            option="--answers",
+        )
     with blaming(given.text):
         return evaluate_preferences(scores, dataset, targets), notes

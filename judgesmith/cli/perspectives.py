@@ -47,8 +47,9 @@ def perspective_options(command: Command) -> Command:
         click.option(
             "--answers",
             metavar="LOW..HIGH",
-            help="With --perspective: what samples are asked for on [default: global the ratings' "
-            "scale, local 1..10], or scores on file are points of [default: as they look].",
+            help="What scores on file are points of; without it they have no kappa [with "
+            "--perspective: as they look]. With --perspective and --samples: what is asked for "
+            "[default: global the ratings' scale, local 1..10].",
         ),
     )
 
@@ -72,30 +73,42 @@ class Asked:
     answers: Scale | None
 
 
+def answer_scale(answers: str | None) -> Scale | None:
+    """Return the scale that ``--answers`` names.
+
+    Raises
+    ------
+    OptionError
+        If it cannot be read.
+    """
+    if answers is None:
+        return None
+    from judgesmith.signatures.scale import Scale
+
+    with blaming("--answers"):
+        return Scale.parse(answers)
+
+
 def asked_perspective(
-    perspective: str | None, samples: int | None, answers: str | None
+    perspective: str | None, samples: int | None, scale: Scale | None, *, on_file: bool
 ) -> Asked | None:
     """Return what the options ask for; None where it is no perspective.
 
     Raises
     ------
     OptionError
-        If an option makes no sense without one, or the scale cannot be read.
+        If an option makes no sense without one.
     """
     if perspective is None:
-        for option, given in (("--samples", samples), ("--answers", answers)):
+        unread = {"--samples": samples, "--answers": None if on_file else scale}
+        for option, given in unread.items():
             if given is not None:
                 raise OptionError(
                     f"{option} belongs to a perspective; say {PERSPECTIVE} global or local, too.",
                     option=option,
                 )
         return None
-    scale = None
-    if answers is not None:
-        from judgesmith.signatures.scale import Scale
-
-        with blaming("--answers"):
-            scale = Scale.parse(answers)
+    if scale is not None:
         whole = scale.low.is_integer() and scale.high.is_integer()
         if samples is not None and not (whole and scale.high - scale.low <= _MOST_STEPS):
             raise OptionError(

@@ -53,8 +53,7 @@ class Besides:
     concordance : Report or None
         Lin's coefficient, which wants equal scores; None unless both are on one scale.
     judge_scale : Scale or None
-        What the judge answers on; that of people where its scores on file fit there, and None
-        where they do not.
+        What the judge answers on; None where nobody says so of scores on file.
     levels : tuple of float
         The points that people could give; none where there is no kappa.
     kappa : dict of str to Estimate
@@ -129,7 +128,7 @@ def besides(
         return None
     table = judged.table.take(chosen)
     scale = targets.scale
-    judge_scale = judged.scale or _scale_that_fits(table, scale)
+    judge_scale = judged.scale
     levels, no_kappa = _levels(table, scale, judge_scale)
     if judged.ranks:
         levels, no_kappa = (), "a rank within a source is no point of people's scale"
@@ -180,12 +179,6 @@ def besides(
     )
 
 
-def _scale_that_fits(table: JudgedTable, scale: Scale) -> Scale | None:
-    """Return people's scale if all scores lie on it, None if they do not."""
-    fits = scale.low <= np.min(table.predicted) and np.max(table.predicted) <= scale.high
-    return scale if fits and scale.higher_is_better else None
-
-
 def _levels(
     table: JudgedTable, scale: Scale, judge_scale: Scale | None
 ) -> tuple[tuple[float, ...], str | None]:
@@ -203,7 +196,10 @@ def _levels(
             "make means of several raters so"
         )
     elif judge_scale is None:
-        why = f"scores from {low:g} to {high:g} are not on people's scale {scale}"
+        why = (
+            f"nobody knows what the scores from {low:g} to {high:g} are points of; say so with "
+            "--answers LOW..HIGH"
+        )
     elif low < judge_scale.low or high > judge_scale.high:
         why = f"scores from {low:g} to {high:g} are not on the judge's own scale {judge_scale}"
     if why is not None:

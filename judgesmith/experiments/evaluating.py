@@ -30,6 +30,7 @@ from judgesmith.experiments.targets import Targets, targets_of
 from judgesmith.experiments.within_source import within_sources
 from judgesmith.programs.holding import AnyJudge
 from judgesmith.programs.saved_kinds import AnySaved
+from judgesmith.signatures.scale import Scale
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -198,6 +199,7 @@ def evaluate_scores(
     dataset: DataSet,
     targets: Targets,
     *,
+    answers: Scale | None = None,
     aggregate: Aggregate = "mean",
     rng: np.random.Generator,
 ) -> Evaluation:
@@ -214,6 +216,8 @@ def evaluate_scores(
         The rated items that they are for.
     targets : Targets
         What people said, from ``targets_of``.
+    answers : Scale or None
+        What the scores are points of; with None there is no kappa and no concordance.
     aggregate : {"mean", "median", "mode", "unanimous"}
         How several ratings become one value on the criteria.
     rng : Generator
@@ -225,7 +229,7 @@ def evaluate_scores(
         Agreement over all rows, of which none counts as one the judge was made from, and by
         criterion.
     """
-    found = rows_of_scores(scores, dataset, targets)
+    found = rows_of_scores(scores, dataset, targets, answers=answers)
     return _evaluation(found, dataset, targets, criteria_on="all", aggregate=aggregate, rng=rng)
 
 

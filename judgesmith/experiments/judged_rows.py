@@ -103,8 +103,10 @@ def rows_of_judge(
     )
 
 
-def rows_of_scores(scores: Scores, dataset: DataSet, targets: Targets) -> JudgedRows:
-    """Return the scores of every rated row.
+def rows_of_scores(
+    scores: Scores, dataset: DataSet, targets: Targets, *, answers: Scale | None = None
+) -> JudgedRows:
+    """Return the scores of every rated row, which are points of ``answers`` if that is known.
 
     Scores that do not say what their judge was compiled for are compared whatever the target.
     """
@@ -129,7 +131,7 @@ def rows_of_scores(scores: Scores, dataset: DataSet, targets: Targets) -> Judged
         seen=np.zeros(len(chosen), dtype=bool),
         knows_seen=False,
         on=scores.criterion,
-        scale=None,
+        scale=answers,
     )
 
 

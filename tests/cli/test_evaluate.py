@@ -70,13 +70,17 @@ def test_levels_are_compared_where_people_gave_whole_points(run, data, sample_ro
         one | {"score": row["human"]["overall"][0]} for one, row in zip(ids, whole, strict=True)
     ]
     (folder / "same.jsonl").write_text("".join(json.dumps(row) + "\n" for row in scores))
-    done = run("evaluate", "same.jsonl", data)
+    assert "nobody knows what the scores from 1 to 5" in run("evaluate", "same.jsonl", data).out
+    done = run("evaluate", "same.jsonl", data, "--answers", "1..5")
     line = next(line for line in done.out.splitlines() if line.startswith("kappa, quadratic"))
     assert line.split()[2] == "1.000"
     assert "no kappa" not in done.out
-    found = run("evaluate", "same.jsonl", data, "--json").json["besides"]
+    found = run("evaluate", "same.jsonl", data, "--answers", "1..5", "--json").json["besides"]
     assert found["confusion"]["levels"] == found["levels"] == [1, 2, 3, 4, 5]
     assert sum(map(sum, found["confusion"]["counts"])) == 40
+    of_percent = run("evaluate", "same.jsonl", data, "--answers", "0..100", "--json").json
+    assert of_percent["besides"]["kappa"]["quadratic"]["value"] < 0.1
+    assert of_percent["besides"]["concordance"] is None
 
 
 @pytest.mark.no_cover

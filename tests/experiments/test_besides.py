@@ -8,6 +8,7 @@ from judgesmith.experiments.score_files import Scores
 from judgesmith.metrics import tie_aware_accuracy, weighted_kappa
 from judgesmith.programs import ActiveCritic
 from judgesmith.signatures import RatedItem, Scale
+from judgesmith.signatures.scale import PERCENT
 
 NAN = float("nan")
 HUMAN = [(1, 5), (2, 3), (4, 4), (5, 1), (3, 2), (2, 4)]
@@ -30,7 +31,10 @@ def dataset(human=HUMAN, scale=None):
     return DataSet(name="toy", items=tuple(items))
 
 
-def found(values, data=None, aggregate="mean", **more):
+LIKERT = Scale(low=1, high=5)
+
+
+def found(values, data=None, aggregate="mean", answers=LIKERT, **more):
     data = data or dataset()
     scores = Scores(
         values=np.asarray(values, float),
@@ -41,7 +45,9 @@ def found(values, data=None, aggregate="mean", **more):
         **more,
     )
     targets = targets_of(data, aggregate=aggregate)
-    return evaluate_scores(scores, data, targets, rng=np.random.default_rng(0)).besides
+    return evaluate_scores(
+        scores, data, targets, answers=answers, rng=np.random.default_rng(0)
+    ).besides
 
 
 JUDGE = [1, 4, 2, 3, 5, 4, 5, 2, 3, 3, 1, 4]
@@ -83,7 +89,7 @@ def test_a_judges_own_scale_is_laid_on_peoples():
 @pytest.mark.parametrize(
     ("values", "human", "scale", "why"),
     [
-        ([20 * v for v in JUDGE], HUMAN, None, "scores from 20 to 100 are not on people's scale"),
+        ([20 * v for v in JUDGE], HUMAN, None, "scores from 20 to 100 are not on the judge's own"),
         (JUDGE, [((1, 2), 5), *HUMAN[1:]], None, "people's values are not all whole points of 1"),
         (JUDGE, HUMAN, Scale(low=0, high=100), "people's scale 0..100 has no levels, or more"),
         (JUDGE, HUMAN, Scale(low=0.5, high=5.5), "people's scale 0.5..5.5 has no levels"),
@@ -96,6 +102,15 @@ def test_where_there_is_no_kappa_it_says_why(values, human, scale, why):
     assert (dict(one.kappa), one.confusion, one.levels) == ({}, None, ())
 
 
+def test_scores_that_look_like_points_of_peoples_scale_are_not_taken_for_them():
+    one = found(JUDGE, answers=None)
+    assert one.no_kappa == (
+        "nobody knows what the scores from 1 to 5 are points of; say so with --answers LOW..HIGH"
+    )
+    assert (dict(one.kappa), one.judge_scale, one.concordance) == ({}, None, None)
+    assert found(JUDGE, answers=PERCENT).kappa["linear"].value < 0.1
+
+
 def test_means_may_be_made_levels():
     human = [((1, 1, 2), 5), *HUMAN[1:]]
     assert found(JUDGE, dataset(human)).no_kappa is not None
@@ -104,7 +119,7 @@ def test_means_may_be_made_levels():
 
 def test_concordance_is_of_scores_on_one_scale_alone():
     assert found(JUDGE).concordance["dataset"]["concordance"].n == 12
-    assert found([20 * value for value in JUDGE]).concordance is None
+    assert found([20 * value for value in JUDGE], answers=PERCENT).concordance is None
 
 
 def test_how_either_uses_its_scale_is_told_of_scored_rows():
@@ -137,7 +152,7 @@ def test_without_any_score_there_is_nothing_to_tell():
 
 def test_it_is_ready_for_json():
     for values in (JUDGE, [3.0] * 12, [20.0 * value for value in JUDGE]):
-        plain = found(values).to_dict()
+        plain = found(values, answers=None).to_dict()
         assert json.loads(json.dumps(plain, allow_nan=False)) == plain
     assert plain["kendall_c"]["dataset"]["n"] == 12
     assert plain["scale_use"]["judge"]["n_used"] == 5

@@ -194,7 +194,7 @@ class Maker:
                 f"{judge.recorded}: {scores.label} compares two responses and scores none; name "
                 "a judge that scores."
             )
-        found = rows_of_scores(scores, dataset, targets)
+        found = rows_of_scores(scores, dataset, targets, answers=own_scale)
         own = np.searchsorted(targets.rated, places).tolist()
         values, problems = found.table.predicted, found.table.problems
         judged = [
@@ -215,7 +215,7 @@ class Maker:
             judged,
             Judged(
                 name=scores.label,
-                scale=found.scale or own_scale,
+                scale=found.scale,
                 per_item={"calls": answers_behind(rows, scores), "usd": None},
             ),
         )
