@@ -81,12 +81,14 @@ def command(
         chosen_targets(dataset, settings)
     run = settings.fingerprint(dataset, choice.model_name or "offline", endpoint_of(choice.lm()))
     lm = choice.lm(run_id=f"ablate {run}")
-    if dry_run:
-        print_estimate(estimate_ablation(dataset, settings, lm, rows=names), as_json=as_json)
-        say_notes([_SHARED], as_json=as_json)
-        return
     with blaming(OUTPUT):
         check_run(folder, run, overwrite=force)
+    if dry_run:
+        with blaming(data):
+            estimate = estimate_ablation(dataset, settings, lm, rows=names)
+        print_estimate(estimate, as_json=as_json)
+        say_notes([_SHARED], as_json=as_json)
+        return
     choice.check_key(lm)
     with stage_progress(quiet=as_json) as progress, blaming(data):
         table = ablation(

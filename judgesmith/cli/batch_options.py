@@ -90,11 +90,30 @@ class Batching:
         OptionError
             If the options do not go together, or the input can be read but once.
         """
+        self.check(shards, choice)
         if not self.wanted:
             yield None
             return
         from judgesmith.programs.models.batches import BatchDesk
 
+        folder = None if self.batch_files is None else Path(self.batch_files)
+        with blaming(self.option):
+            desk = BatchDesk(output, run=run, folder=folder)
+        try:
+            yield desk
+        finally:
+            desk.close()
+
+    def check(self, shards: Sequence[Shard], choice: Mapping[str, Any]) -> None:
+        """Refuse options that do not go together, and an input that can be read but once.
+
+        Raises
+        ------
+        OptionError
+            If there are such.
+        """
+        if not self.wanted:
+            return
         if self.batch and self.batch_files is not None:
             raise OptionError(
                 f"{BATCH} submits requests itself and {FILES} leaves that to you; give one.",
@@ -111,15 +130,33 @@ class Batching:
                 "what is asked in batches is neither recorded nor replayed; leave this out.",
                 option=self.option,
             )
-        folder = None if self.batch_files is None else Path(self.batch_files)
-        if folder is not None and not folder.is_dir():
-            raise OptionError(f"there is no folder {folder}; make it first.", option=FILES)
+        if self.batch_files is not None and not Path(self.batch_files).is_dir():
+            fault = f"there is no folder {Path(self.batch_files)}; make it first."
+            raise OptionError(fault, option=FILES)
+
+    def check_models(self, names: Sequence[str], api_base: str | None) -> None:
+        """Refuse models that are not asked in batches, where they are to be.
+
+        Raises
+        ------
+        OptionError
+            If there is one, or nothing but the offline model.
+        """
+        if not self.wanted:
+            return
+        from judgesmith.programs.models.batches import BatchEngine
+        from judgesmith.programs.models.naming import OFFLINE
+
+        served = [name for name in names if name != OFFLINE]
+        if not served:
+            raise OptionError(
+                "the offline model answers at once and for nothing; leave this out, or name a "
+                "model of OpenAI's protocol (--model openai/NAME).",
+                option=self.option,
+            )
         with blaming(self.option):
-            desk = BatchDesk(output, run=run, folder=folder)
-        try:
-            yield desk
-        finally:
-            desk.close()
+            for name in served:
+                BatchEngine(name, api_base=api_base)
 
     def answer(
         self,
@@ -132,12 +169,7 @@ class Batching:
         """Have all questions answered; return files that somebody else has to submit first."""
         from judgesmith.experiments.batch_scoring import answer_in_batches
 
-        if not desk.stacks:
-            raise OptionError(
-                "the offline model answers at once and for nothing; leave this out, or name a "
-                "model of OpenAI's protocol (--model openai/NAME).",
-                option=self.option,
-            )
+        self.check_models(list(desk.stacks), None)
         watch = None if progress is None else (lambda words: progress(words, 0, None))
         with blaming(self.option):
             desk.check()

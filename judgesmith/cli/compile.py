@@ -146,21 +146,22 @@ def command(
     dataset = load_all(data, columns, scales)
     run = prepared_run(dataset, settings, choice, calibration, before, data=data[0])
     settings = run.settings
-    if dry_run:
-        searched = run.settings.optimizer == "protocol"
-        print_estimate(run.estimate(), as_json=as_json, searched=searched)
-        return 0
     with blaming(OUTPUT):
         made = made_before(folder, run.fingerprint, force=force)
+    files = None
+    if settings.optimizer not in ("random", "none"):
+        with blaming("--storage", given=storage is not None):
+            files = run.search_files(choice, storage)
+    with blaming(data[0]):
+        estimate = run.estimate() if dry_run or files is not None else None
+    if dry_run:
+        assert estimate is not None
+        print_estimate(estimate, as_json=as_json, searched=settings.optimizer == "protocol")
+        return 0
     if made is not None and made.settings.get("complete") and _is_scored(made, max_unscored):
         print_again(made, folder, as_json=as_json)
         return 0
     run.asked.check_keys(choice)
-    files = estimate = None
-    if settings.optimizer not in ("random", "none"):
-        estimate = run.estimate()
-        with blaming("--storage", given=storage is not None):
-            files = run.search_files(choice, storage)
     with blaming(data[0]):
         try:
             found = run.compile(files, concurrency=concurrency, quiet=as_json)

@@ -152,11 +152,11 @@ def command(
     if saved is None:
         scores = _of_scores(given, dataset, perturbed, criterion, by)
     else:
+        if metrics := _metrics_of(saved, by):  # refused here, before anything is asked
+            weights_for(weights, shares, perturbed, metrics, task)
         if dry_run:
             print_estimate(estimate_of(saved, perturbed, models), as_json=as_json)
             return 0
-        if metrics := _metrics_of(saved, by):  # refused here, before anything is asked
-            weights_for(weights, shares, perturbed, metrics, task)
         saved, lms = asked_models(saved, asked, run_id=f"discern {run}")
         announce(estimate_of(saved, perturbed, models), perturbed, as_json=as_json)
         scores = _of_judge(saved, perturbed, by, lms[0], judge, concurrency, quiet=as_json)

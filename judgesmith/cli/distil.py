@@ -109,7 +109,7 @@ def command(
     from judgesmith.programs.saved_kinds import load_saved
     from judgesmith.signatures.plain_faults import record_faults
 
-    choice = ModelChoice.taken_from(rest)
+    choice = replace(ModelChoice.taken_from(rest), needs_keys=not dry_run)
     with record_faults():
         settings = DistilSettings.model_validate(rest)
     place = check_place(output)
@@ -127,10 +127,10 @@ def command(
     run = settings.fingerprint([saved.fingerprint, dataset.digest, *sorted(excluded), *asked])
     with blaming(OUTPUT):
         check_distilled(place, run, force=force)
+    saved, lms = asked_models(saved, choice, run_id=f"distil {run}")
     if dry_run:
         _print_planned(made.calls, len(made.sample.outputs), as_json=as_json)
         return
-    saved, lms = asked_models(saved, choice, run_id=f"distil {run}")
     made = replace(made, judge=saved)
     with stage_progress(quiet=as_json) as progress:
         n = len(made.sample.outputs)

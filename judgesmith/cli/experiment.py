@@ -91,16 +91,19 @@ def command(
     address = tracking_address(track, tracking_uri)
     with blaming(OUTPUT):
         begun = check_run(place, declared.fingerprint, overwrite=force)
-    named = (str(declared.place(one)) for one in declared.files)
     kept = None
     if record is not None:
-        kept = record_place(record, replay, spec, *named, output=output, force=force)
+        read = (str(declared.place(one)) for one in declared.files)
+        kept = record_place(record, replay, spec, *read, output=output, force=force)
     with blaming("--replay"):
         played = None if replay is None else read_cassette(check_cassette(replay))
     is_same = begun.get("run") == declared.fingerprint
     sets = read_sets(declared)
     notes = [unranked] if (unranked := why_unranked(declared)) else []
     say_notes([*notes, *_of_versions(begun)] if is_same else notes, as_json=as_json)
+    cells = cells_of(declared)
+    with blaming(spec):
+        RunModels(declared, None, allow_models=allow_models, only_hosts=only_hosts).check(cells)
     if dry_run:
         known = RunFolder(place) if is_same else None
         _print_estimate(declared, sets, known, allow_models, as_json=as_json)
@@ -115,7 +118,6 @@ def command(
         allow_models=allow_models,
         only_hosts=only_hosts,
     )
-    cells = cells_of(declared)
     _check_keys(models, cells, spec)
     models.tell(announced)
     reach_server(address, uri=tracking_uri)

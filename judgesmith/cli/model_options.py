@@ -160,6 +160,8 @@ class ModelChoice:
     taping: Taping | None = None
     allow_models: tuple[str, ...] = ()
     only_hosts: tuple[str, ...] = ()
+    needs_keys: bool = True
+    """Whether models are asked, and not in a dry run."""
 
     @classmethod
     def taken_from(cls, options: dict[str, Any]) -> ModelChoice:
@@ -210,7 +212,6 @@ class ModelChoice:
             If one cannot be asked, or ``--only-host`` does not name its host.
         """
         from judgesmith.programs.models import Ledger, engine_for, stack_of
-        from judgesmith.programs.models.addresses import is_postgres
         from judgesmith.programs.models.providers import (
             check_address,
             check_host,
@@ -233,8 +234,7 @@ class ModelChoice:
                 check_host(name, address, self.only_hosts)
         with blaming("--price", given=bool(self.price)):
             prices = prices_of(self.price, names)
-        if is_postgres(self.ledger):
-            Ledger(self.ledger).exists()  # or it is said now that nobody answers there
+        Ledger(self.ledger).check()
         made: list[dspy.LM] = []
         for name, address in placed:
             stack = stack_of(made[0]) if made else None
@@ -323,6 +323,8 @@ class ModelChoice:
         OptionError
             If the provider needs a key, and none is in the environment.
         """
+        if not self.needs_keys:
+            return
         from judgesmith.programs.models import ModelError, stack_of
         from judgesmith.programs.models.addresses import is_postgres
 

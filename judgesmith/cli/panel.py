@@ -131,13 +131,13 @@ def command(
     run = settings.fingerprint(members, dataset, named)
     models = panel_models(panel, own, asked, run_id=f"panel {run}")
     lm, *others = models.every
+    with blaming(OUTPUT):
+        made = made_before(folder, run, force=force)
     if dry_run:
         panel = panel.with_parts(models.by_part)
         estimate = estimate_panel(panel, parts, models.by_name, lm, texts=settings.texts)
         print_estimate(estimate, as_json=as_json)
         return
-    with blaming(OUTPUT):
-        made = made_before(folder, run, force=force)
     if made is not None and made.settings.get("complete"):
         _print_again(made, folder, as_json=as_json)
         return

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -106,8 +105,17 @@ def command(
     run_id = f"score {saved.fingerprint} {files.named}"
     watching.check(place, *(shard.name for shard in shards))
     if sizing.dry_run:
-        rows = chain.from_iterable(one.items(files.columns) for one in shards)
-        sizing.print(saved, rows, choice, roles=roles, concurrency=concurrency, as_json=as_json)
+        sizing.print(
+            saved,
+            shards,
+            files,
+            batching,
+            choice,
+            roles=roles,
+            concurrency=concurrency,
+            force=force,
+            as_json=as_json,
+        )
         return 0
     with batching.desk_for(place, shards, run=run_id, choice=choice) as desk:
         asked = engines.asked(choice) if desk is None else BatchChoice(**choice, desk=desk)

@@ -10,22 +10,23 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from judgesmith.cli.faults import OptionError
+from judgesmith.cli.faults import OptionError, blaming
 from judgesmith.cli.judge_models import asked_models
 from judgesmith.cli.model_options import AskedChoice
 from judgesmith.cli.numbers import Number
 from judgesmith.cli.options import Command, dry_run_option, together
+from judgesmith.cli.places import OUTPUT
 from judgesmith.cli.printing import print_json, say, say_wrapped
 from judgesmith.cli.tables import print_table
 
 if TYPE_CHECKING:
-    import dspy
-
+    from judgesmith.cli.batch_options import Batching
+    from judgesmith.cli.shard_options import ShardChoice
+    from judgesmith.experiments.scoring import Shard
     from judgesmith.experiments.sizing.run_size import RunSize
     from judgesmith.experiments.sizing.scoring_size import ScoringSize
     from judgesmith.programs.models import StackModel
     from judgesmith.programs.saved_kinds import AnySaved
-    from judgesmith.signatures import RatedItem
 
 _BOUNDS = {"concurrency": "answers", "rpm": "--rpm", "tpm": "--tpm", "processor": "processor"}
 _FROM = {"given": "as given", "record": "as on record", "assumed": "assumed; --seconds-per-call"}
@@ -68,21 +69,31 @@ class Sizing:
     def print(
         self,
         saved: AnySaved,
-        items: Iterable[RatedItem],
+        shards: tuple[Shard, ...],
+        files: ShardChoice,
+        batching: Batching,
         choice: dict[str, Any],
         *,
         roles: Sequence[str],
         concurrency: int,
+        force: bool,
         as_json: bool,
     ) -> None:
         """Say what it takes that a judge scores some rows; nothing is asked or written."""
+        from judgesmith.experiments.scoring import rows_to_score
         from judgesmith.experiments.sizing.scoring_size import scoring_size
 
-        looked = _LookedUp(**choice)
+        batching.check(shards, choice)
+        looked = _LookedUp(**choice, needs_keys=False)
         saved, lms = asked_models(saved, looked, run_id="", roles=roles)
+        batching.check_models([str(lm.model) for lm in lms], looked.api_base)
+        with blaming(OUTPUT):
+            rows = rows_to_score(
+                saved, shards, files.output, lm=lms[0], overwrite=force, **files.said
+            )
         found = scoring_size(
             saved,
-            items,
+            rows,
             {str(lm.model): lm for lm in lms},
             concurrency=concurrency,
             seconds_per_call=self.seconds_per_call,
@@ -105,9 +116,6 @@ class _LookedUp(AskedChoice):
         if isinstance(ledger, str) and "://" not in ledger:
             settings["ledger"] = ledger if Path(ledger).expanduser().exists() else None
         return looking_model(super()._made(name, **settings))
-
-    def check_key(self, lm: dspy.LM, *, option: str = "--model") -> None:
-        """Need no key: nothing is asked."""
 
 
 def _print(found: ScoringSize) -> None:

@@ -142,12 +142,13 @@ def command(
     )
     if not unrated.places:
         raise OptionError(nothing_left(dataset.name, unrated), option=data[0])
+    run_id = f"suggest {saved.fingerprint} {dataset.digest}"
+    named = ModelChoice(**choice, needs_keys=not dry_run)
+    asked, (lm, *others) = asked_models(saved, named, run_id=run_id, roles=roles)
     if dry_run:
         n_asked = len(unrated.places) if strategy != "random" and n else 0
         _print_planned(calls_per_item(saved) * n_asked, n_asked, as_json=as_json)
         return
-    run_id = f"suggest {saved.fingerprint} {dataset.digest}"
-    asked, (lm, *others) = asked_models(saved, ModelChoice(**choice), run_id=run_id, roles=roles)
     with stage_progress(quiet=as_json) as progress:
         n_asked = len(unrated.places)
         found = suggest(

@@ -23,6 +23,7 @@ from judgesmith.experiments.search_estimate import search_calls
 from judgesmith.experiments.settings import CompileSettings
 from judgesmith.experiments.text_estimate import text_search_calls
 from judgesmith.experiments.unlabelled import settings_without_labels
+from judgesmith.optimizers.answer_balance import refuse_many_answers
 from judgesmith.optimizers.rows import Rows
 from judgesmith.programs.effort import ATTEMPTS_TO_READ
 from judgesmith.programs.families import family_of
@@ -138,6 +139,8 @@ def estimate_run(
     taught = _inference(dataset, settings)
     judge, n_prepared = _prepared(dataset, targets, settings)
     n_taught = taught.calls + n_prepared
+    if settings.optimizer == "balanced":
+        refuse_many_answers(judge)
     templates = judge.templates()
     items = list(dataset)
     sizes, lengths = sizes_of(items), Lengths.of(items)

@@ -38,7 +38,9 @@ class Refusal:
 
     ``says`` is all of standard error, ``where`` what ``--json`` names; ``stdin`` is the bytes on
     standard input, ``locked`` a ledger that another program holds meanwhile. ``needs`` is ``user``
-    where file permissions must hold, which for root they do not, and ``proc`` for a /proc.
+    where file permissions must hold, which for root they do not, and ``proc`` for a /proc. ``dry``
+    is false where a dry run has nothing to refuse: it needs no key, and is of no use to commands
+    that ask nothing.
     """
 
     command: str
@@ -47,6 +49,7 @@ class Refusal:
     stdin: str = ""
     locked: str | None = None
     needs: str | None = None
+    dry: bool = True
 
 
 def table():
@@ -413,6 +416,7 @@ FILES = {
     "score-nan.jsonl": '{"source_id": "s1", "score": NaN}\n',
     "scores-number.jsonl": jsonl([{"source_id": "s1", "scores": 3}]),
     "scored.jsonl": jsonl(scored()),
+    "scored-by-other.jsonl": jsonl(scored(judge="ba9876543210")),
     "two-runs.jsonl": jsonl([*scored(2), *scored(1, run="ba9876543210")]),
     "unexplained.jsonl": jsonl(scored(4, explanation="")),
     "score-text-run.jsonl": jsonl(scored(1, score="4")),
@@ -445,6 +449,12 @@ def shelve(folder, judge):
     (folder / "secret.jsonl").write_text("{}")
     (folder / "secret.jsonl").chmod(0)
     (folder / "closed").mkdir(0o500)
+    (folder / "other-scores").mkdir()
+    other = {"kind": "judgesmith scores", "judge": "ba9876543210", "files": []}
+    (folder / "other-scores" / "scores.json").write_text(json.dumps(other))
+    (folder / "stopped.jsonl.parts").mkdir()
+    (folder / "stopped.jsonl.parts" / "run.json").write_text(json.dumps({"judge": "ba9876543210"}))
+    (folder / "stopped.jsonl.parts" / "000000-000000000.jsonl").write_text("")
     (folder / "loop.jsonl").symlink_to("loop.jsonl")
     shutil.copytree(judge, folder / "judge")
     _damage(folder, judge)

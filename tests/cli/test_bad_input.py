@@ -1,8 +1,10 @@
 """Bad input, command by command: the exact message, status 2, and nothing left behind."""
 
+import importlib
 import importlib.util
 import re
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -42,6 +44,36 @@ def test_bad_input_is_named_and_leaves_nothing_behind(refusal, shelf):
     if why := bad_inputs.missing_need(refusal):
         pytest.skip(why)
     assert bad_inputs.faults_of(refusal, shelf) == []
+
+
+def has_dry_runs(name):
+    """Say whether a command has ``--dry-run``."""
+    command = importlib.import_module(f"judgesmith.cli.{name}").command
+    return any("--dry-run" in one.opts for one in command.params)
+
+
+WITH_DRY_RUNS = {name for name in COMMANDS if has_dry_runs(name)}
+REFUSED_DRY = [
+    replace(one, command=f"{one.command} --dry-run")
+    for one in REFUSALS
+    if one.dry and one.command.split()[0] in WITH_DRY_RUNS and "--dry-run" not in one.command
+]
+
+
+@pytest.mark.parametrize("refusal", REFUSED_DRY, ids=lambda refusal: refusal.command)
+def test_a_dry_run_refuses_what_the_run_refuses_in_the_same_words(refusal, shelf):
+    if why := bad_inputs.missing_need(refusal):
+        pytest.skip(why)
+    assert bad_inputs.faults_of(refusal, shelf) == []
+
+
+def test_every_command_with_dry_runs_is_among_them():
+    assert {one.command.split()[0] for one in REFUSED_DRY} == WITH_DRY_RUNS
+    assert len(REFUSED_DRY) >= 400
+    # What only the run refuses: a key that is missing, and options that go without a dry run.
+    odd = [one for one in REFUSALS if not one.dry and "needs a key" not in one.says]
+    alone = ("--spot-check", "--seconds-per-call", "version-scores.jsonl", "strangers.jsonl")
+    assert all(any(part in one.command for part in alone) for one in odd)
 
 
 @pytest.mark.no_cover

@@ -177,7 +177,7 @@ def test_a_supervisor_of_another_model_asks_that_one(run, judges, folder, server
     made(run, judges, *named, "--no-texts")
     assert load_saved(folder / "panel").models == ("offline", "openai/m")
     served = ["--model", "openai/n", *named]
-    assert made(run, judges, *served, "--dry-run").json["calls"] > 0
+    assert made(run, judges, *served, "--dry-run", out="served").json["calls"] > 0
     role = ["--role", "supervisor=offline"]
     done = run("score", "panel", "rated.jsonl", "-o", "scores.jsonl", *role)
     assert done.status == 0, done.err  # the server is not asked, which no option names

@@ -1,3 +1,5 @@
+import io
+
 import pytest
 
 
@@ -40,6 +42,30 @@ def test_rows_on_record_cost_nothing(run, told, judge, data):
     found = told("--json").json
     assert [one["calls"] for one in found["sizes"]] == [0, 2_000_000, 2_000_000_000]
     assert found["looked_up"] == {"rows": 40, "on_record": 40}
+
+
+def test_what_this_very_run_has_written_is_not_in_the_way(run, judge, data, told, folder):
+    run("score", judge, data, "-o", "new.jsonl")
+    run("score", judge, data, "-o", "scores/")
+    before = {one: one.read_bytes() for one in folder.rglob("*.json*") if one.is_file()}
+    told()
+    assert run("score", judge, data, "-o", "scores/", "--dry-run").status == 0
+    assert {one: one.read_bytes() for one in before} == before
+    other = run("score", judge, data, "-o", "new.jsonl", "--model", "openai/m", "--dry-run")
+    assert other.status == 2
+    assert "new.jsonl holds this judge's rows for another input or model" in other.err
+    forced = run(
+        "score", judge, data, "-o", "new.jsonl", "--model", "openai/m", "--dry-run", "--force"
+    )
+    assert forced.status == 0
+
+
+def test_rows_on_standard_input_are_counted_from_the_first_on(run, judge, data, monkeypatch):
+    for output in ("new.jsonl", "scores/"):
+        given = io.TextIOWrapper(io.BytesIO(data.read_bytes()))
+        monkeypatch.setattr("sys.stdin", given)
+        done = run("score", judge, "-", "-o", output, "--dry-run", "--json")
+        assert done.json["sizes"][0]["rows"] == 40
 
 
 def test_an_unknown_price_is_said(told):

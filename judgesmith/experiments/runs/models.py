@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -138,7 +138,25 @@ class RunModels:
         for lm in self.made:
             told(lm)
 
-    def check_keys(self, cells: Iterable[Cell]) -> None:
+    def check(self, cells: Sequence[Cell]) -> list[dspy.LM]:
+        """Return the models that judge in some cells, if each of them may be asked.
+
+        Raises
+        ------
+        ValueError
+            If one is not named, has no known price under a ceiling in dollars, or is at a host
+            that is left out.
+        """
+        asked = {cell.model: cell for cell in cells if cell.model is not None}
+        lms = [self.of(cell) for cell in asked.values()]
+        for judge in {cell.judge for cell in cells if cell.model is None}:
+            if (path := self.spec.judges[judge].saved) is not None:
+                saved = load_saved(self.spec.place(path))
+                self.check_named(saved)
+                lms += map(self.named, saved.models)
+        return lms
+
+    def check_keys(self, cells: Sequence[Cell]) -> None:
         """Refuse models that need a key and have none, unless there are answers to go by.
 
         Raises
@@ -148,18 +166,9 @@ class RunModels:
         """
         from judgesmith.programs.models import stack_of
 
-        own = {cell.judge for cell in cells if cell.model is None}
-        for judge in own:
-            if (path := self.spec.judges[judge].saved) is not None:
-                self.check_named(load_saved(self.spec.place(path)))
         if self.replay or (self.ledger is not None and self.ledger.exists()):
             return
-        asked = {cell.model: cell for cell in cells if cell.model is not None}
-        lms = [self.of(cell) for cell in asked.values()]
-        for judge in own:
-            if (path := self.spec.judges[judge].saved) is not None:
-                lms += map(self.named, load_saved(self.spec.place(path)).models)
-        for lm in lms:
+        for lm in self.check(cells):
             stack = stack_of(lm)
             check = getattr(stack.engine if stack else None, "check_key", None)
             if check is not None:

@@ -2,7 +2,12 @@
 
 from judgesmith.experiments.scoring.judging import Judging, RowWatch
 from judgesmith.experiments.scoring.scored import Scored
-from judgesmith.experiments.scoring.scoring import score_file, score_shards, unscored_items
+from judgesmith.experiments.scoring.scoring import (
+    rows_to_score,
+    score_file,
+    score_shards,
+    unscored_items,
+)
 from judgesmith.experiments.scoring.shards import Shard, shards_of
 
 __all__ = [
@@ -10,6 +15,7 @@ __all__ = [
     "RowWatch",
     "Scored",
     "Shard",
+    "rows_to_score",
     "score_file",
     "score_shards",
     "shards_of",

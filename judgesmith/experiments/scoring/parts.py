@@ -14,10 +14,11 @@ import logging
 import os
 import re
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, suppress
 from itertools import chain
 from pathlib import Path
+from typing import Any
 
 from judgesmith.drafts import claimed, discard, draft_beside, put, write_synced
 from judgesmith.errors import ExistingFileError, file_faults
@@ -64,7 +65,7 @@ class Parts:
         self.output = output
         self.folder = parts_folder(output)
         self.ordered = ordered
-        self._run = {"judge": marks["judge"], "run": marks["run"], "ordered": ordered}
+        self._run = _run_of(marks, ordered=ordered)
         self._resources = ExitStack()
         self._place: Path | None = None
         self._session = self._n_parts = 0
@@ -82,7 +83,7 @@ class Parts:
         left = self._sessions(self.folder)
         try:
             if left and not fresh:
-                self._refuse_others()
+                _refuse_others(self.folder, self._run)
                 self._place = self.folder
                 self._session = max(left) + 1
             else:
@@ -92,25 +93,6 @@ class Parts:
                 os.close(lock)
             else:
                 self._resources.callback(os.close, lock)
-
-    @file_faults()
-    def _refuse_others(self) -> None:
-        try:
-            run = json.loads((self.folder / _RUN).read_text(encoding="utf-8"))
-        except (OSError, ValueError, RecursionError):
-            run = {}
-        if run == self._run:
-            return
-        if not isinstance(run, dict) or run.get("judge") != self._run["judge"]:
-            holds = "of another judge"
-        elif run.get("run") != self._run["run"]:
-            holds = "for another input or model"
-        else:
-            holds = f"written {'in order' if run.get('ordered') else 'as they were finished'}"
-        raise ExistingFileError(
-            f"{self.folder} holds rows of a run that was stopped, {holds}; finish it with its own "
-            f"command, {_WAY_OUT}"
-        )
 
     @file_faults()
     def _sessions(self, place: Path) -> dict[int, list[Path]]:
@@ -220,6 +202,46 @@ class Parts:
         """Let go of what is locked."""
         self._place = None
         self._resources.close()
+
+
+def refuse_stopped(output: Path, marks: Marks, *, ordered: bool) -> None:
+    """Refuse rows that another run left beside a file; nothing is taken over.
+
+    Raises
+    ------
+    FileExistsError
+        If there are such, and no process is at work with them.
+    """
+    folder = parts_folder(output)
+    if _is_ours(folder) and any(folder.glob("*-*.jsonl")) and (lock := claimed(folder)) is not None:
+        try:
+            _refuse_others(folder, _run_of(marks, ordered=ordered))
+        finally:
+            os.close(lock)
+
+
+def _run_of(marks: Marks, *, ordered: bool) -> dict[str, Any]:
+    return {"judge": marks["judge"], "run": marks["run"], "ordered": ordered}
+
+
+@file_faults()
+def _refuse_others(folder: Path, own: Mapping[str, Any]) -> None:
+    try:
+        run = json.loads((folder / _RUN).read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        run = {}
+    if run == own:
+        return
+    if not isinstance(run, dict) or run.get("judge") != own["judge"]:
+        holds = "of another judge"
+    elif run.get("run") != own["run"]:
+        holds = "for another input or model"
+    else:
+        holds = f"written {'in order' if run.get('ordered') else 'as they were finished'}"
+    raise ExistingFileError(
+        f"{folder} holds rows of a run that was stopped, {holds}; finish it with its own "
+        f"command, {_WAY_OUT}"
+    )
 
 
 def parts_folder(output: Path) -> Path:

@@ -14,6 +14,7 @@ from judgesmith.experiments.scoring.judging import Judging, RowWatch
 from judgesmith.experiments.scoring.manifest import Manifest
 from judgesmith.experiments.scoring.marks import marks_of, refuse_others
 from judgesmith.experiments.scoring.output_file import OutputFile
+from judgesmith.experiments.scoring.parts import refuse_stopped
 from judgesmith.experiments.scoring.scored import Scored, Tally
 from judgesmith.experiments.scoring.shards import Shard
 from judgesmith.experiments.scoring.targets import Target
@@ -89,8 +90,18 @@ class Run:
             for _, output in feed.outputs:
                 output.leave()
 
+    def check(self, planned: Sequence[Planned]) -> None:
+        """Refuse what stands in the way of writing all files; nothing is written."""
+        for job in self._jobs(planned):
+            if not (self.overwrite or judges_sources(self.judge)):
+                refuse_stopped(job.target.place, job.marks, ordered=self.ordered)
+
     def _feed(self, planned: Sequence[Planned]) -> Feed:
         """Return the items that are to be judged, once everything that can be refused is not."""
+        return Feed(self._jobs(planned), self._begun, self.columns, ordered=self.ordered)
+
+    def _jobs(self, planned: Sequence[Planned]) -> list[Job]:
+        """Return the files that are to be written, if none is somebody else's."""
         jobs, names = [], []
         for target, sources in planned:
             done = None if self.manifest is None else self.manifest.done(target)
@@ -103,7 +114,7 @@ class Run:
             self._keep(done.n_rows)
         if not self.tally.n_rows and not any(job.marks["run"] for job in jobs):
             raise nothing_in(names[0])
-        return Feed(jobs, self._begun, self.columns, ordered=self.ordered)
+        return jobs
 
     def _job(self, target: Target, sources: tuple[Shard | Given, ...]) -> tuple[Job, str]:
         """Return a file to be written, its first item looked at, and what its input is called."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from itertools import chain, islice
 from pathlib import Path
 
 from judgesmith.errors import file_faults
@@ -212,6 +213,47 @@ def score_file(
     run = Run(judge=judge, lm=lm, overwrite=overwrite, progress=progress)
     given = Given(str(getattr(items, "name", "input")), items)
     return run.score([(target, (given,))], _locally(judge, lm, concurrency))
+
+
+def rows_to_score(
+    judge: AnySaved,
+    shards: tuple[Shard, ...],
+    output: str | Path,
+    *,
+    columns: ColumnsGiven = None,
+    ending: str | None = None,
+    ordered: bool = True,
+    lm: AnyModel,
+    overwrite: bool = False,
+) -> Iterator[RatedItem]:
+    """Return all rows that ``score_shards`` would read, if nothing stands in their way.
+
+    Raises
+    ------
+    FileExistsError
+        If ``output`` holds something else than rows of this run, and is not to be overwritten.
+    DataError
+        If there are no rows.
+    """
+    read = {one: one.items(columns) for one in shards if one.once}
+    begun = {one: [*islice(rows, 1)] for one, rows in read.items()}
+    looked = {one: Given(rows.name, iter(begun[one])) for one, rows in read.items()}
+    manifest = None
+    if Path(output).exists():
+        manifest = _manifest(judge, lm, output, columns, ending, ordered, overwrite)
+    run = Run(
+        judge=judge,
+        lm=lm,
+        manifest=manifest,
+        columns=columns,
+        ordered=ordered or judges_sources(judge),
+        overwrite=overwrite,
+    )
+    targets = targets_of(output, shards, ending=ending)
+    run.check([(one, tuple(looked.get(own, own) for own in one.shards)) for one in targets])
+    return chain.from_iterable(
+        chain(begun[one], read[one]) if one in read else one.items(columns) for one in shards
+    )
 
 
 def unscored_items(

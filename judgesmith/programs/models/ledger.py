@@ -16,7 +16,13 @@ from judgesmith.programs.models.budget import Spent
 from judgesmith.programs.models.errors import BudgetSpent, LedgerError
 from judgesmith.programs.models.group_commit import GroupCommit
 from judgesmith.programs.models.ledger_book import SqliteBook
-from judgesmith.programs.models.ledger_schema import DamagedAnswer, Explained, connect, is_busy
+from judgesmith.programs.models.ledger_schema import (
+    DamagedAnswer,
+    Explained,
+    check_file,
+    connect,
+    is_busy,
+)
 from judgesmith.programs.models.ledger_writes import (
     ANSWER_COLUMNS,
     Pen,
@@ -109,6 +115,18 @@ class Ledger:
     def exists(self) -> bool:
         """Say whether there is one already; none is made."""
         return self.path.is_file()
+
+    def check(self) -> None:
+        """Refuse what cannot be a ledger; nothing is made.
+
+        Raises
+        ------
+        LedgerError
+            If the file is something else, or cannot be made or written.
+        """
+        with self._exclusively():
+            if self._connection is None:
+                check_file(self.path)
 
     def size(self) -> int:
         """Return how many bytes it takes, with its write-ahead log."""

@@ -15,6 +15,7 @@ import sqlite3
 import stat
 from contextlib import suppress
 from pathlib import Path
+from tempfile import TemporaryFile
 
 from judgesmith.programs.models.errors import LedgerError
 
@@ -85,6 +86,54 @@ def connect(path: Path) -> sqlite3.Connection:
         return connection
 
 
+def check_file(path: Path) -> None:
+    """Refuse what :func:`connect` refuses, and make or change nothing.
+
+    Raises
+    ------
+    LedgerError
+        If the file is there and is not a ledger of this version, or cannot be made.
+    """
+    with Explained(path):
+        if not path.exists():
+            above = next(one for one in path.parents if one.exists())
+            above.mkdir(exist_ok=True)  # which it is, unless it is a file
+            with TemporaryFile(dir=above):
+                return
+        with path.open("rb"):
+            pass  # as the system says what SQLite does not
+        if not os.access(path, os.W_OK):
+            raise LedgerError(_unwritable(path, "attempt to write a readonly database"))
+        # With a log beside it the file alone is not the whole, and without one nothing locks it.
+        mode = "mode=ro" if path.with_name(f"{path.name}-wal").exists() else "immutable=1"
+        connection = sqlite3.connect(f"{path.as_uri()}?{mode}", uri=True, timeout=0)
+        try:
+            application, version, n_tables = _stated(connection)
+        finally:
+            connection.close()
+        if application or n_tables:
+            _refuse_other(path, application, version if version not in _EARLIER else SCHEMA_VERSION)
+
+
+def _stated(connection: sqlite3.Connection) -> tuple[int, int, int]:
+    """Return whose a database is, its schema, and how many tables it has."""
+    asked = ("PRAGMA application_id", "PRAGMA user_version", "SELECT count(*) FROM sqlite_schema")
+    application, version, n_tables = (connection.execute(one).fetchone()[0] for one in asked)
+    return application, version, n_tables
+
+
+def _refuse_other(path: Path, application: int, version: int) -> None:
+    if application != APPLICATION_ID:
+        raise LedgerError(
+            f"{path} is a database, but not a Judgesmith ledger; choose another file."
+        )
+    if version != SCHEMA_VERSION:
+        raise LedgerError(
+            f"{path} has ledger schema {version}, this version of Judgesmith reads schema "
+            f"{SCHEMA_VERSION}; use the version that wrote it, or choose another file."
+        )
+
+
 def _is_ledger(path: Path) -> bool:
     """Say whether a file is a ledger, or empty and about to be one; nobody else's is touched."""
     with path.open("rb") as file:
@@ -93,8 +142,7 @@ def _is_ledger(path: Path) -> bool:
 
 
 def _prepare(connection: sqlite3.Connection, path: Path) -> None:
-    application = connection.execute("PRAGMA application_id").fetchone()[0]
-    n_tables = connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0]
+    application, version, n_tables = _stated(connection)
     if application == 0 and n_tables == 0:
         connection.execute("PRAGMA journal_mode=WAL")
         connection.execute("BEGIN IMMEDIATE")
@@ -105,19 +153,10 @@ def _prepare(connection: sqlite3.Connection, path: Path) -> None:
             connection.execute(f"PRAGMA application_id={APPLICATION_ID}")
             connection.execute(f"PRAGMA user_version={SCHEMA_VERSION}")
         connection.execute("COMMIT")
-        application = connection.execute("PRAGMA application_id").fetchone()[0]
-    if application != APPLICATION_ID:
-        raise LedgerError(
-            f"{path} is a database, but not a Judgesmith ledger; choose another file."
-        )
-    version = connection.execute("PRAGMA user_version").fetchone()[0]
-    if version in _EARLIER:
+        application, version, _ = _stated(connection)
+    if application == APPLICATION_ID and version in _EARLIER:
         version = _brought_up(connection)
-    if version != SCHEMA_VERSION:
-        raise LedgerError(
-            f"{path} has ledger schema {version}, this version of Judgesmith reads schema "
-            f"{SCHEMA_VERSION}; use the version that wrote it, or choose another file."
-        )
+    _refuse_other(path, application, version)
     connection.execute("PRAGMA journal_mode=WAL")
     connection.execute("PRAGMA synchronous=NORMAL")
     # Commits copy the log into the main file every 4,000 pages (16 MB) instead of every 1,000, and
@@ -182,6 +221,13 @@ class Explained:
             ) from fault
 
 
+def _unwritable(path: Path, why: object) -> str:
+    return (
+        f"the ledger {path} cannot be written ({why}). Make file and folder writable, or "
+        "choose another file (--ledger PATH)."
+    )
+
+
 def _advice(path: Path, fault: sqlite3.Error) -> str:
     code = getattr(fault, "sqlite_errorcode", 0) & 0xFF
     if code == sqlite3.SQLITE_NOTADB:
@@ -197,8 +243,5 @@ def _advice(path: Path, fault: sqlite3.Error) -> str:
     if code == sqlite3.SQLITE_FULL:
         return f"no space left for the ledger {path}; free some, then run the same command again."
     if code in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM):
-        return (
-            f"the ledger {path} cannot be written ({fault}). Make file and folder writable, or "
-            "choose another file (--ledger PATH)."
-        )
+        return _unwritable(path, fault)
     return f"the ledger {path} failed ({fault}); choose another file, or check the disk."

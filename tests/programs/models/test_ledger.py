@@ -17,6 +17,7 @@ from judgesmith.programs.models import (
     TokenLogprob,
 )
 from judgesmith.programs.models import ledger as ledger_file
+from judgesmith.programs.models.ledger_schema import check_file
 from judgesmith.programs.models.ledger_writes import Claim, Granted, Record, Settle, Withdraw
 
 ANSWER = ModelAnswer(text="7", input_tokens=10, output_tokens=1)
@@ -286,3 +287,36 @@ def test_a_fault_inside_a_transaction_undoes_all_of_it(path):
         ledger.apply([claim(ledger), Broken()])
     assert ledger.spent("run").calls == 0
     assert isinstance(ledger.perform(claim(ledger)), Granted)
+
+
+def test_a_look_at_whether_it_can_be_a_ledger_makes_and_changes_nothing(tmp_path):
+    place = tmp_path / "new" / "ledger.sqlite"
+    Ledger(place).check()
+    assert list(tmp_path.iterdir()) == []
+    ledger = Ledger(place)
+    keep(ledger, b"a" * 16)
+    # Another process would look at it while it is open, and after that: with a log and without.
+    check_file(place)
+    ledger.check()
+    ledger.close()
+    before = {one.name: one.read_bytes() for one in place.parent.iterdir()}
+    check_file(place)
+    Ledger(place).check()
+    assert {one.name: one.read_bytes() for one in place.parent.iterdir()} == before
+
+
+def test_a_ledger_that_was_killed_while_it_was_young_may_be_one(tmp_path):
+    source, young = tmp_path / "source.sqlite", tmp_path / "young.sqlite"
+    ledger = Ledger(source)
+    keep(ledger, b"a" * 16)
+    for end in ("", "-wal"):
+        young.with_name(young.name + end).write_bytes(
+            source.with_name(source.name + end).read_bytes()
+        )
+    check_file(young)
+    (tmp_path / "empty.sqlite").write_bytes(b"")
+    check_file(tmp_path / "empty.sqlite")
+    with sqlite3.connect(source, isolation_level=None) as busy:
+        busy.execute("BEGIN EXCLUSIVE")
+        check_file(source)
+    busy.close()

@@ -106,6 +106,10 @@ class PostgresLedger(Ledger):
         self._patiently(lambda _: None)
         return True
 
+    def check(self) -> None:
+        """Refuse a database that does not answer; see ``exists``."""
+        self.exists()
+
     def size(self) -> int:
         """Return how many bytes it takes in the database."""
         found = self.query(
