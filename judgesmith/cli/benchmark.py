@@ -253,15 +253,13 @@ def _settings(
     perspective: Perspective, criteria: str | None, rest: Mapping[str, Any]
 ) -> BenchmarkSettings:
     from judgesmith.experiments.benchmarking.settings import BenchmarkSettings
-    from judgesmith.signatures.plain_faults import record_faults
 
     names = None
     if criteria is not None:
         names = tuple(name for one in criteria.split(",") if (name := one.strip()))
         if not names:
             raise OptionError("--criteria names none; name one, or drop it.", option="--criteria")
-    with record_faults():
-        return BenchmarkSettings(perspective=perspective, criteria=names, **rest)
+    return BenchmarkSettings(perspective=perspective, criteria=names, **rest)
 
 
 def _rubric(file: str | None) -> Rubric | None:

@@ -11,7 +11,6 @@ from typing import Any, Literal, TypedDict
 
 import numpy as np
 from pydantic import (
-    BaseModel,
     ConfigDict,
     Field,
     SerializerFunctionWrapHandler,
@@ -32,6 +31,7 @@ from judgesmith.optimizers.splitting import split_by_source
 from judgesmith.programs.saved_kinds import AnySaved, SavedPanel
 from judgesmith.signatures.panel_rules import OutlierRule, PanelRules
 from judgesmith.signatures.panel_weights import Middle, PanelWeights
+from judgesmith.signatures.plain_faults import SettingsModel
 from judgesmith.signatures.rated import RatedItem
 from judgesmith.signatures.rubric import folded
 from judgesmith.signatures.scale import PERCENT, Scale
@@ -40,7 +40,7 @@ BY_RULE = "rule"
 """Stands for a supervisor where errors are merged without a model."""
 
 
-class PanelSettings(BaseModel):
+class PanelSettings(SettingsModel):
     """What decides, besides members and data, what a panel becomes.
 
     Parameters

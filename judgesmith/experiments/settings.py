@@ -9,7 +9,6 @@ from importlib.metadata import version
 from typing import Any, Literal, Self
 
 from pydantic import (
-    BaseModel,
     ConfigDict,
     Field,
     SerializerFunctionWrapHandler,
@@ -30,12 +29,13 @@ from judgesmith.programs.inference_settings import InferenceSettings
 from judgesmith.programs.perturbing import TASKS
 from judgesmith.signatures import Protocol
 from judgesmith.signatures.default_rubric import DEFAULT_RUBRIC
+from judgesmith.signatures.plain_faults import SettingsModel
 
 SCREENED_TRIALS = 108
 """Configurations that are tried where everybody is judged on few rows first."""
 
 
-class CompileSettings(BaseModel):
+class CompileSettings(SettingsModel):
     """Everything but data and model that decides what a compiled judge becomes.
 
     Parameters

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import inspect
 import math
 from collections.abc import Callable, Sequence
@@ -17,6 +16,7 @@ import numpy as np
 from judgesmith.errors import InputError, JudgesmithError
 from judgesmith.metrics.checks import FloatArray, IntArray
 from judgesmith.optimizers.counted_objectives import TargetMean
+from judgesmith.optimizers.sampler_identity import identity_of
 from judgesmith.optimizers.source_counts import Counted, ratio_of_sums
 from judgesmith.optimizers.table import JudgedTable
 from judgesmith.signatures.judgement import Judgement
@@ -169,35 +169,6 @@ def name_of(function: Callable[..., Any]) -> str:
     if isinstance(function, partial):
         return name_of(function.func)
     return str(getattr(function, "__name__", type(function).__name__))
-
-
-def identity_of(function: Any) -> str:
-    """Return what tells a function from others of its name: its code, and what it holds.
-
-    Examples
-    --------
-    >>> first, again, other = (eval(f"lambda table: {n}") for n in (1, 1, 2))
-    >>> identity_of(first) == identity_of(again), identity_of(first) == identity_of(other)
-    (True, False)
-    """
-    text = repr(_parts_of(function))
-    return f"{name_of(function)} {hashlib.sha256(text.encode()).hexdigest()[:12]}"
-
-
-def _parts_of(function: Any) -> tuple[Any, ...]:
-    if isinstance(function, partial):
-        return (_parts_of(function.func), function.args, sorted(function.keywords.items()))
-    if inspect.ismethod(function):
-        return (_parts_of(function.__func__), _parts_of(function.__self__))
-    if inspect.iscode(function):
-        consts = [_parts_of(one) if inspect.iscode(one) else one for one in function.co_consts]
-        return (function.co_code, function.co_names, consts)
-    if inspect.isfunction(function):
-        closed_over = inspect.getclosurevars(function).nonlocals
-        given = (function.__defaults__, function.__kwdefaults__, closed_over)
-        return (function.__module__, function.__qualname__, _parts_of(function.__code__), given)
-    kind = type(function)
-    return (kind.__module__, kind.__qualname__, getattr(function, "__dict__", None))
 
 
 _ARGUMENTS: Sequence[int] = (1, 2, 3, 5)

@@ -1,11 +1,11 @@
-"""What tells one way to make a sampler from another, in every process that has the same code."""
+"""What tells a function from another of its name, in every process that has the same code."""
 
 from __future__ import annotations
 
 import functools
 import hashlib
 import types
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from enum import Enum
 from typing import Any
 
@@ -15,30 +15,26 @@ _PLAIN = (str, bytes, int, float, complex, bool, type(None), Enum)
 
 
 def sampler_identity(sampler: MakeSampler) -> str:
-    """Return a text that is equal for equal samplers, and different where anything differs.
+    """Return what tells a way to make a sampler from others; the usual one has its name alone."""
+    return tpe.__qualname__ if sampler is tpe else identity_of(sampler)
+
+
+def identity_of(function: Callable[..., Any]) -> str:
+    """Return a text that is equal for equal functions, and different where anything differs.
 
     Of a function its code, defaults and what it closes over count, of a partial or bound method
     also what it is bound to, and of any other object its class and attributes.
-
-    Parameters
-    ----------
-    sampler : callable
-        From a seed to a sampler.
 
     Examples
     --------
     >>> def made(n, seed):
     ...     return None
     >>> first, again, other = (functools.partial(made, n) for n in (3, 3, 4))
-    >>> sampler_identity(first) == sampler_identity(again)
-    True
-    >>> sampler_identity(first) == sampler_identity(other)
-    False
+    >>> identity_of(first) == identity_of(again), identity_of(first) == identity_of(other)
+    (True, False)
     """
-    if sampler is tpe:
-        return tpe.__qualname__
-    name = getattr(sampler, "__qualname__", type(sampler).__qualname__)
-    text = repr(_plain(sampler, ()))
+    name = getattr(function, "__qualname__", type(function).__qualname__)
+    text = repr(_plain(function, ()))
     return f"{name} {hashlib.sha256(text.encode()).hexdigest()[:12]}"
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from judgesmith.errors import InputError
 
@@ -27,6 +27,29 @@ _EXPECTED = {
     "string_type": "a text",
     "tuple_type": "a list",
 }
+
+
+class SettingsModel(BaseModel):
+    """A record that users make themselves: what it does not take is an ``InputError``.
+
+    Examples
+    --------
+    >>> from pydantic import Field
+    >>> class Size(SettingsModel):
+    ...     n: int = Field(default=3, ge=1)
+    >>> Size(n=0)
+    Traceback (most recent call last):
+    judgesmith.InputError: n: expected greater than or equal to 1; got 0
+    """
+
+    if not TYPE_CHECKING:  # where the signature is that of the fields
+
+        def __init__(self, **given: Any) -> None:
+            with record_faults():
+                super().__init__(**given)
+
+        # So that what is read, and is no call of a user, keeps its places: see pydantic.
+        __init__.__pydantic_base_init__ = True
 
 
 @contextmanager

@@ -1,6 +1,9 @@
+import inspect
+
 import pytest
 from pydantic import ValidationError
 
+from judgesmith import InputError
 from judgesmith.experiments import CompileSettings, read_items
 from judgesmith.programs import Direct
 from judgesmith.signatures import Protocol
@@ -85,8 +88,22 @@ def test_data_and_model_are_part_of_the_fingerprint(data):
     ],
 )
 def test_impossible_settings_are_refused(wrong):
-    with pytest.raises(ValidationError):
+    with pytest.raises(InputError) as fault:
         CompileSettings(**wrong)
+    assert not any(word in str(fault.value) for word in ("pydantic", "validation", "Input should"))
+
+
+def test_a_wrong_value_is_told_in_the_words_that_a_file_is_told_in():
+    with pytest.raises(InputError) as fault:
+        CompileSettings(holdout="half", optimiser="random", n_rounds=0)
+    assert str(fault.value) == (
+        "holdout: expected a number; got 'half'; n_rounds: expected greater than or equal to 1; "
+        "got 0; optimiser: there is no such field"
+    )
+    with pytest.raises(ValidationError) as of_file:
+        CompileSettings.model_validate({"holdout": "half"})
+    assert of_file.value.errors()[0]["loc"] == ("holdout",)
+    assert "holdout" in inspect.signature(CompileSettings).parameters
 
 
 class TestTheFamily:
@@ -112,7 +129,7 @@ class TestTheFamily:
         ],
     )
     def test_refuses_what_it_has_nothing_of(self, given, said):
-        with pytest.raises(ValidationError, match=said):
+        with pytest.raises(InputError, match=said):
             CompileSettings(**given)
 
 

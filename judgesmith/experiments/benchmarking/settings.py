@@ -9,9 +9,10 @@ from collections.abc import Mapping, Sequence
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import ConfigDict, Field, field_validator
 
 from judgesmith.errors import InputError
+from judgesmith.signatures.plain_faults import SettingsModel
 
 if TYPE_CHECKING:
     from judgesmith.signatures.injection import SubAspect
@@ -28,7 +29,7 @@ FEWEST_PILOT = 3
 """Sources of a pilot, where there are as many: one says little, and a tenth of few is less."""
 
 
-class BenchmarkSettings(BaseModel):
+class BenchmarkSettings(SettingsModel):
     """Everything but data and models that decides what a benchmark becomes.
 
     Parameters
@@ -74,9 +75,7 @@ class BenchmarkSettings(BaseModel):
     >>> BenchmarkSettings(perspective="local", steps=0)
     Traceback (most recent call last):
     ...
-    pydantic_core._pydantic_core.ValidationError: 1 validation error for BenchmarkSettings
-    steps
-      Input should be greater than or equal to 1 ...
+    judgesmith.InputError: steps: expected greater than or equal to 1; got 0
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")

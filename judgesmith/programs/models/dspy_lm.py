@@ -188,45 +188,36 @@ class _OfBothError(LMError):
         self.retry_after: float | None = None
         self.__dict__.update(fault.__dict__)
 
-
-class DspyModelError(_OfBothError, ModelError):
-    """``ModelError`` as it passes through DSPy."""
-
-
-class DspyTransientModelError(_OfBothError, TransientModelError):
-    """``TransientModelError`` as it passes through DSPy."""
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Be ours alone in another process."""
+        ours = next(ours for ours, kind in _SEEN_AS if type(self) is kind)
+        return _ours_again, (ours, str(self), self.__dict__)
 
 
-class DspyBudgetSpent(_OfBothError, BudgetSpent):  # noqa: N818
-    """``BudgetSpent`` as it passes through DSPy."""
+def _ours_again(kind: type[Exception], said: str, kept: dict[str, Any]) -> Exception:
+    fault = kind.__new__(kind)
+    Exception.__init__(fault, said)
+    fault.__dict__.update(kept)
+    return fault
 
 
-class DspyLedgerError(_OfBothError, LedgerError):
-    """``LedgerError`` as it passes through DSPy."""
-
-
-class DspyInputError(_OfBothError, InputError):
-    """``InputError`` as it passes through DSPy."""
-
-
-class DspyStopped(_OfBothError, Stopped):  # noqa: N818
-    """``Stopped`` as it passes through DSPy."""
-
-
-class DspyContextWindowExceeded(  # noqa: N818
-    _OfBothError, ContextWindowExceededError, ContextWindowExceeded
-):
-    """``ContextWindowExceeded`` as it passes through DSPy."""
+def _of_both(ours: type[Exception], of_dspy: type[LMError] = LMError) -> type[_OfBothError]:
+    """Return a class that is ours and DSPy's, under the name that users know."""
+    bases = (_OfBothError, ours) if of_dspy is LMError else (_OfBothError, of_dspy, ours)
+    named = {
+        "__module__": ours.__module__,
+        "__qualname__": ours.__qualname__,
+        "__doc__": ours.__doc__,
+    }
+    return type(ours.__name__, bases, named)
 
 
 _SEEN_AS = (
-    (ContextWindowExceeded, DspyContextWindowExceeded),
-    (TransientModelError, DspyTransientModelError),
-    (ModelError, DspyModelError),
-    (BudgetSpent, DspyBudgetSpent),
-    (LedgerError, DspyLedgerError),
-    (Stopped, DspyStopped),
-    (InputError, DspyInputError),
+    (ContextWindowExceeded, _of_both(ContextWindowExceeded, ContextWindowExceededError)),
+    *(
+        (ours, _of_both(ours))
+        for ours in (TransientModelError, ModelError, BudgetSpent, LedgerError, Stopped, InputError)
+    ),
 )
 
 

@@ -5,8 +5,8 @@ import json
 from importlib.metadata import version
 
 import pytest
-from pydantic import ValidationError
 
+from judgesmith.errors import InputError
 from judgesmith.experiments.benchmarking.settings import BenchmarkSettings
 from judgesmith.signatures.injection import SubAspect
 
@@ -28,7 +28,7 @@ MODELS = {"injector": "offline"}
     ],
 )
 def test_what_cannot_be_is_refused(given):
-    with pytest.raises(ValidationError):
+    with pytest.raises(InputError):
         BenchmarkSettings(**{"perspective": "local", **given})
 
 

@@ -1,10 +1,13 @@
 import asyncio
 import json
+import pickle
+import traceback
 
 import dspy
 import pytest
 from dspy import lm15
 
+import judgesmith
 from judgesmith.programs.models import (
     BudgetSpent,
     ContextWindowExceeded,
@@ -20,6 +23,7 @@ from judgesmith.programs.models import (
     sampling,
     stack_of,
 )
+from judgesmith.programs.models.dspy_lm import seen_by_dspy
 
 ANSWER = "[[ ## answer ## ]]\n7\n\n[[ ## completed ## ]]"
 
@@ -284,3 +288,20 @@ def test_copies_share_the_stack(make_lm):
     assert stack_of(program.deepcopy().lm) is stack_of(lm)
     assert stack_of(lm.copy(temperature=0.5)) is stack_of(lm)
     assert stack_of(cloudpickle.loads(cloudpickle.dumps(lm))).endpoint == stack_of(lm).endpoint
+
+
+def test_an_error_that_passes_through_dspy_has_the_name_that_users_catch():
+    lm = model("openai/m", api_base="http://localhost:9/v1", ledger=None, max_calls=0)
+    with pytest.raises(judgesmith.JudgesmithError) as caught:
+        dspy.Predict("question -> answer")(question="2 + 2?", lm=lm)
+    fault = caught.value
+    assert isinstance(fault, BudgetSpent)
+    assert isinstance(fault, dspy.LMError)
+    said = "".join(traceback.format_exception_only(fault))
+    assert said.startswith(f"{BudgetSpent.__module__}.BudgetSpent: ")
+    again = pickle.loads(pickle.dumps(fault))
+    assert (type(again), str(again), again.ceiling) == (BudgetSpent, str(fault), "max_calls")
+    for ours in (judgesmith.InputError, ModelError):
+        seen = seen_by_dspy(ours("no such thing."))
+        assert (type(seen).__name__, isinstance(seen, ours)) == (ours.__name__, True)
+        assert type(seen).__module__ == ours.__module__
