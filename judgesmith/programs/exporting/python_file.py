@@ -76,7 +76,10 @@ class PythonFile(Form):
                     "with --choose weighting=none)"
                 )
             if any(term.startswith("lexical:") for term in protocol.aggregation.terms):
-                return "its score weighs lexical features, which the package counts"
+                return (
+                    "its score weighs lexical features, which the package counts (compile with "
+                    "--no-lexical)"
+                )
             if protocol.nearest is not None:
                 return "it chooses its demonstrations anew for each text"
             if leaf.roles:
@@ -204,14 +207,16 @@ def _leaf(saved: SavedJudge) -> dict[str, Any]:
         criteria = {name: [] for name in protocol.rubric.names}
         for name, checks, question in _by_criterion(protocol, questions):
             criteria[name].append({**question, "checks": checks})
+    options = {"temperature": protocol.temperature, "max_tokens": protocol.max_tokens}
+    if protocol.max_tokens is None:
+        del options["max_tokens"]
     terms = list(protocol.aggregation.terms)
     if protocol.aggregation.kind == "mean":
         terms = [criterion_term(name) for name in criteria]
     return {
         "kind": "judge",
         "model": client_name(saved.model),
-        "temperature": protocol.temperature,
-        "max_tokens": protocol.max_tokens,
+        "options": options,
         "samples": protocol.samples,
         "reduction": protocol.reduction,
         "answers": {

@@ -61,18 +61,24 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         items = list(_items(options.items))
         server = Server(_client(options.base_url), options.model)
-        for row in _rows(items, server, options.concurrency):
-            sys.stdout.write(json.dumps(row) + "\n")
-            if row["score"] is None:
-                unscored.append(row)
+        with ThreadPoolExecutor(options.concurrency) as pool:
+            try:
+                rows = pool.map(functools.partial(row_of, JUDGE, server=server), items)
+                for item, row in zip(items, rows, strict=True):
+                    ids = {name: item[name] for name in ("source_id", "system_id")}
+                    told = {**ids, **row, "judge": ABOUT["judge"], "target": ABOUT["target"]}
+                    sys.stdout.write(json.dumps(told) + "\n")
+                    unscored += [row] if row["score"] is None else []
+            finally:
+                pool.shutdown(cancel_futures=True)
     except BrokenPipeError:  # whoever reads the rows has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except (ValueError, OSError, ModelError, openai.OpenAIError) as fault:
         sys.stderr.write(f"error: {' '.join(str(fault).split())}\n")
         return 2
     if unscored:
-        told = f"{len(unscored)} of {len(items)} rows without a score; the first, because"
-        sys.stderr.write(f"{told} {' '.join(unscored[0]['problem'].split())}\n")
+        count = f"{len(unscored)} of {len(items)} rows without a score; the first, because"
+        sys.stderr.write(f"{count} {' '.join(unscored[0]['problem'].split())}\n")
     return 0
 
 
@@ -109,17 +115,6 @@ def _items(place: str) -> Iterator[Row]:
                     got = "nothing" if value is None else type(value).__name__
                     raise ValueError(f"line {number}: {name}: expected {id_or_text}; got {got}.")
             yield item
-
-
-def _rows(items: list[Row], server: "Server", concurrency: int) -> Iterator[Row]:
-    with ThreadPoolExecutor(concurrency) as pool:
-        try:
-            rows = pool.map(functools.partial(row_of, JUDGE, server=server), items)
-            for item, row in zip(items, rows, strict=True):
-                ids = {name: item[name] for name in ("source_id", "system_id")}
-                yield {**ids, **row, "judge": ABOUT["judge"], "target": ABOUT["target"]}
-        finally:
-            pool.shutdown(cancel_futures=True)
 
 
 # Judges: one that asks, several on a panel, one on the scale of people.
@@ -272,7 +267,6 @@ def _calibrated(learned: Data, found: Row) -> Row:
 
 
 # Asking: one chat completion for each question, and what faults mean.
-
 _REASONS = re.compile(r"(?:o\d|gpt-5(?!.*-chat))")  # answer at a temperature of their own
 _HALF = re.compile("[\ud800-\udfff]")
 _WINDOW = re.compile(
@@ -280,10 +274,8 @@ _WINDOW = re.compile(
     r"|too many (?:input )?tokens|(?:prompt|input|request) is too long"
     r"|exceeds? .{0,40}(?:tokens|context)"
 )
-_ENDED = {
-    "length": "it was cut off at the model's limit of tokens.",
-    "content_filter": "the server's content filter stopped it.",
-}
+_ENDED = {"length": "it was cut off at the model's limit of tokens."}
+_ENDED |= {"content_filter": "the server's content filter stopped it."}
 
 
 class ModelError(Exception):
@@ -393,12 +385,11 @@ class Sample:
 
     def _asked(self, question: Data, read: Callable[[Row], Any], texts: Data) -> Any:
         """Return what is read from the answer, or in words why it is of no use twice."""
-        model, ceiling = self.server.model or self.judge["model"], self.judge["max_tokens"]
-        options, reasons, problem = {"model": model}, _REASONS.match(model), ""
-        if not reasons:
-            options["temperature"] = self.judge["temperature"]
-        if ceiling is not None:
-            options["max_completion_tokens" if reasons else "max_tokens"] = ceiling
+        model, problem = self.server.model or self.judge["model"], ""
+        options = {**self.judge["options"], "model": model}
+        if _REASONS.match(model):
+            del options["temperature"]
+            options = {n.replace("max_", "max_completion_"): one for n, one in options.items()}
         for which in (self.sample, self.judge["samples"] + self.sample):
             try:
                 completion = self.server.completion(_messages(question, texts), options, which)
@@ -411,8 +402,8 @@ class Sample:
                 raise ModelError(f"{model}: the reply has no message", None, passing=True)
             said = [getattr(choices[0].message, name, None) for name in ("content", "refusal")]
             text, ended = "".join(x for x in said if isinstance(x, str)), choices[0].finish_reason
-            reader = Reader(question["fields"], self.judge["answers"])
             try:
+                reader = Reader(question["fields"], self.judge["answers"])
                 fields = reader.read(text, cut=ended == "length")
             except ValueError as fault:
                 problem = f"the model's answer could not be read: {_ENDED.get(ended, fault)}"
@@ -428,8 +419,8 @@ class Sample:
         scale, answer = self.judge["answers"], fields["score"]
         if isinstance(answer, ValueError):
             raise answer
-        low, high = scale["low"], scale["high"]
-        points = low + scale["labels"].index(answer) if isinstance(answer, str) else answer
+        low, high, labels = (scale[name] for name in ("low", "high", "labels"))
+        points = low + labels.index(answer) if isinstance(answer, str) else answer
         if not low <= points <= high:
             ends = "..".join(str(float(one)).removesuffix(".0") for one in (low, high))
             raise ValueError(f"the model answered {points:g}, outside {ends}.")
@@ -452,7 +443,6 @@ class Sample:
 
 
 # Messages: what a model is asked, with fences around texts from outside.
-
 _ALIKE = dict(zip("аαɑвьβсϲсԁеεҽƒоοзі", "aaabbbcccdeeef0031", strict=True))
 _MISREAD = str.maketrans("oil|", "0111")
 
@@ -501,22 +491,13 @@ def _plain(letter: str) -> str:
 
 
 # Answers: sections, or one JSON value with nothing beside it that may be another answer.
-
 _HEADER = re.compile(r"(?m)^((?:[^\S\n]|[*_`#])*)\[\[ *## *(\w+) *## *\]\](.*)")
 _FENCE = re.compile(r"\A\s*```\w*\s*\n(.*)\n\s*```\s*\Z", re.DOTALL)
 _THOUGHT = re.compile(r"(?s)\A\s*+<((?i:think|thinking|thought|reasoning|analysis))>.*?</\1>")
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
 _WRAPPERS = {"answer", "answers", "data", "evaluation", "feedback", "final", "final_answer", "json"}
-_WRAPPERS |= {
-    "judgement",
-    "judgment",
-    "output",
-    "outputs",
-    "response",
-    "result",
-    "results",
-    "verdict",
-}
+_WRAPPERS |= {"judgement", "judgment", "output", "outputs", "response", "result", "results"}
+_WRAPPERS |= {"verdict"}
 _RIVALS = re.compile(  # words beside JSON that refuse, introduce a quotation, or name a number
     r"(?i)\d|won['’]t|will not|can['’]t|cannot|can not|unable|refus|declin|sorry|disregard|ignor"
     r"|不能|无法|抱歉|quot|inject|\b(?:says?|said|reads?|claims?|states?|contains?|includes?|asks?"
@@ -581,9 +562,8 @@ class Reader:
         for _ in range(4):
             record = record[0] if isinstance(record, list) and len(record) == 1 else record
             record = _spelled(record, self.kinds) if isinstance(record, dict) else {}
-            inner = [
-                one for n, one in record.items() if n.casefold().replace(" ", "_") in _WRAPPERS
-            ]
+            plain = {name.casefold().replace(" ", "_"): one for name, one in record.items()}
+            inner = [one for name, one in plain.items() if name in _WRAPPERS]
             if record.keys() & self.kinds.keys() or len(inner) != 1:
                 break
             record = inner[0]

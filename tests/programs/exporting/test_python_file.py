@@ -1,5 +1,6 @@
 """An exported file asks, reads, asks again and adds up as the saved judge does."""
 
+import ast
 import json
 import subprocess
 import sys
@@ -14,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from judgesmith.programs.answering import answered
+from judgesmith.programs.exporting import runtime
 from judgesmith.programs.exporting.exporting import export_judge
 from judgesmith.programs.exporting.python_file import PythonFile, loaded, source_of
 from judgesmith.programs.exporting.verifying import differing, golden_items, offline_models
@@ -130,6 +132,23 @@ def test_the_file_judges_golden_items_as_the_judge_does(make, tmp_path):
 def test_the_same_judge_is_written_in_the_same_bytes(fine_file):
     saved, module = fine_file
     assert source_of(saved, "fine.py") == Path(module.__file__).read_text(encoding="utf-8")
+
+
+def test_below_its_data_a_file_is_the_runtime_as_it_is(fine_file):
+    _, module = fine_file
+    source = Path(runtime.__file__).read_text(encoding="utf-8")
+    text = Path(module.__file__).read_text(encoding="utf-8")
+    assert text.endswith(source)
+    (use, about, judge) = ast.parse(text.removesuffix(source)).body
+    assert isinstance(use.value, ast.Constant)
+    assert ast.literal_eval(about.value) == module.ABOUT
+    assert ast.literal_eval(judge.value) == module.JUDGE
+    imported = {
+        (one.module if isinstance(one, ast.ImportFrom) else one.names[0].name).partition(".")[0]
+        for one in ast.walk(ast.parse(source))
+        if isinstance(one, ast.Import | ast.ImportFrom)
+    }
+    assert imported <= {*sys.stdlib_module_names, "openai"}
 
 
 def own_row(saved, texts, say):
@@ -289,7 +308,11 @@ def outcome(read, text):
         ("exemplar", {}, "exemplar need more"),
         ("themis", {"rubric": RUBRIC}, "themis need more"),
         ("g-eval", {}, "weighed by log-probabilities, which the package does (compile with "),
-        ("active-critic", {"aggregation": COUNTED}, "weighs lexical features"),
+        (
+            "active-critic",
+            {"aggregation": COUNTED},
+            "which the package counts (compile with --no-lexical)",
+        ),
     ],
 )
 def test_judges_that_need_more_are_refused(family, parts, why):
