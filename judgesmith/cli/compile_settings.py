@@ -22,6 +22,7 @@ from judgesmith.cli.judge_options import (
     picked_of,
     protocol_of,
 )
+from judgesmith.cli.learning_options import names_in
 from judgesmith.cli.options import given_options
 from judgesmith.cli.role_options import roles_of
 
@@ -176,8 +177,7 @@ def _settings(
     protocol = protocol_of(family, start, picked)
     fixed = dict.fromkeys((*_said(without), *picked))
     for name in ("kinds", "holdout_kinds"):
-        said = rest[name] or ""
-        rest[name] = tuple(one.strip() for one in said.split(",") if one.strip())
+        rest[name] = names_in(rest[name])
     if not family.has_demonstrations:
         rest["n_demonstrations"] = 0
     with record_faults():

@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     )
 
 
-def print_discernment(found: DiscernmentReport, *, before: str) -> None:
+def print_discernment(found: DiscernmentReport, *, before: str, after: str = "compiled") -> None:
     """Print a discernment report: over all kinds of change, then of each.
 
-    ``before`` is what the judge that was started from is called.
+    ``before`` is what the judge that was started from is called, ``after`` what was made.
     """
     if found.seen is None:
         rows = [[name, estimate_text(one)] for name, one in found.selection.estimates.items()]
@@ -33,12 +33,12 @@ def print_discernment(found: DiscernmentReport, *, before: str) -> None:
     print_table(
         "Discernment, held out: originals against changed versions",
         rows,
-        header=["", before, "compiled", "gain"],
+        header=["", before, after, "gain"],
     )
     kinds = [*_kind_rows(found.seen.heldout)]
     if found.unseen is not None:
         kinds += _kind_rows(found.unseen.heldout)
-    print_table("By kind of change, compiled", kinds, header=_HEADER)
+    print_table(f"By kind of change, {after}", kinds, header=_HEADER)
 
 
 _HEADER = ("kind", "pairs", "D")

@@ -133,6 +133,17 @@ def discernment_options(command: Command) -> Command:
     )
 
 
+def names_in(text: str | None) -> tuple[str, ...]:
+    """Return the names between commas.
+
+    Examples
+    --------
+    >>> names_in("typos, negation"), names_in(None)
+    (('typos', 'negation'), ())
+    """
+    return tuple(one.strip() for one in (text or "").split(",") if one.strip())
+
+
 def learning_options(command: Command) -> Command:
     """Add the options that ``compile`` and ``infer`` share: they read the same rows alike."""
     return together(

@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from judgesmith.cli.agreement import basis_text, print_agreement
+from judgesmith.cli.compile_refusals import refuse_unused_versions
 from judgesmith.cli.compiled import print_estimate, print_saved
+from judgesmith.cli.compiled_discernment import print_discernment
 from judgesmith.cli.data_options import aggregate_option, data_options, load_data
 from judgesmith.cli.faults import OptionError, blaming
 from judgesmith.cli.judge_models import panel_models
-from judgesmith.cli.learning_options import holdout_option
+from judgesmith.cli.learning_options import discernment_options, holdout_option, names_in
 from judgesmith.cli.model_options import ModelChoice, allow_model_option, model_options
 from judgesmith.cli.options import judge_output_options, seed_option
 from judgesmith.cli.panel_options import (
@@ -55,6 +57,7 @@ if TYPE_CHECKING:
 )
 @panel_options
 @role_option
+@discernment_options
 @holdout_option(0.3, none=True)
 @seed_option("Of all that is drawn.")
 @click.option("--no-texts", is_flag=True, help="Keep no judged texts in the folder.")
@@ -75,6 +78,10 @@ def command(
     outliers: str | None,
     subsets: bool,
     roles: tuple[str, ...],
+    task: str | None,
+    kinds: str | None,
+    holdout_kinds: str | None,
+    versions: int,
     holdout: float,
     seed: int,
     no_texts: bool,
@@ -121,8 +128,13 @@ def command(
                 "supervisor": supervising,
                 "outliers": outliers or "auto",
                 "subsets": subsets,
+                "task": task,
+                "kinds": names_in(kinds),
+                "holdout_kinds": names_in(holdout_kinds),
+                "versions": versions,
             }
         )
+    refuse_unused_versions(settings.for_versions)
     with blaming("--target" if settings.target else data):
         parts = panel_parts(members, dataset, settings)
         panel = panel_to_learn(members, parts, settings)
@@ -273,13 +285,21 @@ def _print_agreement(found: LearnedPanel, selection: Report, dataset: DataSet) -
 def _print(found: LearnedPanel, dataset: DataSet, usage: Usage | None) -> None:
     saved = found.saved
     rows = saved.rows
-    if found.selection is None:
+    if found.selection is None and found.discernment is not None:
+        say(
+            f"{dataset.name}: nobody rated it; rows: {rows['select']} to learn weights from, "
+            f"{rows['heldout']} held out, {rows['known']} that a judge was made from, "
+            f"{rows['unscored']} unscored"
+        )
+    elif found.selection is None:
         say(
             f"{dataset.name}: nothing is known of agreement with people; rows: {rows['known']} "
             f"that a judge was made from, {rows['unrated']} unrated; {len(saved.golden)} texts kept"
         )
     else:
         _print_agreement(found, found.selection, dataset)
+    if found.discernment is not None:
+        print_discernment(found.discernment, before=str(found.best), after="panel")
     total = sum(saved.weights.weights)
     pairs = zip(saved.weights.members, saved.weights.weights, strict=True)
     shares = [f"{name} {weight / total:.3f}" for name, weight in pairs if weight]

@@ -17,6 +17,7 @@ from judgesmith.experiments.targets import (
     PLUS,
     Targets,
     criteria_behind,
+    nobody_said,
     targets_of,
 )
 from judgesmith.experiments.unlabelled import UNRATED, is_unlabelled
@@ -105,15 +106,8 @@ def _unrated(dataset: DataSet, settings: CompileSettings) -> ChosenTargets:
             f"the judge gives no score on {', '.join(unknown)}, and nobody rated {dataset.name}; "
             f"name criteria that it scores ({', '.join(known.values()) or 'none'}), or no target."
         )
-    n = len(dataset)
     return ChosenTargets(
-        whole=Targets(
-            name=UNRATED,
-            scale=PERCENT,
-            values=np.full(n, np.nan),
-            n_raters=np.zeros(n, dtype=np.intp),
-            reasons=("nobody rated it",) * n,
-        ),
+        whole=nobody_said(len(dataset), name=UNRATED, scale=PERCENT),
         compared=tuple(known[folded(name)] for name in settings.target) or (SCORE,),
         criteria={},
     )

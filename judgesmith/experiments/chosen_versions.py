@@ -22,7 +22,7 @@ from judgesmith.metrics.perturbations.wilcoxon import FEWEST_NONZERO
 from judgesmith.optimizers.grammar import parse_objectives
 from judgesmith.optimizers.rated_examples import Versions
 from judgesmith.optimizers.rows import Rows
-from judgesmith.optimizers.several_objectives import needs_controls, needs_versions
+from judgesmith.optimizers.several_objectives import needs_controls, needs_versions, rated_terms
 from judgesmith.programs.perturbing import (
     CONTROLS,
     Donors,
@@ -154,6 +154,43 @@ def chosen_versions(dataset: DataSet, settings: CompileSettings) -> ChosenVersio
             f"add {' or '.join(kind.name for kind in CONTROLS)}, or leave false_alarms out."
         )
     return chosen
+
+
+def refuse_unchanged(selection: Rows, changed: ChosenVersions) -> None:
+    """Refuse rows to choose by of which none could be changed.
+
+    Raises
+    ------
+    ValueError
+        If that is so.
+    """
+    if not selection.versioned.any():
+        names = ", ".join(kind.name for kind in changed.seen)
+        raise InputError(
+            f"none of the {len(selection)} rows to choose by could be changed by {names}; name "
+            "other kinds, or give longer texts."
+        )
+
+
+def refuse_too_few_versions(selection: Rows, objective: str) -> None:
+    """Refuse a search by changed versions alone, of which no kind is in rows enough.
+
+    Raises
+    ------
+    ValueError
+        If that is so.
+    """
+    aims = parse_objectives(objective)
+    if not needs_versions(aims) or rated_terms(aims):
+        return
+    counts = selection.versioned.sum(axis=0).tolist()
+    most = max(n for kind, n in zip(selection.kinds, counts, strict=True) if kind.lowers)
+    if most < FEWEST_NONZERO:
+        raise InputError(
+            f"of the {len(selection)} rows to choose by, at most {most} have a version of one kind "
+            f"of change, and below {FEWEST_NONZERO} no judge can show that it notices anything; "
+            "give more rows, more versions of each (--versions 0 for all) or fewer kinds (--kinds)."
+        )
 
 
 def original_places(dataset: DataSet) -> NDArray[np.intp]:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from judgesmith.errors import InputError
 from judgesmith.experiments.agreeing import unscored, unscored_text
 from judgesmith.experiments.by_criterion import CriterionReports
+from judgesmith.experiments.chosen_versions import ChosenVersions
 from judgesmith.experiments.objective_report import ObjectiveReport
 from judgesmith.experiments.parts import Parts
 from judgesmith.experiments.settings import CompileSettings
@@ -205,8 +206,7 @@ def versions_notes(parts: Parts, *, rated: bool) -> list[str]:
     rated : bool
         Whether people rated the rows.
     """
-    chosen = parts.versions
-    if chosen is None:
+    if parts.versions is None:
         return []
     told = []
     if not rated:
@@ -215,20 +215,26 @@ def versions_notes(parts: Parts, *, rated: bool) -> list[str]:
             "are shown, no criteria inferred and no weights learned, and the judge was chosen by "
             "what it notices. Rate some texts before you trust its scores."
         )
-    n_versions = len(parts.selection.texts) - len(parts.selection)
+    return told + notes_on_versions(parts.versions, parts.selection, parts.heldout)
+
+
+def notes_on_versions(chosen: ChosenVersions, selection: Rows, heldout: Rows | None) -> list[str]:
+    """Return how many versions there are of the rows, and which kinds there are too few of."""
+    told = []
+    n_versions = len(selection.texts) - len(selection)
     origin = "made by rules" if chosen.made else "taken from the data"
     told.append(
-        f"{n_versions} changed versions of the {len(parts.selection)} rows to choose by were "
-        f"{origin}: {len(parts.selection.kinds)} kinds of change, "
+        f"{n_versions} changed versions of the {len(selection)} rows to choose by were "
+        f"{origin}: {len(selection.kinds)} kinds of change, "
         + ("all of each row." if chosen.per_row == 0 else f"{chosen.per_row} of each row in turn.")
     )
-    few = [kind.name for kind in chosen.seen if kind not in parts.selection.kinds]
+    few = [kind.name for kind in chosen.seen if kind not in selection.kinds]
     if few:
         told.append(
             f"fewer than {FEWEST_NONZERO} rows to choose by have a version of {', '.join(few)}, "
             f"which can show nothing: left out. {_MORE}"
         )
-    for rows, where in ((parts.selection, "to choose by"), (parts.heldout, "held out")):
+    for rows, where in ((selection, "to choose by"), (heldout, "held out")):
         if rows is None:
             continue
         n_fewest = min(rows.versioned.sum(axis=0).tolist(), default=0)

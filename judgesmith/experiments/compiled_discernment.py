@@ -78,10 +78,10 @@ class Comparison:
     heldout: Noticed
     gain: Mapping[str, PairedEstimate]
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self, before: str = "uncompiled") -> dict[str, Any]:
         """Return everything ready for JSON: undefined is null."""
         return {
-            "uncompiled": self.uncompiled.to_dict(),
+            before: self.uncompiled.to_dict(),
             "heldout": self.heldout.to_dict(),
             "gain": {"overall": {name: one.to_dict() for name, one in self.gain.items()}},
         }
@@ -103,6 +103,8 @@ class DiscernmentReport:
         On the rows that the judge was chosen by.
     seen, unseen : Comparison or None
         On the rows held out, by the kinds that were chosen by, and by those that were not.
+    before : str
+        What the judge is called that it is compared with.
     """
 
     versions: ChosenVersions
@@ -111,6 +113,7 @@ class DiscernmentReport:
     selection: Noticed
     seen: Comparison | None = None
     unseen: Comparison | None = None
+    before: str = "uncompiled"
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything ready for JSON: undefined is null."""
@@ -123,8 +126,8 @@ class DiscernmentReport:
             "too_few": [one.name for one in chosen.seen if one not in self.kinds],
             "unseen_kinds": [_described(one) for one in chosen.unseen],
             "selection": self.selection.to_dict(),
-            "seen": None if self.seen is None else self.seen.to_dict(),
-            "unseen": None if self.unseen is None else self.unseen.to_dict(),
+            "seen": None if self.seen is None else self.seen.to_dict(self.before),
+            "unseen": None if self.unseen is None else self.unseen.to_dict(self.before),
         }
 
 
@@ -135,6 +138,7 @@ def discernment_report(
     selection: JudgedTable,
     heldout: tuple[JudgedTable, JudgedTable] | None,
     seed: Sequence[int],
+    before: str = "uncompiled",
 ) -> DiscernmentReport:
     """Return how well a judge notices changes, on rows chosen by and on rows held out.
 
@@ -150,6 +154,8 @@ def discernment_report(
         The rows held out as they were judged before, and after.
     seed : sequence of int
         Of the resamples: the same ones for every estimate.
+    before : str
+        What the judge is called that it is compared with.
     """
     seen = unseen = None
     if heldout is not None:
@@ -162,6 +168,7 @@ def discernment_report(
         selection=_noticed(selection, seed),
         seen=seen,
         unseen=unseen,
+        before=before,
     )
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from judgesmith.experiments.agreeing import Gain
-from judgesmith.experiments.compile_notes import unclear_text
+from judgesmith.experiments.compile_notes import notes_on_versions, unclear_text
+from judgesmith.experiments.compiled_discernment import DiscernmentReport, unnoticed_note
 from judgesmith.experiments.panel_rows import PanelParts
 from judgesmith.experiments.subset_analysis import SubsetAnalysis
 from judgesmith.optimizers import PanelSelection
@@ -19,7 +20,9 @@ def panel_notes(
     parts: PanelParts,
     gain: Gain | None,
     subsets: SubsetAnalysis | None,
+    discernment: DiscernmentReport | None = None,
     *,
+    objective: str,
     complete: bool,
 ) -> list[str]:
     """Return the notes of a panel, in sentences.
@@ -38,13 +41,27 @@ def panel_notes(
         The panel minus that member on rows held out.
     subsets : SubsetAnalysis or None
         Of all subsets of the members.
+    discernment : DiscernmentReport or None
+        What the panel notices, and that member, where the objective looks at it.
+    objective : str
+        What the weights were chosen by.
     complete : bool
         Whether the budget reached every row.
     """
     said = []
+    if parts.versions is not None and parts.selection is not None:
+        if not parts.selection.is_rated:
+            said.append(
+                "nobody rated these texts, so nothing is known of the panel's agreement with "
+                "people: it was chosen by what it notices. Rate some texts before you trust its "
+                "scores."
+            )
+        said += notes_on_versions(parts.versions, parts.selection, parts.heldout)
+        said += unnoticed_note(discernment, objective)
     if parts.n_known:
+        rated = "rated " * parts.is_rated
         said.append(
-            f"{parts.n_known} rated rows are of sources that a judge of the panel was made from; "
+            f"{parts.n_known} {rated}rows are of sources that a judge of the panel was made from; "
             "they were left out."
         )
     trials = () if learner is None else learner.trials_
@@ -70,6 +87,13 @@ def panel_notes(
                 "the rows held out do not show that the panel agrees better than its best judge, "
                 f"{best}: the interval of the gain in q {unclear_text(found)}."
             )
+    if discernment is not None and discernment.seen is not None and len(weights.asked) > 1:
+        for name, more in discernment.seen.gain.items():
+            if name == "d_avg" and not (more.is_clear and more.low > 0):
+                said.append(
+                    "the rows held out do not show that the panel notices more than its best "
+                    f"judge, {best}: the interval of the gain in {name} {unclear_text(more)}."
+                )
     if subsets is not None and subsets.n_left_out:
         said.append(
             f"subsets are compared on the {subsets.n} rows that every judge has a score of; "
@@ -91,7 +115,7 @@ def unreported_notes(middle: Middle, parts: PanelParts, *, complete: bool) -> li
         Whether the budget reached every text that is kept.
     """
     why = "nobody rated these texts"
-    if parts.n_rated or parts.n_known:
+    if parts.is_rated:
         why = (
             f"{parts.n_rated} rated rows are too few to tell how well judges agree (and "
             f"{parts.n_known} are of sources that one of them was made from)"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.metadata import version
 from typing import Any, Literal, TypedDict
 
@@ -18,15 +18,24 @@ from pydantic import (
 )
 
 from judgesmith.errors import InputError
-from judgesmith.experiments.chosen_versions import original_places
+from judgesmith.experiments.chosen_versions import (
+    ChosenVersions,
+    chosen_versions,
+    original_places,
+    refuse_too_few_versions,
+    refuse_unchanged,
+)
 from judgesmith.experiments.dataset import DataSet, check_dataset
 from judgesmith.experiments.golden_items import MOST_ITEMS
 from judgesmith.experiments.ratings import Aggregate
-from judgesmith.experiments.targets import targets_of
+from judgesmith.experiments.settings import CompileSettings
+from judgesmith.experiments.targets import Targets, nobody_said, targets_of
 from judgesmith.experiments.unlabelled import UNRATED
-from judgesmith.experiments.unseen import rated_rows, unseen_places
+from judgesmith.experiments.unseen import rated_rows
 from judgesmith.optimizers.aggregation import FEWEST_ROWS, FEWEST_SOURCES
+from judgesmith.optimizers.grammar import parse_objectives
 from judgesmith.optimizers.rows import Rows
+from judgesmith.optimizers.several_objectives import rated_terms
 from judgesmith.optimizers.splitting import split_by_source
 from judgesmith.programs.saved_kinds import AnySaved, SavedPanel
 from judgesmith.signatures.panel_rules import OutlierRule, PanelRules
@@ -69,6 +78,8 @@ class PanelSettings(SettingsModel):
         Whose errors are left out of that list; see ``PanelRules``.
     subsets : bool
         Whether the agreement of every subset of the members is told.
+    task, kinds, holdout_kinds, versions
+        Changed versions of texts, where the objective looks at them: see ``CompileSettings``.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -84,6 +95,10 @@ class PanelSettings(SettingsModel):
     supervisor: str = ""
     outliers: OutlierRule = "auto"
     subsets: bool = False
+    task: str | None = None
+    kinds: tuple[str, ...] = ()
+    holdout_kinds: tuple[str, ...] = ()
+    versions: int = Field(default=1, ge=0)
 
     @model_serializer(mode="wrap")
     def _as_before_where_nothing_is_new(
@@ -91,19 +106,30 @@ class PanelSettings(SettingsModel):
     ) -> dict[str, Any]:
         """Leave out what is as it was before there was a choice, so that old runs are known."""
         found: dict[str, Any] = plain(self)
-        usual = {"score": "learned", "supervisor": "", "outliers": "auto", "subsets": False}
-        return {k: v for k, v in found.items() if k not in usual or v != usual[k]}
+        fields = type(self).model_fields
+        first = list(fields)[: list(fields).index("score")]
+        return {
+            k: v for k, v in found.items() if k in first or getattr(self, k) != fields[k].default
+        }
+
+    @property
+    def for_versions(self) -> CompileSettings:
+        """What decides which changed versions of texts there are, as ``compile`` has it."""
+        own = ("objective", "seed", "task", "kinds", "holdout_kinds", "versions")
+        return CompileSettings.model_validate({name: getattr(self, name) for name in own})
 
     @property
     def needing_ratings(self) -> str | None:
         """What of the settings cannot be had without ratings; None where nothing is."""
         if self.target:
             return f"the target {self.target}"
-        if self.score == "learned":
-            return "learning weights"
+        by_people = bool(rated_terms(parse_objectives(self.objective)))
+        if by_people and self.score == "learned":
+            return f"learning weights (by {self.objective})"
         if self.subsets:
             return "telling the agreement of subsets"
-        return f"the objective {self.objective}" if "objective" in self.model_fields_set else None
+        asked = by_people and "objective" in self.model_fields_set
+        return f"the objective {self.objective}" if asked else None
 
     @property
     def middle(self) -> Middle:
@@ -154,9 +180,13 @@ class PanelParts:
         To report on.
     texts : tuple of RatedItem
         Where there is no selection: a few texts that are judged, to be kept with the panel.
+    versions : ChosenVersions or None
+        Kinds of change whose versions the rows have; None where the objective looks at none.
     n_rated, n_known : int
-        Rated rows that may be used, and those left out because a member was made from their
-        sources.
+        Rated rows that may be used, and rows (rated ones, if there are some) left out because a
+        member was made from their sources.
+    is_rated : bool
+        Whether people rated any row.
     """
 
     target: str
@@ -165,14 +195,16 @@ class PanelParts:
     selection: Rows | None = None
     heldout: Rows | None = None
     texts: tuple[RatedItem, ...] = ()
+    versions: ChosenVersions | None = None
     n_rated: int = 0
     n_known: int = 0
+    is_rated: bool = False
 
     @property
     def items(self) -> tuple[RatedItem, ...]:
         """Everything that the members judge."""
         rows = [one for one in (self.selection, self.heldout) if one is not None]
-        return (*(item for one in rows for item in one.items), *self.texts)
+        return (*(item for one in rows for item in one.texts), *self.texts)
 
 
 def panel_parts(
@@ -202,51 +234,111 @@ def panel_parts(
                 "count twice; name each once."
             )
     known = frozenset[str]().union(*(one.seen_keys for one in members.values()))
-    if not dataset.criteria:
-        return _unrated(members, dataset, settings, known)
-    made_for = {folded(one.target): one.target for one in members.values()}
-    if not settings.target and len(made_for) > 1:
+    rated = bool(dataset.criteria)
+    if not rated and (what := settings.needing_ratings) is not None:
         raise InputError(
-            f"the judges were made for {', '.join(made_for.values())}; say which ratings the panel "
-            "is to agree with."
+            f"{what} needs ratings, and {dataset.name} has none: its {len(dataset)} items are "
+            "unrated. Say --map score=COLUMN if a column holds ratings, or leave that out; "
+            "--score mean and --score median by themselves need none, nor does --objective d_avg."
         )
-    targets = targets_of(
-        dataset, settings.target or next(iter(made_for.values())), settings.aggregate
-    )
-    places = unseen_places(dataset, targets, known)
+    targets = _targets(members, dataset, settings) if rated else _made_for(members, dataset)
+    changed = chosen_versions(dataset, settings.for_versions)
+    originals = np.arange(len(dataset)) if changed is None else original_places(dataset)
+    unseen = np.flatnonzero(_unseen(dataset, known))
+    places = np.intersect1d(unseen, originals)
+    if rated:
+        places = np.intersect1d(places, targets.rated)
+    n_known = len(np.setdiff1d(targets.rated if rated else originals, unseen))
     facts: _Facts = {
         "target": targets.name,
         "human_scale": targets.scale,
-        "n_unrated": targets.n_unrated,
-        "n_rated": len(places),
-        "n_known": len(targets.rated) - len(places),
+        "n_unrated": len(originals) - len(np.intersect1d(targets.rated, originals)),
+        "n_rated": len(places) if rated else 0,
+        "n_known": n_known,
+        "is_rated": rated,
     }
+    if not rated and changed is None:
+        return PanelParts(**facts, texts=_texts(dataset, settings, known))
     groups = dataset.groups[places]
     split = None
     if len(np.unique(groups)) > 1:
         split = split_by_source(
             groups,
-            targets.values[places],
+            targets.values[places] if rated else np.zeros(len(places)),
             holdout=settings.holdout,
             rng=np.random.default_rng([settings.seed, 15]),
         )
     n = 0 if split is None else len(split.tuning)
     n_sources = 0 if split is None else len(np.unique(groups[split.tuning]))
     if split is None or n < FEWEST_ROWS or n_sources < FEWEST_SOURCES:
-        if settings.needing_ratings is None:
+        if settings.needing_ratings is None and changed is None:
             return PanelParts(**facts, texts=_texts(dataset, settings, known))
         what = "weights need" if settings.score == "learned" else "to tell how judges agree takes"
+        kind = "rated rows" if rated else "rows"
         raise InputError(
-            f"{what} {FEWEST_ROWS} rated rows of {FEWEST_SOURCES} sources that no judge of "
+            f"{what} {FEWEST_ROWS} {kind} of {FEWEST_SOURCES} sources that no judge of "
             f"the panel was made from, beside those held out; there are {n} of {n_sources}, and "
-            f"{facts['n_known']} rows are of sources that one was made from. Give other rated "
-            "rows, or judges compiled from the same ones, as those with one --seed are."
+            f"{n_known} rows are of sources that one was made from. Give other {kind}, or judges "
+            "compiled from the same ones, as those with one --seed are."
         )
-    selection = rated_rows(dataset, targets, places[split.tuning])
+    if not rated:  # then scores are shares of the members' scales
+        targets = replace(targets, scale=PERCENT)
+    selection = _rows(dataset, targets, places[split.tuning], changed)
+    if changed is not None:
+        refuse_unchanged(selection, changed)
+        if settings.score == "learned":
+            refuse_too_few_versions(selection, settings.objective)
     selection.refuse_constant(("score",))
-    held = places[split.heldout]
-    heldout = rated_rows(dataset, targets, held) if len(held) else None
-    return PanelParts(**facts, selection=selection, heldout=heldout)
+    held, heldout = places[split.heldout], None
+    if len(held):
+        reported = None if changed is None else replace(changed, seen=selection.kinds)
+        heldout = _rows(dataset, targets, held, reported, unseen=True)
+    return PanelParts(**facts, selection=selection, heldout=heldout, versions=changed)
+
+
+def _targets(members: Mapping[str, AnySaved], dataset: DataSet, settings: PanelSettings) -> Targets:
+    """Return what people said of what the members were made for, or of what is named."""
+    made_for = {folded(one.target): one.target for one in members.values()}
+    if not settings.target and len(made_for) > 1:
+        raise InputError(
+            f"the judges were made for {', '.join(made_for.values())}; say which ratings the panel "
+            "is to agree with."
+        )
+    name = settings.target or next(iter(made_for.values()))
+    return targets_of(dataset, name, settings.aggregate)
+
+
+def _made_for(members: Mapping[str, AnySaved], dataset: DataSet) -> Targets:
+    """Return what the members were made for, of which nobody said anything."""
+    names = {folded(one.target): one.target for one in members.values()}
+    scales = {one.human_scale for one in members.values()}
+    alike = len(names) == 1 and len(scales) == 1
+    return nobody_said(
+        len(dataset),
+        name=next(iter(names.values())) if alike else UNRATED,
+        scale=scales.pop() if alike else PERCENT,
+    )
+
+
+def _rows(
+    dataset: DataSet,
+    targets: Targets,
+    places: np.ndarray,
+    changed: ChosenVersions | None,
+    *,
+    unseen: bool = False,
+) -> Rows:
+    """Return the rows at ``places``, with changed versions where the objective looks at them."""
+    if changed is None:
+        return rated_rows(dataset, targets, places)
+    found = rated_rows(dataset, targets, places, changed.of(places.tolist(), unseen=unseen))
+    return changed.enough(found)
+
+
+def _unseen(dataset: DataSet, known: frozenset[str]) -> np.ndarray:
+    """Return which rows are of sources that no member has seen."""
+    seen = np.asarray([item.key in known for item in dataset], dtype=bool)
+    return ~np.isin(dataset.groups, dataset.groups[seen])
 
 
 def panel_to_learn(
@@ -269,39 +361,14 @@ class _Facts(TypedDict):
     n_unrated: int
     n_rated: int
     n_known: int
-
-
-def _unrated(
-    members: Mapping[str, AnySaved],
-    dataset: DataSet,
-    settings: PanelSettings,
-    known: frozenset[str],
-) -> PanelParts:
-    """Return a few texts of rows that nobody rated, and what the members were made for."""
-    if (what := settings.needing_ratings) is not None:
-        raise InputError(
-            f"{what} needs ratings, and {dataset.name} has none: its {len(dataset)} items are "
-            "unrated. Say --map score=COLUMN if a column holds ratings, or leave that out; "
-            "--score mean and --score median by themselves need none."
-        )
-    names = {folded(one.target): one.target for one in members.values()}
-    scales = {one.human_scale for one in members.values()}
-    alike = len(names) == 1 and len(scales) == 1
-    return PanelParts(
-        target=next(iter(names.values())) if alike else UNRATED,
-        human_scale=scales.pop() if alike else PERCENT,
-        n_unrated=len(dataset),
-        texts=_texts(dataset, settings, known),
-    )
+    is_rated: bool
 
 
 def _texts(
     dataset: DataSet, settings: PanelSettings, known: frozenset[str]
 ) -> tuple[RatedItem, ...]:
     """Return a few rows of sources that no member has seen, where texts are kept."""
-    seen = np.asarray([item.key in known for item in dataset], dtype=bool)
-    unseen = np.flatnonzero(~np.isin(dataset.groups, dataset.groups[seen]))
-    places = np.intersect1d(unseen, original_places(dataset))
+    places = np.intersect1d(np.flatnonzero(_unseen(dataset, known)), original_places(dataset))
     rng = np.random.default_rng([settings.seed, 16])
     n = min(MOST_ITEMS, len(places)) if settings.texts else 0
     return tuple(dataset[i] for i in np.sort(rng.choice(places, n, replace=False)).tolist())

@@ -21,6 +21,7 @@ from judgesmith.experiments.agreeing import (
     paired_reports,
     plain,
 )
+from judgesmith.experiments.compiled_discernment import DiscernmentReport, discernment_report
 from judgesmith.experiments.dataset import DataSet
 from judgesmith.experiments.golden_items import golden_items
 from judgesmith.experiments.panel_notes import panel_notes, unreported_notes
@@ -34,6 +35,7 @@ from judgesmith.experiments.subset_analysis import SubsetAnalysis, subset_analys
 from judgesmith.optimizers import PanelSelection
 from judgesmith.optimizers.aggregation import FEWEST_ROWS
 from judgesmith.optimizers.rows import Rows
+from judgesmith.optimizers.table import SCORE
 from judgesmith.programs import judge_items
 from judgesmith.programs.panel_judgement import PanelJudgement
 from judgesmith.programs.running import was_not_asked
@@ -47,7 +49,7 @@ if TYPE_CHECKING:
     import dspy
 
 Scores = Mapping[str, Sequence[float | None]]
-"""Every member's score of every row, in points of its own scale."""
+"""Every member's score of every row, then of their versions, in points of its own scale."""
 
 
 class TooFewJudgedError(InputError):
@@ -71,6 +73,9 @@ class LearnedPanel:
         The panel minus that member.
     selection : Report or None
         Agreement of the panel on the rows its weights were learned from; None likewise.
+    discernment : DiscernmentReport or None
+        How well the panel notices changes of texts, beside that member; None where the objective
+        does not look at them.
     subsets : SubsetAnalysis or None
         Of all subsets of the members, on the rows held out if there are any.
     notes : tuple of str
@@ -85,6 +90,7 @@ class LearnedPanel:
     selection: Report | None
     subsets: SubsetAnalysis | None
     notes: tuple[str, ...]
+    discernment: DiscernmentReport | None = None
 
 
 def learn_panel(
@@ -107,7 +113,8 @@ def learn_panel(
         By name, two at least.
     dataset : DataSet
         Rated items. Rows of sources that any member was made from are left out. A mean or median
-        of all members takes items that nobody rated, too: a few are judged and kept.
+        of all members takes items that nobody rated, too: a few are judged and kept. So does an
+        objective of discernment alone, such as ``d_avg``.
     settings : PanelSettings or None
         None takes the defaults.
     lm : dspy.LM or None
@@ -159,7 +166,8 @@ def learn_panel(
             f"from were judged, and weights need {FEWEST_ROWS}; a larger budget goes on from here."
         )
     learned = settings.score == "learned"
-    weights = learner.choose(learned_from, scores) if learned else panel.weights
+    scales = {name: one.scale for name, one in members.items()}
+    weights = learner.choose(learned_from, scores, scales=scales) if learned else panel.weights
     # With few scores, on the easy rows perhaps, anybody may look best.
     values = {
         name: objective.value(
@@ -174,9 +182,10 @@ def learn_panel(
         return np.random.default_rng([settings.seed, 12])
 
     chosen_by = learned_from.judged(_combined(weights, scores), judge_scale=weights.scale)
-    selection = agreement_report(chosen_by, rng=rng())
+    rated = chosen_by.is_rated
+    selection = agreement_report(chosen_by, rng=rng()) if rated else None
     n_unscored = chosen_by.n_unscored + len(parts.selection) - len(learned_from)
-    best_member = heldout = gain = None
+    best_member = heldout = gain = both = None
     golden: tuple[GoldenItem, ...] = ()
     final = panel.model_copy(update={"weights": weights})
     compared = learned_from, scores
@@ -185,10 +194,23 @@ def learn_panel(
         after = told_of.judged(_combined(weights, held), judge_scale=weights.scale)
         before = told_of.judged(_judgements(held[best]), judge_scale=members[best].scale)
         n_unscored += after.n_unscored + len(parts.heldout) - len(told_of)
-        reports = paired_reports(after, before, rng=rng)
-        heldout, best_member, gain = reports.first, reports.second, reports.gain
+        both = before, after
+        if rated:
+            reports = paired_reports(after, before, rng=rng)
+            heldout, best_member, gain = reports.first, reports.second, reports.gain
         if settings.texts:
-            golden = _golden(final, told_of, _combined(weights, held), lm, concurrency)
+            said = _combined(weights, held)[: len(told_of)]
+            golden = _golden(final, told_of, said, lm, concurrency)
+    discernment = None
+    if parts.versions is not None:
+        discernment = discernment_report(
+            parts.versions,
+            (SCORE,),
+            selection=chosen_by,
+            heldout=both,
+            seed=[settings.seed, 12],
+            before="best_member",
+        )
     subsets = _subsets(settings, *compared, members)
     saved = final.model_copy(
         update={
@@ -197,7 +219,8 @@ def learn_panel(
                 "selection": plain(selection),
                 "heldout": plain(heldout),
                 "gain": plain(gain),
-                "optimism": optimism(selection, heldout),
+                "optimism": None if selection is None else optimism(selection, heldout),
+                **({} if discernment is None else {"discernment": discernment.to_dict()}),
             },
             "rows": {
                 "train": 0,
@@ -234,9 +257,12 @@ def learn_panel(
                 parts,
                 gain,
                 subsets,
+                discernment,
+                objective=settings.objective,
                 complete=asking.complete,
             )
         ),
+        discernment=discernment,
     )
 
 
@@ -293,9 +319,12 @@ class _Asking:
 
     def judged(self, rows: Rows, stage: str) -> tuple[Rows, Scores]:
         """Return the rows that the budget reached, and every member's score of each."""
-        found = self.said(self.panel, rows.items, stage)
-        reached = [place for place, one in enumerate(found) if not was_not_asked(one)]
-        answers = [found[place] for place in reached]
+        found = self.said(self.panel, rows.texts, stage)
+        places = range(len(rows))
+        reached = [
+            place for place in places if not any(map(was_not_asked, rows.at(found, [place])))
+        ]
+        answers = rows.at(found, reached)
         said = [one.members if isinstance(one, PanelJudgement) else {} for one in answers]
         scores = {name: [one.get(name) for one in said] for name in self.panel.members}
         return rows.take(reached), scores
@@ -316,8 +345,8 @@ def _judgements(scores: Sequence[float | None]) -> list[Judgement]:
 
 
 def _combined(weights: PanelWeights, scores: Scores) -> list[Judgement]:
-    n_rows = len(next(iter(scores.values())))  # of every member there are as many
-    by_row = [{name: given[row] for name, given in scores.items()} for row in range(n_rows)]
+    n_texts = len(next(iter(scores.values())))  # of every member there are as many
+    by_row = [{name: given[text] for name, given in scores.items()} for text in range(n_texts)]
     return _judgements([weights.apply(one) for one in by_row])
 
 
@@ -359,4 +388,5 @@ def _subsets(
     if not settings.subsets:
         return None
     scales = {name: one.scale for name, one in members.items()}
-    return subset_analysis(rows, scores, scales, middle=settings.middle)
+    of_rows = {name: one[: len(rows)] for name, one in scores.items()}
+    return subset_analysis(rows, of_rows, scales, middle=settings.middle)

@@ -18,12 +18,13 @@ from judgesmith.experiments.chosen_versions import (
     ChosenVersions,
     chosen_versions,
     original_places,
+    refuse_too_few_versions,
+    refuse_unchanged,
 )
 from judgesmith.experiments.dataset import DataSet
 from judgesmith.experiments.rankable import check_rankable
 from judgesmith.experiments.settings import CompileSettings
 from judgesmith.experiments.suggesting.marks import was_chosen
-from judgesmith.metrics.perturbations.wilcoxon import FEWEST_NONZERO
 from judgesmith.optimizers import Agreement, rated_example
 from judgesmith.optimizers.grammar import parse_objectives
 from judgesmith.optimizers.rated_examples import Versions, rows_of
@@ -31,7 +32,6 @@ from judgesmith.optimizers.rows import Rows
 from judgesmith.optimizers.several_objectives import (
     SeveralObjectives,
     needs_versions,
-    rated_terms,
 )
 from judgesmith.optimizers.splitting import (
     IntArray,
@@ -174,15 +174,11 @@ def parts_of(
     selection = rows(split.tuning[inner.selection], changed)
     if selection is None:
         raise InputError("no rated rows are left to choose by; rate more sources.")
-    if changed is not None and not selection.versioned.any():
-        names = ", ".join(kind.name for kind in changed.seen)
-        raise InputError(
-            f"none of the {len(selection)} rows to choose by could be changed by {names}; name "
-            "other kinds, or give longer texts."
-        )
+    if changed is not None:
+        refuse_unchanged(selection, changed)
     if settings.optimizer != "none":  # here, before anything is asked
         selection.refuse_constant(targets.compared)
-        _refuse_too_few_versions(selection, settings)
+        refuse_too_few_versions(selection, settings.objective)
     reported = None if changed is None else replace(changed, seen=selection.kinds)
     parts = Parts(
         pool=rows(split.tuning[inner.pool]),
@@ -199,21 +195,6 @@ def parts_of(
         if part is not None:
             check_rankable(part.items, judge=settings.protocol.judge, what_for=what_for)
     return parts
-
-
-def _refuse_too_few_versions(selection: Rows, settings: CompileSettings) -> None:
-    """Refuse a search by changed versions alone, of which no kind is in rows enough."""
-    objective = parse_objectives(settings.objective)
-    if not needs_versions(objective) or rated_terms(objective):
-        return
-    counts = selection.versioned.sum(axis=0).tolist()
-    most = max(n for kind, n in zip(selection.kinds, counts, strict=True) if kind.lowers)
-    if most < FEWEST_NONZERO:
-        raise InputError(
-            f"of the {len(selection)} rows to choose by, at most {most} have a version of one kind "
-            f"of change, and below {FEWEST_NONZERO} no judge can show that it notices anything; "
-            "give more rows, more versions of each (--versions 0 for all) or fewer kinds (--kinds)."
-        )
 
 
 def _check_objective(text: str, parts: Parts, targets: ChosenTargets) -> None:

@@ -154,6 +154,17 @@ def targets_of(dataset: DataSet, target: str = "auto", aggregate: Aggregate = "m
     return targets
 
 
+def nobody_said(n: int, *, name: str, scale: Scale) -> Targets:
+    """Return the targets of ``n`` items that nobody rated."""
+    return Targets(
+        name=name,
+        scale=scale,
+        values=np.full(n, np.nan),
+        n_raters=np.zeros(n, dtype=np.intp),
+        reasons=("nobody rated it",) * n,
+    )
+
+
 def target_names(dataset: DataSet) -> tuple[str, ...]:
     """Return the targets that a set can be judged by: its criteria, and ``mean`` where it differs.
 

@@ -10,7 +10,7 @@ from judgesmith.experiments.dataset import DataSet
 from judgesmith.experiments.suggesting.marks import was_chosen
 from judgesmith.experiments.targets import Targets
 from judgesmith.optimizers import rated_example
-from judgesmith.optimizers.rated_examples import rows_of
+from judgesmith.optimizers.rated_examples import Versions, rows_of
 from judgesmith.optimizers.rows import Rows
 from judgesmith.optimizers.splitting import IntArray, split_by_source
 
@@ -32,14 +32,26 @@ def unseen_places(dataset: DataSet, targets: Targets, known: frozenset[str]) -> 
     return rated[~np.isin(dataset.groups[rated], dataset.groups[seen])]
 
 
-def rated_rows(dataset: DataSet, targets: Targets, places: Sequence[int] | IntArray) -> Rows:
-    """Return the rated rows at ``places`` as optimizers work on them; at least one."""
+def rated_rows(
+    dataset: DataSet,
+    targets: Targets,
+    places: Sequence[int] | IntArray,
+    versions: Sequence[Versions] = (),
+) -> Rows:
+    """Return the rated rows at ``places`` as optimizers work on them; at least one.
+
+    ``versions`` are their changed versions, one entry per row, or none.
+    """
     return rows_of(
         [
             rated_example(
-                dataset[i], targets.values[i], targets.scale, group=int(dataset.groups[i])
+                dataset[i],
+                targets.values[i],
+                targets.scale,
+                group=int(dataset.groups[i]),
+                versions=own,
             )
-            for i in map(int, places)
+            for i, own in zip(map(int, places), versions or [()] * len(places), strict=True)
         ]
     )
 

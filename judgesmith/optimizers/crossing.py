@@ -146,7 +146,7 @@ class Halves:
             for part in np.unique(parts):
                 inside = np.flatnonzero(used & (parts == part))
                 # Where people do not differ, or hardly anybody is left, no way can show anything.
-                if len(inside) >= FEWEST_COMPARED and np.ptp(self.table.human[inside]) > 0:
+                if len(inside) >= FEWEST_COMPARED and np.ptp(self.table.human[inside]) != 0:
                     table = self.table.part(inside)
                     own = None if damaged is None else damaged[inside]
                     told = table.predicting(row[inside], own, judge_scale=judge_scale)

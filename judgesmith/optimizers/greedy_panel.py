@@ -31,7 +31,7 @@ class Members:
     steps : array, shape (n, n_members)
         Standardised scores of the rows learned from; nan where a member has none.
     human : array, shape (n,), in points of ``scale``
-        What people said of these rows.
+        What people said of these rows; nan in all where nobody rated any.
     scale : Scale
         What people rated on.
     """
@@ -41,6 +41,19 @@ class Members:
     steps: FloatArray
     human: FloatArray
     scale: Scale
+
+    @classmethod
+    def as_shares(cls, scores: FloatArray, scales: Sequence[Scale], scale: Scale) -> Members:
+        """Return members whose steps are shares of their own scales, for rows that nobody rated."""
+        centers = np.asarray([one.low for one in scales], float)
+        spreads = np.asarray([one.high - one.low for one in scales], float)
+        return cls(
+            centers=centers,
+            spreads=spreads,
+            steps=_steps(scores, centers, spreads),
+            human=np.full(len(scores), np.nan),
+            scale=scale,
+        )
 
     @classmethod
     def learned(cls, scores: FloatArray, human: FloatArray, scale: Scale) -> Members:
@@ -60,9 +73,12 @@ class Members:
     def fitted(self, weights: FloatArray) -> PanelFit:
         """Return the panel with these weights, in points of people's scale.
 
-        The slope is that of least squares, but never so flat, or falling, that the panel's order
-        of texts would be lost.
+        Without ratings it is the mean of the members' shares, put on that scale. Else the slope is
+        that of least squares, but never so flat, or falling, that the panel's order of texts would
+        be lost.
         """
+        if np.isnan(self.human).all():
+            return self._fit(weights, self.scale.high - self.scale.low, self.scale.low)
         mean = weighted_mean(self.steps, weights)
         scored = np.isfinite(mean)
         x, y = mean[scored], self.human[scored]
@@ -74,12 +90,15 @@ class Members:
             slope = max(agreement, LEAST_AGREEMENT) * spread_y / spread_x
         else:
             slope = LEAST_AGREEMENT
+        return self._fit(weights, slope, float(y.mean()) - slope * float(x.mean()))
+
+    def _fit(self, weights: FloatArray, slope: float, intercept: float) -> PanelFit:
         return PanelFit(
             centers=self.centers,
             spreads=self.spreads,
             weights=weights,
             slope=slope,
-            intercept=float(y.mean()) - slope * float(x.mean()),
+            intercept=intercept,
             scale=self.scale,
         )
 
@@ -97,10 +116,7 @@ class PanelFit:
 
     def predict(self, scores: FloatArray) -> FloatArray:
         """Return the panel's scores of rows of member scores, nan where it has none."""
-        return self.placed(_steps(scores, self.centers, self.spreads))
-
-    def placed(self, steps: FloatArray) -> FloatArray:
-        """Return the panel's scores of rows of standardised member scores."""
+        steps = _steps(scores, self.centers, self.spreads)
         points = self.intercept + self.slope * weighted_mean(steps, self.weights)
         return np.clip(points, self.scale.low, self.scale.high)
 
@@ -136,7 +152,7 @@ def weighted_mean(steps: FloatArray, weights: FloatArray) -> FloatArray:
 
 def greedy_weights(
     members: Members,
-    value: Callable[[FloatArray], float],
+    value: Callable[[PanelFit], float],
     *,
     n_rounds: int,
     allowed: Sequence[int],
@@ -152,7 +168,7 @@ def greedy_weights(
     members : Members
         Learned on the rows that are chosen by.
     value : callable
-        From the panel's scores of these rows to the objective, nan where undefined.
+        From a panel to the objective on these rows, nan where undefined.
     n_rounds : int
         Most members to add, counting repetitions.
     allowed : sequence of int
@@ -169,7 +185,7 @@ def greedy_weights(
         weights = counts / counts.sum()
         key = np.round(weights, 12).tobytes()
         if key not in known:
-            found = value(members.fitted(weights).placed(members.steps))
+            found = value(members.fitted(weights))
             known[key] = -math.inf if math.isnan(found) else found
         return known[key]
 

@@ -17,12 +17,18 @@ from judgesmith.optimizers.drawing import shown_keys
 from judgesmith.optimizers.judge_optimizer import JudgeOptimizer
 from judgesmith.optimizers.judge_search import check_objective, rows_for
 from judgesmith.optimizers.objectives import AnyObjective, as_objective
-from judgesmith.optimizers.panel_ways import PanelName, PanelWay, columns_of, unpredicted
+from judgesmith.optimizers.panel_ways import (
+    PanelName,
+    PanelWay,
+    columns_of,
+    columns_of_versions,
+    unpredicted,
+)
 from judgesmith.optimizers.rated_examples import rows_of
 from judgesmith.optimizers.rows import Rows
-from judgesmith.optimizers.several_objectives import atoms_of, is_effort, needs_versions
-from judgesmith.optimizers.table import FloatArray
-from judgesmith.programs.holding import leaves_of
+from judgesmith.optimizers.several_objectives import atoms_of, is_effort
+from judgesmith.optimizers.table import JudgedTable
+from judgesmith.programs.holding import leaves_of, scale_of
 from judgesmith.programs.panel import Panel
 from judgesmith.programs.running import CONCURRENCY
 from judgesmith.signatures.panel_weights import PanelWeights
@@ -75,6 +81,8 @@ class PanelSelection(JudgeOptimizer):
     ----------
     objective : Objective, callable or str
         What is made as large as it can be, on whole lists of scores: nothing of calls or dollars.
+        One of discernment alone, such as ``d_avg``, takes rows that nobody rated, too: then
+        scores count as shares of the members' scales, on which the panel answers.
     n_rounds : int
         Most members that selection adds, repetitions counted.
     n_folds, n_repeats : int
@@ -125,11 +133,6 @@ class PanelSelection(JudgeOptimizer):
                 "weights are learned from scores, which do not tell how much judging takes; leave "
                 f"{' and '.join(dict.fromkeys(effort))} out of the objective."
             )
-        if needs_versions(self.objective):
-            raise InputError(
-                "members of a panel are weighed by their scores of rated rows alone; leave "
-                "discernment out of the objective."
-            )
         self.n_rounds = n_rounds
         self.n_folds = n_folds
         self.n_repeats = n_repeats
@@ -166,7 +169,8 @@ class PanelSelection(JudgeOptimizer):
         scores = {}
         for name, member in student.members.items():
             scores[name] = [one.score for one in self.judged(member, rows)]
-        return student.with_weights(self.choose(rows, scores, own=student.weights))
+        scales = {name: scale_of(one) for name, one in student.members.items()}
+        return student.with_weights(self.choose(rows, scores, own=student.weights, scales=scales))
 
     def choose(
         self,
@@ -174,31 +178,58 @@ class PanelSelection(JudgeOptimizer):
         scores: Mapping[str, Sequence[float | None]],
         *,
         own: PanelWeights | None = None,
+        scales: Mapping[str, Scale] | None = None,
     ) -> PanelWeights:
-        """Return the weights that recorded scores of rated rows support.
+        """Return the weights that recorded scores of rows support.
 
         Parameters
         ----------
         rows : Rows
-            What people said.
+            What people said, and changed versions where the objective looks at them.
         scores : dict of str to sequence of (float or None)
-            By member, its score of every row, in points of its own scale.
+            By member, its score of every row, in points of its own scale; of every text
+            (``rows.texts``) where rows have versions.
         own : PanelWeights or None
             Weights that the panel has: they compete, and stay where there is too little to learn
             from. None are equal ones of standardised scores.
+        scales : dict of str to Scale, or None
+            What members' scores are points of; read where nobody rated the rows.
 
         Raises
         ------
         ValueError
-            If scores and rows do not pair up, or there are no rows or members.
+            If scores and rows do not pair up, there are no rows or members, or nobody rated the
+            rows and the objective compares scores with people's, or scales are missing.
         """
         names = tuple(scores)
-        table = columns_of(list(scores.values()), len(rows))
+        rows = rows_for(self.objective, rows)
+        if not rows.is_rated and not set(names) <= set(scales or {}):
+            raise InputError("nobody rated these rows; give the scales of all members.")
+        every = columns_of(list(scores.values()), len(rows.texts))
+        table, changed = every[: len(rows)], columns_of_versions(every[len(rows) :], rows)
         shares = np.isfinite(table).mean(axis=0)
         able = tuple(np.flatnonzero(shares >= FEWEST_SCORED).tolist())
         self.unweighed_ = tuple(name for place, name in enumerate(names) if place not in able)
         self.trials_: tuple[PanelTrial, ...] = ()
-        ways = self._ways(rows, table, names, able, own)
+        learned: tuple[PanelName, ...] = ("single", "equal", "greedy") if able else ()
+        people = unpredicted(rows)
+        given = () if rows.is_rated else tuple((scales or {})[name] for name in names)
+        ways = [
+            PanelWay(
+                name=name,
+                table=people,
+                scores=table,
+                changed=changed,
+                names=names,
+                able=able,
+                objective=self.objective,
+                n_rounds=self.n_rounds,
+                own=own if name == "own" else None,
+                scale=own.scale if name == "own" and own is not None else rows.scale,
+                scales=given,
+            )
+            for name in (*(() if own is None else ("own",)), *learned)
+        ]
         if not ways:
             raise InputError(
                 f"no member has a score on {FEWEST_SCORED:.0%} of the rows: nothing can be weighed."
@@ -206,43 +237,26 @@ class PanelSelection(JudgeOptimizer):
         self.chosen_: PanelName = "equal" if own is None else "own"
         n_sources = len(np.unique(rows.groups))
         enough = len(rows) >= FEWEST_ROWS and n_sources >= FEWEST_SOURCES
-        if enough and np.ptp(rows.human) > 0:
-            self.trials_ = self._compared(rows, ways)
+        if enough and np.ptp(rows.human) != 0:  # nan where nobody rated any
+            self.trials_ = self._compared(people, ways)
             self.chosen_ = _best(self.trials_)
         return next(way for way in ways if way.name == self.chosen_).weights()
 
-    def _ways(
-        self,
-        rows: Rows,
-        table: FloatArray,
-        names: tuple[str, ...],
-        able: tuple[int, ...],
-        own: PanelWeights | None,
-    ) -> list[PanelWay]:
-        learned: tuple[PanelName, ...] = ("single", "equal", "greedy") if able else ()
-        return [
-            PanelWay(
-                name=name,
-                rows=rows,
-                scores=table,
-                names=names,
-                able=able,
-                objective=self.objective,
-                n_rounds=self.n_rounds,
-                own=own if name == "own" else None,
-            )
-            for name in (*(() if own is None else ("own",)), *learned)
-        ]
-
-    def _compared(self, rows: Rows, ways: Sequence[PanelWay]) -> tuple[PanelTrial, ...]:
+    def _compared(self, people: JudgedTable, ways: Sequence[PanelWay]) -> tuple[PanelTrial, ...]:
         halves = Halves.of(
-            unpredicted(rows),
+            people,
             n_folds=self.n_folds,
             n_repeats=self.n_repeats,
             rng=np.random.default_rng([self.seed, 3]),
         )
         crossed = [
-            halves.agreement(way.predictions, self.objective, judge_scale=way.scale) for way in ways
+            halves.agreement(
+                way.predictions,
+                self.objective,
+                judge_scale=way.scale,
+                of_versions=None if way.changed is None else way.predictions_of_versions,
+            )
+            for way in ways
         ]
         best = max(crossed, key=lambda one: -math.inf if math.isnan(one.value) else one.value)
         trials = []

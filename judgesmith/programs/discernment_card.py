@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+_COLUMNS = ("uncompiled", "best_member", "heldout", "gain")
 _OVERALL = ("d_min", "d_avg", "false_alarms")
 
 
@@ -44,7 +45,7 @@ def discernment_lines(found: Mapping[str, Any]) -> Iterator[str]:
     seen, unseen = found.get("seen") or {}, found.get("unseen") or {}
     columns = {"chosen by": found.get("selection")}
     if seen:
-        columns |= {name: seen.get(name) for name in ("uncompiled", "heldout", "gain")}
+        columns |= {name: seen[name] for name in _COLUMNS if name in seen}
     yield f"| changes | D | {' | '.join(columns)} |"
     yield f"| --- | --- | {' | '.join('---' for _ in columns)} |"
     yield from _rows("kinds it was chosen by", columns)

@@ -191,7 +191,7 @@ def test_a_plain_mean_needs_no_ratings(run, judges, folder):
     (folder / "texts.jsonl").write_text("".join(f"{json.dumps(one)}\n" for one in texts))
     refused = run("panel", *judges, "texts.jsonl", "-o", "panel")
     assert refused.status == 2
-    assert "learning weights needs ratings, and texts has none" in refused.err
+    assert "learning weights (by q) needs ratings, and texts has none" in refused.err
     assert "--score mean and --score median by themselves need none" in refused.err
     for more in (["--subsets"], ["--target", "wit"], ["--objective", "pearson"]):
         refused = run("panel", *judges, "texts.jsonl", "-o", "panel", "--score", "mean", *more)
@@ -223,6 +223,61 @@ def test_a_plain_mean_needs_no_ratings(run, judges, folder):
     assert run("evaluate", "panel", "rated.jsonl", "--json").status == 0
     made_of_none = ["-o", "bare", "--score", "mean", "--no-texts", "--json"]
     assert run("panel", *judges, "texts.jsonl", *made_of_none).json["calls"] == 0
+
+
+@pytest.mark.no_cover
+def test_a_panel_is_chosen_by_what_it_notices_without_ratings(run, judges, folder):
+    rows = [json.loads(line) for line in (folder / "rated.jsonl").read_text().splitlines()]
+    texts = [{k: row[k] for k in ("source", "response")} for row in rows]
+    (folder / "texts.jsonl").write_text("".join(f"{json.dumps(one)}\n" for one in texts))
+    kinds = ["--kinds", "character_typos/major,word_deletions/major", "--versions", "0"]
+    start = ["panel", *judges, "texts.jsonl", "-o", "panel", "--objective", "d_avg", *kinds]
+    planned = run(*start, "--dry-run", "--json").json["calls"]
+    done = run(*start, "--json")
+    assert done.status == 0, done.err
+    assert 0 < done.json["calls"] <= planned
+    rows = done.json["rows"]
+    assert (rows["select"], rows["heldout"], rows["known"]) == (40, 16, 40)
+    assert (done.json["selection"], done.json["heldout"], done.json["gain"]) == (None,) * 3
+    found = done.json["discernment"]
+    assert [one["name"] for one in found["kinds"]] == kinds[1].split(",")
+    assert set(found["seen"]) == {"best_member", "heldout", "gain"}
+    assert found["selection"]["overall"]["d_avg"]["value"] > 1
+    assert "d_avg of the ways to weigh the judges, cross-fitted by source: single" in done.err
+    assert "it was chosen by what it notices" in done.err
+    assert run(*start, "--json").json == done.json | {"calls": 0}
+    card = (folder / "panel" / "README.md").read_text()
+    assert "Made from texts that nobody rated, by what it notices" in card
+    assert "| changes | D | chosen by | best_member | heldout | gain |" in card
+    saved = load_saved(folder / "panel")
+    assert (str(saved.scale), saved.weights.slope) == ("0..100", 100)
+    assert run("score", "panel", "texts.jsonl", "-o", "scores.jsonl").status == 0
+    told = run(*start[:-1], "0", "--force", "--score", "mean").out
+    assert "Discernment, held out: originals against changed versions" in told
+    assert "Agreement" not in told
+
+
+@pytest.mark.no_cover
+def test_discernment_and_ratings_choose_together(run, judges, folder):
+    options = ["--kinds", "word_deletions/major", "--objective", "q + .5*d_avg"]
+    done = made(run, judges, *options)
+    assert done.json["heldout"]["dataset"]["q"]["n"] == 16
+    assert done.json["discernment"]["seen"]["gain"]["overall"].keys() == {"d_min", "d_avg"}
+    card = (folder / "panel" / "README.md").read_text()
+    assert "rated by people on" in card
+    assert "## Discernment" in card
+
+
+def test_what_cannot_be_changed_is_refused_as_compile_does(run, judges, folder):
+    rows = [{"source": f"Text {n}.", "response": "Yes."} for n in range(60)]
+    (folder / "texts.jsonl").write_text("".join(f"{json.dumps(one)}\n" for one in rows))
+    aim = ["--objective", "d_avg", "--kinds", "number_swap", "--holdout", "0"]
+    said = "error: none of the 60 rows to choose by could be changed by number_swap."
+    for command in (["panel", *judges], ["compile"]):
+        refused = run(*command, "texts.jsonl", "-o", "new", *aim)
+        assert (refused.status, said in refused.err) == (2, True), refused.err
+    unused = run("panel", *judges, "rated.jsonl", "-o", "new", "--versions", "2")
+    assert "--versions is about changed versions of texts" in unused.err
 
 
 def test_more_judges_than_have_subsets_are_refused(run, judges, folder):

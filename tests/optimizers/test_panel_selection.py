@@ -1,3 +1,5 @@
+import math
+
 import dspy
 import numpy as np
 import pytest
@@ -6,11 +8,12 @@ from optimizing import examples, lm_of, number
 from judgesmith.metrics import q
 from judgesmith.optimizers.panel_selection import PanelSelection
 from judgesmith.optimizers.panel_ways import unpredicted
-from judgesmith.optimizers.rated_examples import rows_of
+from judgesmith.optimizers.rated_examples import rated_example, rows_of
 from judgesmith.programs import ActiveCritic, judge_items
 from judgesmith.programs.panel import Panel
-from judgesmith.signatures import Demonstration, Scale
+from judgesmith.signatures import Demonstration, RatedItem, Scale
 from judgesmith.signatures.panel_weights import PanelWeights
+from judgesmith.signatures.perturbation import Perturbation
 
 LIKERT = Scale(low=1, high=5)
 VANILLA = {"variant": "vanilla"}
@@ -173,3 +176,83 @@ def test_what_a_panel_is_chosen_by_knows_the_scale_people_rated_on():
 def test_an_objective_that_looks_at_effort_is_refused(objective, named):
     with pytest.raises(ValueError, match=f"leave {named} out of the objective"):
         PanelSelection(objective)
+
+
+KINDS = tuple(Perturbation(kind=kind, level="word") for kind in ("word_deletions", "negation"))
+PERCENT = {"sees deletions": Scale(low=0, high=100), "sees negations": Scale(low=1, high=5)}
+
+
+def changed(n=60, *, rated=False, seed=0):
+    """Return rows with a version of two kinds, and scores of judges that notice one kind each."""
+    rng = np.random.default_rng(seed)
+    human = rng.uniform(1, 5, n) if rated else np.full(n, np.nan)
+    examples = []
+    for k, score in enumerate(human.tolist()):
+        item = RatedItem(source="s", response=f"text {k}")
+        versions = [(kind, RatedItem(source="s", response=f"{kind.name} {k}")) for kind in KINDS]
+        scale = Scale(low=1, high=5)
+        examples.append(rated_example(item, score, scale, group=k // 3, versions=versions))
+    rows = rows_of(examples)
+    said = {}
+    for place, (name, scale) in enumerate(PERCENT.items()):
+        share = 0.6 + 0.05 * rng.normal(size=n)
+        lower = share[:, None] + 0.05 * rng.normal(size=(n, 2))
+        lower[:, place] -= 0.2
+        shares = np.concatenate([share, lower.ravel()])
+        said[name] = (scale.low + shares * (scale.high - scale.low)).tolist()
+    noise = 0.5 + 0.25 * rng.normal(size=3 * n)
+    return rows, {**said, "blind": (100 * noise).tolist()}
+
+
+SCALES = {**PERCENT, "blind": Scale(low=0, high=100)}
+
+
+@pytest.mark.parametrize("rated", [False, True])
+def test_judges_that_notice_different_changes_become_a_panel(rated):
+    rows, said = changed(rated=rated)
+    selection = PanelSelection("d_min", n_repeats=2)
+    weights = selection.choose(rows, said, scales=SCALES)
+    share = dict(zip(weights.members, weights.weights, strict=True))
+    assert min(share["sees deletions"], share["sees negations"]) > 0.2
+    assert share["blind"] < 0.3  # equal weights are 1/3
+    values = {one.name: one.value for one in selection.trials_}
+    assert max(values["equal"], values["greedy"]) > values["single"] + 1
+    assert weights.scale == Scale(low=1, high=5)
+    if not rated:  # as shares of the members' own scales
+        assert weights.apply({"sees deletions": 100, "sees negations": 5, "blind": 100}) == 5
+
+
+def test_one_that_notices_all_that_others_notice_comes_back_alone():
+    rows, said = changed()
+    del said["sees negations"]
+    selection = PanelSelection("d_avg", n_repeats=2)
+    assert selection.choose(rows, said, scales=SCALES).asked == ("sees deletions",)
+
+
+def test_rows_that_nobody_rated_take_scales_and_no_agreement():
+    rows, said = changed()
+    with pytest.raises(ValueError, match="give the scales of all members"):
+        PanelSelection("d_avg").choose(rows, said)
+    with pytest.raises(ValueError, match="nobody rated these rows, and q compares"):
+        PanelSelection("q + d_avg").choose(rows, said, scales=SCALES)
+    with pytest.raises(ValueError, match="expected one score per row"):
+        PanelSelection("q").choose(changed(rated=True)[0], said)
+
+
+@pytest.mark.no_cover
+def test_a_panel_is_compiled_on_examples_with_versions():
+    rows, _ = changed(n=30)
+    examples = [
+        rated_example(
+            item,
+            math.nan,
+            rows.scale,
+            group=int(group),
+            versions=list(zip(KINDS, several, strict=True)),
+        )
+        for item, group, several in zip(rows.items, rows.groups, rows.versions, strict=True)
+    ]
+    selection = PanelSelection("d_avg", n_repeats=1)
+    compiled = selection.compile(panel_of(1, 2), trainset=examples)
+    assert {one.name for one in selection.trials_} == {"own", "single", "equal", "greedy"}
+    assert compiled.weights.members == ("m1", "m2")
