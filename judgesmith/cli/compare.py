@@ -11,16 +11,17 @@ from judgesmith.cli.agreement import ranks_note
 from judgesmith.cli.compile_refusals import refuse_over_sources
 from judgesmith.cli.data_options import data_options, load_data, target_options
 from judgesmith.cli.faults import OptionError, blaming
-from judgesmith.cli.judge_models import asked_models
+from judgesmith.cli.judge_models import asked_models, role_names
 from judgesmith.cli.judged import UNTRACED, Named, criterion_option, named, refuse_criterion
 from judgesmith.cli.model_options import ModelChoice, allow_model_option, model_options
 from judgesmith.cli.numbers import Number
 from judgesmith.cli.options import json_option, seed_option
 from judgesmith.cli.printing import print_json, say_notes
 from judgesmith.cli.progress import stage_progress
+from judgesmith.cli.role_options import ROLE, models_by_part, role_option
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from judgesmith.experiments import DataSet, Targets
     from judgesmith.experiments.judged_rows import JudgedRows
@@ -49,6 +50,7 @@ if TYPE_CHECKING:
     help="Of the intervals.",
 )
 @seed_option("Of the intervals.")
+@role_option
 @allow_model_option
 @model_options
 @json_option
@@ -64,6 +66,7 @@ def command(
     objective: str | None,
     confidence: float,
     seed: int,
+    roles: tuple[str, ...],
     concurrency: int,
     as_json: bool,
     **choice: Any,
@@ -100,6 +103,7 @@ def command(
         dataset,
         targets,
         choice=ModelChoice(**choice),
+        roles=roles,
         concurrency=concurrency,
         quiet=as_json,
     )
@@ -192,6 +196,7 @@ def _judged(
     targets: Targets,
     *,
     choice: ModelChoice,
+    roles: Sequence[str],
     concurrency: int,
     quiet: bool,
 ) -> tuple[JudgedRows, JudgedRows]:
@@ -200,16 +205,24 @@ def _judged(
 
     names = "|".join(judge.fingerprint for judge in judges if judge)
     models = {name for judge in judges if judge for name in judge.models}
+    by_role = models_by_part(roles)
+    models |= {one.name for one in by_role.values()}
+    of_judges = [set(role_names(judge)) & set(by_role) if judge else set() for judge in judges]
+    if unknown := set(by_role).difference(*of_judges, ()):
+        raise OptionError(f"neither judge has a role {min(unknown)[:80]!r}; drop it.", option=ROLE)
     run_id = f"compare {names} {dataset.digest} {targets.name}"
     found = []
     with stage_progress(quiet=quiet) as progress:
-        for letter, side, judge, own in zip("AB", sides, judges, scores, strict=True):
+        sides_of = zip("AB", sides, judges, scores, of_judges, strict=True)
+        for letter, side, judge, own, own_roles in sides_of:
             if judge is None:
                 assert own is not None
                 found.append(rows_of_scores(own, dataset, targets))
                 continue
-            own_choice = choice.about(judge.models, among=models)
-            judge, (lm, *_) = asked_models(judge, own_choice, run_id=run_id)
+            given = [one for one in roles if one.partition("=")[0].strip() in own_roles]
+            asked = {*judge.models, *(by_role[role].name for role in own_roles)}
+            own_choice = choice.about(asked, among=models)
+            judge, (lm, *_) = asked_models(judge, own_choice, run_id=run_id, roles=given)
             n_rated, stage = len(targets.rated), f"rows by {letter}"
             tell = None if progress is None else _telling(progress, stage, n_rated)
             found.append(

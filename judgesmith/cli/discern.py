@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -11,7 +12,7 @@ from judgesmith.cli.discern_texts import known_task, texts_in, versions_in
 from judgesmith.cli.discern_weights import AUTO, given_weights, weights_for
 from judgesmith.cli.discerned import announce, estimate_of, print_discerned
 from judgesmith.cli.faults import OptionError, blaming
-from judgesmith.cli.judge_models import asked_models, models_of_all
+from judgesmith.cli.judge_models import asked_models
 from judgesmith.cli.judged import Named, criterion_option, named
 from judgesmith.cli.model_options import ModelChoice, allow_model_option, model_options
 from judgesmith.cli.numbers import Number, WholeNumber
@@ -27,6 +28,7 @@ from judgesmith.cli.options import (
 from judgesmith.cli.places import OUTPUT, check_place
 from judgesmith.cli.printing import print_json, say
 from judgesmith.cli.progress import stage_progress
+from judgesmith.cli.role_options import role_option
 
 if TYPE_CHECKING:
     import dspy
@@ -36,7 +38,7 @@ if TYPE_CHECKING:
     from judgesmith.experiments.version_scores import By, VersionScores
     from judgesmith.programs.saved_kinds import AnySaved
 
-_OF_JUDGES = ("samples", "temperature", "dry_run", "model_name", "api_base")
+_OF_JUDGES = ("samples", "temperature", "dry_run", "model_name", "api_base", "roles")
 
 
 def _test_options(command: Command) -> Command:
@@ -88,6 +90,7 @@ def _test_options(command: Command) -> Command:
 @criterion_option
 @seed_option("Of what is drawn.")
 @click.option("-o", "--output", metavar="FOLDER", help="Folder for the report and the scores.")
+@role_option
 @allow_model_option
 @model_options
 @dry_run_option
@@ -109,6 +112,7 @@ def command(
     criterion: str | None,
     seed: int,
     output: str | None,
+    roles: tuple[str, ...],
     concurrency: int,
     dry_run: bool,
     force: bool,
@@ -129,6 +133,7 @@ def command(
     from judgesmith.experiments.discernment_folder import check_discerned, run_of, save_discerned
     from judgesmith.programs.asking import endpoint_of
     from judgesmith.programs.costs import usage_of
+    from judgesmith.programs.saved_kinds import SavedHolder
 
     given = named(judge)
     _refuse_mixed(given, criterion)
@@ -140,24 +145,32 @@ def command(
     saved = None if given.path is not None else _to_ask(judge, samples, temperature)
     what = judge if saved is None else saved.fingerprint
     asked = ModelChoice(**choice)
-    models = {} if saved is None else models_of_all([saved], asked, run_id=None)
-    named_models = [f"{name} {endpoint_of(lm)}" for name, lm in models.items()]
+    models: dict[str, dspy.LM] = {}
+    told: list[str] = []
+    planned: AnySaved | None = None
+    if saved is not None:
+        looked = replace(asked, needs_keys=False)
+        planned, planned_lms = asked_models(saved, looked, run_id="", roles=roles)
+        models = {str(lm.model): lm for lm in planned_lms}
+        told = [f"{name} {endpoint_of(lm)}" for name, lm in models.items()]
+        own = planned.parts if isinstance(planned, SavedHolder) else {}
+        told += [f"{part} {lm.model} {endpoint_of(lm)}" for part, lm in own.items()]
     settings = (kinds, task, sample, weights, by, form, criterion, seed)
-    run = run_of(what, dataset.digest, named_models, *settings)
+    run = run_of(what, dataset.digest, told, *settings)
     if folder is not None:
         with blaming(OUTPUT):
             check_discerned(folder, run, force=force)
     shares = given_weights(weights, perturbed)
     lms: list[dspy.LM] = []
-    if saved is None:
+    if saved is None or planned is None:
         scores = _of_scores(given, dataset, perturbed, criterion, by)
     else:
         if metrics := _metrics_of(saved, by):  # refused here, before anything is asked
             weights_for(weights, shares, perturbed, metrics, task)
         if dry_run:
-            print_estimate(estimate_of(saved, perturbed, models), as_json=as_json)
+            print_estimate(estimate_of(planned, perturbed, models), as_json=as_json)
             return 0
-        saved, lms = asked_models(saved, asked, run_id=f"discern {run}")
+        saved, lms = asked_models(saved, asked, run_id=f"discern {run}", roles=roles)
         announce(estimate_of(saved, perturbed, models), perturbed, as_json=as_json)
         scores = _of_judge(saved, perturbed, by, lms[0], judge, concurrency, quiet=as_json)
     found = discern(

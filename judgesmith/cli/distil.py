@@ -23,6 +23,7 @@ from judgesmith.cli.options import (
 from judgesmith.cli.places import OUTPUT, check_place
 from judgesmith.cli.printing import counted, print_json, say, say_notes, usage_text
 from judgesmith.cli.progress import stage_progress
+from judgesmith.cli.role_options import role_option
 from judgesmith.cli.tables import print_table
 
 if TYPE_CHECKING:
@@ -77,6 +78,7 @@ def _sample_options(command: Command) -> Command:
 @map_option
 @_sample_options
 @seed_option("Of what is drawn.")
+@role_option
 @allow_model_option
 @model_options
 @dry_run_option
@@ -88,6 +90,7 @@ def command(
     output: str,
     columns: str | None,
     exclude: tuple[str, ...],
+    roles: tuple[str, ...],
     concurrency: int,
     dry_run: bool,
     force: bool,
@@ -123,11 +126,11 @@ def command(
         pointed_rubric(saved)
     with blaming("--exclude" if exclude else data):
         made = distillation(saved, dataset, settings, excluded=excluded)
-    asked = [choice.model_name or "", choice.api_base or ""]
+    asked = [choice.model_name or "", choice.api_base or "", *roles]
     run = settings.fingerprint([saved.fingerprint, dataset.digest, *sorted(excluded), *asked])
     with blaming(OUTPUT):
         check_distilled(place, run, force=force)
-    saved, lms = asked_models(saved, choice, run_id=f"distil {run}")
+    saved, lms = asked_models(saved, choice, run_id=f"distil {run}", roles=roles)
     if dry_run:
         _print_planned(made.calls, len(made.sample.outputs), as_json=as_json)
         return

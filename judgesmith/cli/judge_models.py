@@ -120,6 +120,16 @@ def asked_models(
     return saved, list(models.values())
 
 
+def role_names(saved: AnySaved) -> tuple[str, ...]:
+    """Return what ``--role`` may name of a judge: roles of its family, or parts of a panel."""
+    from judgesmith.programs.families import family_of
+    from judgesmith.programs.saved import SavedJudge
+
+    if isinstance(saved, SavedJudge):
+        return tuple(name for name, _ in family_of(saved.protocol.judge).roles)
+    return saved.part_names
+
+
 def _with_roles(
     saved: SavedJudge, choice: ModelChoice, *, run_id: str, roles: Sequence[str]
 ) -> tuple[SavedJudge, list[dspy.LM]]:

@@ -1,6 +1,7 @@
 """Members of a panel whose models have one name are asked each at its own address."""
 
 import json
+import urllib.request
 
 import loopback
 import pytest
@@ -155,3 +156,39 @@ def test_evaluation_asks_both(run, asked, servers):
     assert sum(requests(servers)) - sum(before) == 40
     assert min(now - then for now, then in zip(requests(servers), before, strict=True)) > 10
     assert not any(one.url in done.out for one in servers)
+
+
+@pytest.mark.no_cover
+def test_a_panel_is_served_from_two_addresses(run, asked, servers, start):
+    panel(run, asked)
+    process = start("serve", "panel", *asked, "--port", "0", "--json")
+    address = json.loads(process.stdout.readline())["address"]
+    text = json.dumps({"source": "The ferry leaves at nine.", "response": "It leaves."})
+    with urllib.request.urlopen(urllib.request.Request(
+        f"{address}/v1/judges/panel/judge", data=text.encode(),
+        headers={"Content-Type": "application/json"},
+    )) as reply:  # fmt: skip
+        found = json.load(reply)
+    assert found["members"] == {"left": 70.0, "right": 30.0}
+
+
+def test_other_commands_ask_both_as_well(run, asked, servers):
+    panel(run, asked)
+    for place, command in enumerate(
+        (
+            ["compare", "panel", "made", "sample", "--json"],
+            ["discern", "panel", "sample", "--sample", "2", "--kinds", "negation", "--json"],
+            ["recheck", "panel", "--samples", "1", "--json"],
+        )
+    ):
+        before = requests(servers)
+        refused = run(*command, *asked[:2])
+        assert "did not name: openai/m" in refused.err, refused.err
+        assert requests(servers) == before
+        done = run(*command, *asked, "--ledger", f"{place}.sqlite")
+        assert all(f"asking openai/m at {one.url}" in done.err for one in servers), done.err
+        one, other = (now - then for now, then in zip(requests(servers), before, strict=True))
+        assert one == other > 0
+        assert not any(one.url in done.out for one in servers)
+    unknown = run("compare", "panel", "made", "sample", "--role", "centre=offline")
+    assert (unknown.status, "neither judge has a role 'centre'" in unknown.err) == (2, True)
