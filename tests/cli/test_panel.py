@@ -221,6 +221,10 @@ def test_a_plain_mean_needs_no_ratings(run, judges, folder):
     scored = [json.loads(line) for line in (folder / "scores.jsonl").read_text().splitlines()]
     assert all(row["score"] is not None for row in scored)
     assert run("evaluate", "panel", "rated.jsonl", "--json").status == 0
+    assert run("export", "panel", "--to", "dspy", "-o", "exported").status == 0
+    texts = [one.read_text() for one in (folder / "exported").rglob("*") if one.is_file()]
+    assert any("It was made without ratings." in one for one in texts)
+    assert not any("which people rated on" in one for one in texts)
     made_of_none = ["-o", "bare", "--score", "mean", "--no-texts", "--json"]
     assert run("panel", *judges, "texts.jsonl", *made_of_none).json["calls"] == 0
 

@@ -53,7 +53,10 @@ def about_lines(saved: AnySaved) -> Iterator[str]:
         f"Judge {saved.fingerprint} ({kind_of(saved)}), exported by judgesmith "
         f"{version('judgesmith')}."
     )
-    yield printable(f"It judges {saved.target!r}, which people rated on {saved.human_scale}.")
+    if saved.agreement.get("selection", True) is None:
+        yield "It was made without ratings."
+    else:
+        yield printable(f"It judges {saved.target!r}, which people rated on {saved.human_scale}.")
     yield printable(f"Scores are on {saved.scale}; compiled with {', '.join(saved.models)}.")
     part, headline = _best_known(saved.agreement)
     for level, estimates in headline.items():
