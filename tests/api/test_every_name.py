@@ -1,0 +1,56 @@
+"""All names at the front doors stand on file, and each is used by a test beside this one."""
+
+import ast
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+from locking import hold
+
+HERE = Path(__file__).parent
+DOORS = (
+    "judgesmith",
+    "judgesmith.signatures",
+    "judgesmith.programs",
+    "judgesmith.metrics",
+    "judgesmith.optimizers",
+    "judgesmith.experiments",
+    "judgesmith.cli",
+    "judgesmith.pytest_plugin",
+)
+
+
+def test_the_names_are_those_on_file():
+    hold(
+        {door: sorted(import_module(door).__all__) for door in DOORS}, HERE / "expected/names.json"
+    )
+
+
+def used():
+    """Return every public name that a test here uses, by its door."""
+    found = {door: set() for door in DOORS}
+    for path in sorted(HERE.parent.glob("api/test_*.py")) + sorted(HERE.parent.glob("system/*.py")):
+        if path.name == Path(__file__).name:
+            continue
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        doors = {}
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Import):
+                doors |= {one.asname or one.name: one.name for one in node.names}
+            elif isinstance(node, ast.ImportFrom) and node.module in DOORS:
+                for one in node.names:
+                    inner = f"{node.module}.{one.name}"
+                    if inner in DOORS:
+                        doors[one.asname or one.name] = inner
+                    found[node.module].add(one.name)
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+                door = doors.get(node.value.id)
+                if door in found:
+                    found[door].add(node.attr)
+    return found
+
+
+@pytest.mark.parametrize("door", DOORS)
+def test_every_name_is_used_by_a_test(door):
+    assert sorted(set(import_module(door).__all__) - used()[door]) == []
