@@ -171,10 +171,9 @@ def prepared_run(
     from judgesmith.experiments.role_models import check_role_models
     from judgesmith.experiments.unlabelled import without_equal_ratings
     from judgesmith.optimizers.competing_models import check_models
-    from judgesmith.optimizers.grammar import parse_objectives
 
     with blaming("--objective"):
-        objective = parse_objectives(settings.objective)
+        objective = settings.aims
     dataset = without_equal_ratings(dataset, settings)
     settings = _for_these(dataset, settings, calibration)
     if not dataset.criteria and not settings.minds_versions:

@@ -19,10 +19,16 @@ from judgesmith.experiments.perturbed_rows import is_perturbed, versions_of
 from judgesmith.experiments.settings import CompileSettings
 from judgesmith.experiments.version_choice import kinds_among
 from judgesmith.metrics.perturbations.wilcoxon import FEWEST_NONZERO
-from judgesmith.optimizers.grammar import parse_objectives
+from judgesmith.optimizers.grammar import as_objectives
+from judgesmith.optimizers.objectives import AnyObjective
 from judgesmith.optimizers.rated_examples import Versions
 from judgesmith.optimizers.rows import Rows
-from judgesmith.optimizers.several_objectives import needs_controls, needs_versions, rated_terms
+from judgesmith.optimizers.several_objectives import (
+    SeveralObjectives,
+    needs_controls,
+    needs_versions,
+    rated_terms,
+)
 from judgesmith.programs.perturbing import (
     CONTROLS,
     Donors,
@@ -115,7 +121,7 @@ def chosen_versions(dataset: DataSet, settings: CompileSettings) -> ChosenVersio
     ValueError
         If a kind is unknown, or no kind is left to choose by.
     """
-    objective = parse_objectives(settings.objective)
+    objective = settings.aims
     if not needs_versions(objective):
         return None
     given = is_perturbed(dataset)
@@ -172,7 +178,7 @@ def refuse_unchanged(selection: Rows, changed: ChosenVersions) -> None:
         )
 
 
-def refuse_too_few_versions(selection: Rows, objective: str) -> None:
+def refuse_too_few_versions(selection: Rows, objective: AnyObjective | SeveralObjectives) -> None:
     """Refuse a search by changed versions alone, of which no kind is in rows enough.
 
     Raises
@@ -180,7 +186,7 @@ def refuse_too_few_versions(selection: Rows, objective: str) -> None:
     ValueError
         If that is so.
     """
-    aims = parse_objectives(objective)
+    aims = as_objectives(objective)
     if not needs_versions(aims) or rated_terms(aims):
         return
     counts = selection.versioned.sum(axis=0).tolist()

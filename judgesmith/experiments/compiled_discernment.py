@@ -20,7 +20,6 @@ from judgesmith.optimizers.discernment_objectives import (
     FalseAlarms,
     LowestDiscernment,
 )
-from judgesmith.optimizers.grammar import parse_objectives
 from judgesmith.optimizers.several_objectives import atoms_of
 from judgesmith.signatures.perturbation import Perturbation
 
@@ -172,9 +171,9 @@ def discernment_report(
     )
 
 
-def unnoticed_note(report: DiscernmentReport | None, objective: str) -> list[str]:
+def unnoticed_note(report: DiscernmentReport | None, objective: object) -> list[str]:
     """Return which kinds hold the lowest D near 0, where that is what a judge was chosen by."""
-    aims = atoms_of(parse_objectives(objective))
+    aims = atoms_of(objective)
     if report is None or not any(isinstance(one, LowestDiscernment) for one in aims):
         return []
     found = report.selection.kinds

@@ -321,7 +321,7 @@ def compile_judge(
     own_judgements = [*judged[: len(chosen_by)], *held_judgements]
     notes += criteria_notes(own_judgements, by_criterion.get("heldout"))
     notes += versions_notes(parts, rated=targets.is_rated)
-    notes += unnoticed_note(discernment, settings.objective)
+    notes += unnoticed_note(discernment, settings.aims)
     notes += taught_note(taught, parts.heldout)
     notes += known_note(parts)
     items = [item for part in parts.tuning for item in part.items]

@@ -18,7 +18,6 @@ from judgesmith.optimizers.demonstrations import ENOUGH_SCORED
 from judgesmith.optimizers.drawing import shown_keys
 from judgesmith.optimizers.found_front import FoundMember
 from judgesmith.optimizers.front_search import FrontTrial
-from judgesmith.optimizers.grammar import parse_objectives
 from judgesmith.optimizers.objectives import Objective
 from judgesmith.optimizers.protocol_search import ProtocolSearch
 from judgesmith.optimizers.racing_search import RacedTrial
@@ -45,7 +44,7 @@ def check_searched(settings: CompileSettings) -> None:
         is not searched; an objective looks at changed versions and texts are rewritten; or several
         objectives are screened for.
     """
-    objective = parse_objectives(settings.objective)
+    objective = settings.aims
     if settings.screen and isinstance(objective, SeveralObjectives):
         raise InputError(
             f"several objectives ({objective}) have a front, and a search that screens (--screen) "
@@ -82,14 +81,14 @@ def deciding_objective(settings: CompileSettings) -> Objective:
     Of several the first that looks at scores, and without dollars, which all ways to aggregate
     the same answers cost alike.
     """
-    objective = parse_objectives(settings.objective)
+    objective = settings.aims
     one = objective.leading if isinstance(objective, SeveralObjectives) else objective
     return without_dollars(one)
 
 
 def each_objective(settings: CompileSettings) -> tuple[Objective, ...]:
     """Return every objective, the one that scores are aggregated by first."""
-    objective = parse_objectives(settings.objective)
+    objective = settings.aims
     if not isinstance(objective, SeveralObjectives):
         return (objective,)
     first = str(objective.leading)

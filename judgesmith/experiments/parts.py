@@ -26,7 +26,7 @@ from judgesmith.experiments.rankable import check_rankable
 from judgesmith.experiments.settings import CompileSettings
 from judgesmith.experiments.suggesting.marks import was_chosen
 from judgesmith.optimizers import Agreement, rated_example
-from judgesmith.optimizers.grammar import parse_objectives
+from judgesmith.optimizers.objectives import Objective
 from judgesmith.optimizers.rated_examples import Versions, rows_of
 from judgesmith.optimizers.rows import Rows
 from judgesmith.optimizers.several_objectives import (
@@ -190,16 +190,17 @@ def parts_of(
         n_versions=len(dataset) - len(originals),
         versions=changed,
     )
-    _check_objective(settings.objective, parts, targets)
+    _check_objective(settings.aims, parts, targets)
     for part, what_for in ((selection, "to choose by"), (parts.heldout, "held out")):
         if part is not None:
             check_rankable(part.items, judge=settings.protocol.judge, what_for=what_for)
     return parts
 
 
-def _check_objective(text: str, parts: Parts, targets: ChosenTargets) -> None:
+def _check_objective(
+    found: Objective | SeveralObjectives, parts: Parts, targets: ChosenTargets
+) -> None:
     """Refuse an objective that these ratings cannot tell judges apart by."""
-    found = parse_objectives(text)
     for objective in found.each if isinstance(found, SeveralObjectives) else (found,):
         if isinstance(objective, Agreement):
             continue

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from judgesmith.errors import InputError
 from judgesmith.experiments.settings import CompileSettings
 from judgesmith.optimizers.competing_models import minds_dollars
-from judgesmith.optimizers.grammar import parse_objectives
 from judgesmith.programs.families import family_of
 from judgesmith.programs.roles import check_roles
 
@@ -30,7 +29,7 @@ def check_role_models(settings: CompileSettings, roles: Mapping[str, dspy.LM]) -
             f"the roles with a model are those of the settings "
             f"({', '.join(settings.roles) or 'none'}); got {', '.join(roles) or 'none'}."
         )
-    objective = parse_objectives(settings.objective)
+    objective = settings.aims
     if roles and minds_dollars(objective):
         raise InputError(
             f"what judgements cost ({objective}) is reckoned at the price of one model, and "

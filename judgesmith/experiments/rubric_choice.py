@@ -9,9 +9,9 @@ import numpy as np
 
 from judgesmith.experiments.parts import Parts
 from judgesmith.experiments.tuning import Tuning
-from judgesmith.optimizers import parse_objective
 from judgesmith.optimizers.demonstrations import ENOUGH_SCORED
 from judgesmith.optimizers.judge_optimizer import OFFLINE
+from judgesmith.optimizers.several_objectives import SeveralObjectives
 from judgesmith.programs import Judge
 from judgesmith.programs.holding import scale_of
 
@@ -34,7 +34,8 @@ def better_start(work: Tuning, parts: Parts, general: Judge, inferred: Judge) ->
         Alike but for their rubrics.
     """
     settings = work.settings
-    objective = parse_objective(settings.objective)
+    objective = settings.aims
+    assert not isinstance(objective, SeveralObjectives)  # which are of a search of the protocol
     tables = [
         parts.selection.judged(
             work.judged(judge, parts.selection, stage), work.targets, judge_scale=scale_of(judge)

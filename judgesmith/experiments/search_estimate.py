@@ -10,7 +10,6 @@ from judgesmith.experiments.screened_estimate import screened_texts
 from judgesmith.experiments.settings import CompileSettings
 from judgesmith.optimizers.demonstration_choices import CHOSEN, RUNS, N
 from judgesmith.optimizers.fixed_choices import without_fixed
-from judgesmith.optimizers.grammar import parse_objectives
 from judgesmith.optimizers.protocol_candidates import judge_space, with_demonstrations
 from judgesmith.optimizers.several_objectives import SeveralObjectives
 from judgesmith.programs import Judge
@@ -99,7 +98,7 @@ def search_calls(
         expected += usual * tried - n_trials * usual * RACED_SHARE * n_selection
     most += dearest * (n_pool + n_heldout)
     # Each other judge on a front has its aggregation fitted, too.
-    several = isinstance(parse_objectives(settings.objective), SeveralObjectives)
+    several = isinstance(settings.aims, SeveralObjectives)
     most += several * n_trials * dearest * n_pool
     # Weights are learned for the judge as it was, too, to see whether the winner is still better.
     weighed = settings.learn_weights and not several

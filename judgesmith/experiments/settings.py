@@ -6,12 +6,13 @@ import hashlib
 import json
 from collections.abc import Mapping
 from importlib.metadata import version
-from typing import Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 from pydantic import (
     ConfigDict,
     Field,
     SerializerFunctionWrapHandler,
+    field_serializer,
     field_validator,
     model_serializer,
     model_validator,
@@ -22,14 +23,21 @@ from judgesmith.experiments.dataset import DataSet
 from judgesmith.experiments.ratings import Aggregate
 from judgesmith.experiments.within_source import RANKED_OBJECTIVE, check_within_source
 from judgesmith.optimizers.fixed_choices import check_fixed
-from judgesmith.optimizers.grammar import parse_objectives
-from judgesmith.optimizers.several_objectives import needs_versions
+from judgesmith.optimizers.grammar import as_objectives
+from judgesmith.optimizers.objectives import Objective
+from judgesmith.optimizers.sampler_identity import identity_of
+from judgesmith.optimizers.several_objectives import SeveralObjectives, needs_versions
 from judgesmith.programs.families import AnyProtocol, family_of
 from judgesmith.programs.inference_settings import InferenceSettings
 from judgesmith.programs.perturbing import TASKS
 from judgesmith.signatures import Protocol
 from judgesmith.signatures.default_rubric import DEFAULT_RUBRIC
 from judgesmith.signatures.plain_faults import SettingsModel
+
+if TYPE_CHECKING:
+    from judgesmith.optimizers.objectives import AnyObjective
+else:
+    AnyObjective = Any  # which a validator looks at
 
 SCREENED_TRIALS = 108
 """Configurations that are tried where everybody is judged on few rows first."""
@@ -66,9 +74,10 @@ class CompileSettings(SettingsModel):
         Random demonstration search, a search of the whole protocol, texts that are rewritten from
         what the judge got wrong, or an optimizer of DSPy; and learned aggregation after each. Or
         the judge as it is.
-    objective : str
-        What is made as large as possible, such as ``q`` or ``spearman@sample``. Unless it is
-        given, ``q``, and for judges whose scores are ranks within a source ``q@sample``.
+    objective : str, callable or Objective
+        What is made as large as possible, such as ``q`` or ``spearman@sample``; or a function,
+        ``f(table) -> float`` or ``metric(example, prediction, trace=None) -> float``. Unless it
+        is given, ``q``, and for judges whose scores are ranks within a source ``q@sample``.
     holdout : float
         Share of sources kept for the report, from 0 to below 1.
     n_demonstrations, n_rounds : int
@@ -137,7 +146,7 @@ class CompileSettings(SettingsModel):
     optimizer: Literal[
         "random", "protocol", "reflective", "balanced", "miprov2", "simba", "none"
     ] = "random"
-    objective: str = "q"
+    objective: AnyObjective = "q"
     holdout: float = Field(default=0.3, ge=0.0, lt=1.0)
     n_demonstrations: int = Field(default=3, ge=0)
     n_rounds: int = Field(default=11, ge=1)
@@ -189,6 +198,18 @@ class CompileSettings(SettingsModel):
     def _one_or_several(cls, value: Any) -> Any:
         return (value,) if isinstance(value, str) else value
 
+    @field_validator("objective")
+    @classmethod
+    def _an_objective(cls, given: AnyObjective) -> AnyObjective:
+        if not isinstance(given, str):  # a text is read, and refused, where it is used
+            as_objectives(given)
+        return given
+
+    @field_serializer("objective", when_used="json")
+    def _told_apart(self, given: AnyObjective) -> str:
+        """Return a text, or what tells a function from others of its name."""
+        return given if isinstance(given, str) else identity_of(given)
+
     @model_validator(mode="after")
     def _fit_together(self) -> Self:
         if self.judge not in (None, self.protocol.judge):
@@ -203,7 +224,7 @@ class CompileSettings(SettingsModel):
                 f"{'n_demonstrations' if self.n_demonstrations else 'partial_demos'} out."
             )
         if family_of(self.protocol.judge).ranks:
-            check_within_source(self.objective, judge=self.protocol.judge)
+            check_within_source(self.aims, judge=self.protocol.judge)
             if self.split_rows:
                 raise InputError(
                     f"{self.protocol.judge} ranks all responses to a source, which stay together; "
@@ -239,10 +260,21 @@ class CompileSettings(SettingsModel):
         return {name: value for name, value in found.items() if name not in unread}
 
     @property
+    def aims(self) -> Objective | SeveralObjectives:
+        """What is made as large as possible, as searches take it.
+
+        Raises
+        ------
+        InputError
+            If the objective is a text that cannot be read.
+        """
+        return as_objectives(self.objective)
+
+    @property
     def minds_versions(self) -> bool:
         """Whether the objective looks at changed versions of texts."""
         try:
-            return needs_versions(parse_objectives(self.objective))
+            return needs_versions(self.aims)
         except ValueError:  # which whoever uses it will say
             return False
 

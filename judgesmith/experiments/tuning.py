@@ -29,7 +29,6 @@ from judgesmith.optimizers import (
 from judgesmith.optimizers.competing_models import minds_dollars
 from judgesmith.optimizers.drawing import shown_keys
 from judgesmith.optimizers.found_front import FoundMember
-from judgesmith.optimizers.grammar import parse_objectives
 from judgesmith.optimizers.judge_optimizer import OFFLINE
 from judgesmith.optimizers.racing_search import RacedTrial
 from judgesmith.optimizers.rows import Rows
@@ -104,7 +103,7 @@ class Tuning:
 
     def usd(self, judgements: Sequence[Judgement], *, lm: Any = None) -> tuple[float, ...]:
         """Return what judgements cost where the objective minds it, and nothing elsewhere."""
-        minds = minds_dollars(parse_objectives(self.settings.objective))
+        minds = minds_dollars(self.settings.aims)
         return usd_of(judgements, lm or self.lm) if minds else ()
 
     def optimized(self, judge: Judge, parts: Parts, *, bare: Judge) -> Judge:

@@ -8,7 +8,6 @@ from typing import Any
 from judgesmith.errors import InputError
 from judgesmith.experiments.dataset import DataSet
 from judgesmith.experiments.settings import CompileSettings
-from judgesmith.optimizers.grammar import parse_objectives
 from judgesmith.optimizers.several_objectives import rated_terms
 
 UNRATED = "auto"
@@ -23,7 +22,7 @@ def is_unlabelled(dataset: DataSet, settings: CompileSettings) -> bool:
     """
     if dataset.criteria or not settings.minds_versions:
         return False
-    return not rated_terms(parse_objectives(settings.objective))
+    return not rated_terms(settings.aims)
 
 
 def without_equal_ratings(dataset: DataSet, settings: CompileSettings) -> DataSet:
@@ -45,7 +44,7 @@ def without_equal_ratings(dataset: DataSet, settings: CompileSettings) -> DataSe
     asked = bool(settings.target) or settings.criteria in ("inferred", "human")
     if asked or not settings.minds_versions or not dataset.criteria:
         return dataset
-    if rated_terms(parse_objectives(settings.objective)):
+    if rated_terms(settings.aims):
         return dataset
     ratings: dict[str, set[float]] = {}
     for item in dataset:
@@ -54,7 +53,7 @@ def without_equal_ratings(dataset: DataSet, settings: CompileSettings) -> DataSe
     if any(len(values) > 1 for values in ratings.values()):
         return dataset
     note = (
-        f"all ratings in {dataset.name} are equal, and {settings.objective} takes none: they were "
+        f"all ratings in {dataset.name} are equal, and {settings.aims} takes none: they were "
         "left out, and a judge is made as of texts that nobody rated."
     )
     items = tuple(one.model_copy(update={"human": {}, "scale": {}}) for one in dataset)
@@ -82,7 +81,7 @@ def settings_without_labels(dataset: DataSet, settings: CompileSettings) -> Comp
     """
     if dataset.criteria or not settings.minds_versions:
         return settings
-    if terms := rated_terms(parse_objectives(settings.objective)):
+    if terms := rated_terms(settings.aims):
         raise InputError(
             f"the objective compares scores with people's ({', '.join(dict.fromkeys(terms))}), and "
             f"{dataset.name} has no ratings; leave that out, as d_min and d_avg need none, or say "

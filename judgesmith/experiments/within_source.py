@@ -10,7 +10,10 @@ from typing import Any, TypeVar
 from judgesmith.errors import InputError
 from judgesmith.metrics import Estimate, Level, PairedEstimate
 from judgesmith.optimizers.discernment_objectives import DiscernmentObjective
-from judgesmith.optimizers.grammar import parse_objectives
+from judgesmith.optimizers.given_objectives import FunctionObjective, MetricObjective
+from judgesmith.optimizers.grammar import as_objectives
+from judgesmith.optimizers.objectives import AnyObjective
+from judgesmith.optimizers.several_objectives import SeveralObjectives
 
 RANKS_NOTE = (
     "scores are ranks within a source: only figures within sources (sample) mean anything; those "
@@ -61,13 +64,13 @@ def undefined(found: _Any) -> _Any:
     return replace(found, **nothing)
 
 
-def check_within_source(objective: str, *, judge: str) -> None:
+def check_within_source(objective: AnyObjective | SeveralObjectives, *, judge: str) -> None:
     """Refuse an objective that compares scores of different sources.
 
     Parameters
     ----------
-    objective : str
-        As ``--objective`` has it.
+    objective : AnyObjective
+        A text as ``--objective`` has it, or what it means. Functions see to that themselves.
     judge : str
         The family of judges.
 
@@ -85,7 +88,9 @@ def check_within_source(objective: str, *, judge: str) -> None:
     judgesmith.InputError: scores of pairs are ranks within a source, and q compares sources; \
 say q@sample.
     """
-    for atom in _atoms(parse_objectives(objective)):
+    for atom in _atoms(as_objectives(objective)):
+        if isinstance(atom, FunctionObjective | MetricObjective):
+            continue
         level = getattr(atom, "level", None)
         if level == "sample" or getattr(atom, "is_effort", False) or str(atom) == "scored":
             continue

@@ -30,7 +30,7 @@ from judgesmith.optimizers.discernment_objectives import (
     LowestDiscernment,
 )
 from judgesmith.optimizers.effort_objectives import CallsPerItem, DollarsPerItem, ShareScored
-from judgesmith.optimizers.objectives import Agreement
+from judgesmith.optimizers.objectives import Agreement, AnyObjective, Objective, as_objective
 from judgesmith.optimizers.ordinal_objectives import AbsoluteError, Kappa
 from judgesmith.optimizers.pair_objectives import NeighbourAccuracy, TieAccuracy
 from judgesmith.optimizers.several_objectives import SeveralObjectives
@@ -91,6 +91,19 @@ def parse_objective(text: str) -> OneObjective:
     'q + 0.5*kappa - 0.01*calls; scored >= 0.95'
     """
     return _Reader(text).objective()
+
+
+def as_objectives(given: AnyObjective | SeveralObjectives) -> Objective | SeveralObjectives:
+    """Return one objective or several: a text that ``parse_objectives`` reads, or ``as_objective``.
+
+    Raises
+    ------
+    InputError
+        If it is none of these.
+    """
+    if isinstance(given, str):
+        return parse_objectives(given)
+    return given if isinstance(given, SeveralObjectives) else as_objective(given)
 
 
 def parse_objectives(text: str) -> OneObjective | SeveralObjectives:

@@ -22,7 +22,7 @@ from judgesmith.optimizers.eliminating import Elimination, Race
 from judgesmith.optimizers.fixed_choices import check_fixed, without_fixed
 from judgesmith.optimizers.found_front import FoundMember, found_front
 from judgesmith.optimizers.front_search import FrontSearch
-from judgesmith.optimizers.grammar import parse_objectives
+from judgesmith.optimizers.grammar import as_objectives
 from judgesmith.optimizers.judge_search import JudgeSearch, SearchSettings
 from judgesmith.optimizers.objectives import AnyObjective, Objective, as_objective
 from judgesmith.optimizers.proposing import MakeSampler, Proposer, tpe
@@ -170,10 +170,9 @@ class ProtocolSearch(JudgeSearch):
             raise TypeError(
                 f"confirm is a rule such as Confirm(errors=1.0), or None; got {confirm!r:.80}."
             )
-        given: Any = parse_objectives(objective) if isinstance(objective, str) else objective
-        several = isinstance(given, SeveralObjectives) and self.metric is None
+        given: Any = as_objectives(objective)
         self.objective: Objective | SeveralObjectives = (
-            given if several else as_objective(given, self.metric)
+            given if self.metric is None else as_objective(given, self.metric)
         )
         if isinstance(given, SeveralObjectives):
             front_elimination(elimination)  # which refuses what cannot be

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import types
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from enum import Enum
 from typing import Any
 
@@ -19,7 +19,7 @@ def sampler_identity(sampler: MakeSampler) -> str:
     return tpe.__qualname__ if sampler is tpe else identity_of(sampler)
 
 
-def identity_of(function: Callable[..., Any]) -> str:
+def identity_of(function: object) -> str:
     """Return a text that is equal for equal functions, and different where anything differs.
 
     Of a function its code, defaults and what it closes over count, of a partial or bound method

@@ -3,6 +3,7 @@ import json
 import numpy as np
 import pytest
 
+from judgesmith.errors import InputError
 from judgesmith.experiments import CompileSettings, compile_judge, evaluate_judge, read_items
 from judgesmith.experiments.agreeing import agreement_report, plain
 from judgesmith.experiments.compile_notes import NothingScoredError
@@ -323,3 +324,52 @@ def test_uncompiled_agreement_is_that_of_the_judge_it_started_from(data, compile
 
 def test_a_saved_judge_comes_back_as_it_was(compiled, tmp_path):
     assert SavedJudge.load(compiled.saved.save(tmp_path / "judge")) == compiled.saved
+
+
+def near(example, prediction, trace=None):
+    return 1 - abs(example.score - 1 - prediction.score / 25) / 4
+
+
+def correlating(table):
+    return float(np.corrcoef(table.predicted, table.human)[0, 1])
+
+
+class TestObjectivesThatAreFunctions:
+    @pytest.mark.parametrize("optimizer", ["random", "protocol"])
+    def test_are_made_as_large_as_those_that_are_named(self, data, optimizer):
+        found = {}
+        for objective in (correlating, "pearson"):
+            settings = GIVEN.model_copy(
+                update={"objective": objective, "optimizer": optimizer, "n_trials": 3}
+            )
+            found[objective] = compile_judge(data, settings, lm=model(ledger=None))
+        own, named = found.values()
+        assert own.saved.protocol == named.saved.protocol
+        assert own.objective.name == "correlating"
+        assert own.objective.heldout.value == pytest.approx(named.objective.heldout.value)
+        assert own.objective.heldout.low < own.objective.heldout.value
+
+    def test_may_be_metrics_of_one_row(self, data):
+        settings = CompileSettings(objective=near, n_rounds=2, criteria="given")
+        found = compile_judge(data, settings, lm=model(ledger=None))
+        assert 0 < found.objective.heldout.value <= 1
+        assert found.saved.settings["objective"].startswith("near ")
+
+    def test_are_told_apart_by_what_they_do(self, data):
+        first, again, other = (
+            CompileSettings(objective=eval(f"lambda table: {n}")) for n in (1.0, 1.0, 2.0)
+        )
+        runs = [one.fingerprint(data, "offline") for one in (first, again, other)]
+        assert runs[0] == runs[1] != runs[2]
+        assert runs[0] != CompileSettings().fingerprint(data, "offline")
+
+    def test_are_refused_before_a_call_where_they_cannot_be_used(self, data):
+        with pytest.raises(InputError, match="takes other arguments"):
+            CompileSettings(objective=lambda: 1)
+        with pytest.raises(InputError, match="an objective is a text such as 'q'"):
+            CompileSettings(objective=3)
+        lm = model(ledger=None)
+        wrong = CompileSettings(objective=lambda table: "good", criteria="given")
+        with pytest.raises(InputError, match="must return a finite number"):
+            compile_judge(data, wrong, lm=lm)
+        assert stack_of(lm).usage.calls == 0
