@@ -100,14 +100,14 @@ class Plain:
 
     def whole_or_parts(self, value: Any, *, whole: bool) -> Any:
         """Return the leaves of a value, of a large one part by part."""
-        if whole or not isinstance(value, dict) or len(json.dumps(value)) < 1800:
+        if whole or not isinstance(value, dict) or len(json.dumps(value)) < 1200:
             return self.table(value)
         return {key: self.part(one) for key, one in value.items()}
 
     def part(self, value: object) -> Any:
         """Return what tells one part of a large file from another: keys, texts, and numbers."""
         leaves = list(_leaves(value, self.passing, alone=False))
-        if len(leaves) < 4 or len(json.dumps(value)) < 800:
+        if len(leaves) < 4 or len(json.dumps(value)) < 500:
             return self.table(value) if isinstance(value, dict | list) else self._one(value)
         keys = digest("\n".join(dict.fromkeys(path for path, _, _ in leaves)))
         texts = digest(chr(0).join(self.text(one) for _, one, _ in leaves if isinstance(one, str)))
@@ -371,6 +371,7 @@ class Story:
             for path in sorted(self.folder.rglob("*"))
             if path.is_file()
             and ".sqlite" not in path.name
+            and path.suffix != ".db"
             and not any(part.startswith(".") for part in path.relative_to(self.folder).parts)
         }
 

@@ -1,7 +1,7 @@
 """Run experiments and ablations, make panels and benchmarks, convert public data."""
 
 import csv
-import json
+from pathlib import Path
 
 import pytest
 from benchmark_texts import rows
@@ -124,33 +124,26 @@ def test_benchmark_global(story, articles, judge):
     story.run("benchmark", "bench", "--spot-check", "ann.csv", "--json")
 
 
-PUBLISHED = {
-    "qags_xsum": (
-        "mturk_xsum.jsonl",
-        json.dumps(
-            {
-                "article": "It rained.",
-                "summary_sentences": [
-                    {
-                        "sentence": "Rain.",
-                        "responses": [
-                            {"worker_id": 0, "response": "yes"},
-                            {"worker_id": 1, "response": "no"},
-                        ],
-                    }
-                ],
-            }
-        ),
-    ),
-}
+PUBLISHED = Path(__file__).parent / "published"
+"""A few lines of each public set, as it is published."""
+
+
+@pytest.mark.parametrize("name", sorted(one.name for one in PUBLISHED.iterdir()))
+def test_data_convert(story, name):
+    files = []
+    for path in sorted((PUBLISHED / name).iterdir()):
+        files.append(story.write(path.name, path.read_text(encoding="utf-8")).name)
+    story.run("data", "convert", name, *files, "-o", "rated.jsonl", "--json")
+    story.run("check", "rated.jsonl", "--json")
 
 
 def test_data(story):
     story.run("data", "list")
     story.run("data", "list", "--json")
-    for name, (file, text) in PUBLISHED.items():
-        story.write(file, text + "\n")
-        story.run("data", "convert", name, file, "-o", f"{name}.jsonl", "--json")
-        story.run("data", "convert", name, file, "-o", f"{name}.jsonl")
-        story.run("check", f"{name}.jsonl")
+    text = (PUBLISHED / "qags-xsum" / "mturk_xsum.jsonl").read_text(encoding="utf-8")
+    story.write("mturk_xsum.jsonl", text)
+    story.run("data", "convert", "qags_xsum", "mturk_xsum.jsonl", "-o", "rated.jsonl")
+    story.run("data", "convert", "qags_xsum", "mturk_xsum.jsonl", "-o", "rated.jsonl")
+    story.run("data", "convert", "qags_xsum", "mturk_xsum.jsonl", "-o", "rated.jsonl", "--force")
+    story.run("data", "convert", "qags-cnndm", "mturk_xsum.jsonl", "-o", "none.jsonl", "--json")
     story.run("data", "convert", "nothing", "mturk_xsum.jsonl", "-o", "none.jsonl", "--json")
