@@ -44,7 +44,7 @@ COMPILED = {
     ],
     "versions": [
         *("--objective", "d_avg - false_alarms", "--task", "summarization", "--versions", "2"),
-        *("--kinds", "negation,punctuation_loss", "--variant", "coarse", "--rounds", "1"),
+        *("--kinds", "negation,padding", "--variant", "coarse", "--rounds", "1"),
     ],
     "storage": [
         *("--judge", "direct", "--optimizer", "protocol", "--trials", "2"),
@@ -181,8 +181,16 @@ def test_scores_beside_another_criterion(story, judge, data):
 
 def test_perturb_in_part(story, texts):
     story.run(
-        *("perturb", texts, "-o", "a.jsonl", "--kinds", "number_swap,additions", "--json"),
-        *("--amount", "number_swap=1", "--originals", "responses", "--seed", "4"),
+        *(
+            "perturb",
+            texts,
+            "-o",
+            "a.jsonl",
+            "--kinds",
+            "character_typos/minor,additions",
+            "--json",
+        ),
+        *("--amount", "character_typos/minor=2", "--originals", "responses", "--seed", "4"),
     )
     story.run("perturb", texts, "-o", "b.jsonl", "--task", "summarization", "--dry-run", "--json")
 
