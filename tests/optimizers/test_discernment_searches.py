@@ -11,7 +11,6 @@ from working import at_the_same_time, once_all_have_begun
 from judgesmith.optimizers import (
     FitAggregation,
     KeepAll,
-    PanelSelection,
     ProtocolSearch,
     RandomDemonstrationSearch,
     ReflectiveSearch,
@@ -156,10 +155,9 @@ class TestWithRatings:
         with pytest.raises(ValueError, match="give examples with versions"):
             search(lm_of(notices)).compile(student, trainset=examples(range(30)))
 
-    @pytest.mark.parametrize("make", [ReflectiveSearch, PanelSelection])
-    def test_searches_that_do_not_judge_versions_refuse_it(self, make):
+    def test_a_search_that_does_not_judge_versions_refuses_it(self):
         with pytest.raises(ValueError, match="leave discernment out"):
-            make("q + d_min")
+            ReflectiveSearch("q + d_min")
 
 
 class TestWeights:
