@@ -2,11 +2,9 @@
 
 Simulated protocols (``simulated_protocols``) are searched on real ratings of two sets, from few and
 many rows, with the effects that were measured, with three tenths of them, and with none at all:
-then whoever leads is lucky. Compared are taking the best; taking it where choosing has shown its
-worth on halves (crossed); and taking it where it is better on rows that were set aside, by any
-amount, by one standard error, or by two. Prints a Markdown table, means over sets and seeds: how
-often the start was replaced, what was truly gained in Q, how often the choice is truly worse than
-the start, by how much at worst, and rows judged, as multiples of all rows to choose by.
+then whoever leads is lucky. Compared are taking the best, and the family-wise test at several
+levels. Prints a Markdown table, means over sets and seeds: how often the start was replaced, what
+was truly gained in Q, how often the choice is truly worse than the start, and by how much at worst.
 
 Run it as ``python benchmarks/confirming.py [--seeds 0-7] [--rows 60 200 600]``.
 """
@@ -29,16 +27,18 @@ from simulated_protocols import BASELINE, World, protocol_space
 
 from judgesmith.optimizers import Race
 from judgesmith.optimizers.confirmed_search import ConfirmedSearch
-from judgesmith.optimizers.confirming import Confirm
+from judgesmith.optimizers.family_test import Confirm
 from judgesmith.optimizers.proposing import Proposer, configuration_id, tpe
 from judgesmith.optimizers.racing_search import stratified_order
-from judgesmith.optimizers.splitting import split_by_source
 
 SETS = ("topical_chat", "sfres")
 EFFECTS = (0.0, 0.3, 1.0)
-BEST, CROSSED = "the best", "crossed, one error"
-ASIDE = {f"set aside, {words}": n for words, n in (("any", 0), ("one error", 1), ("two", 2))}
-RULES = (BEST, CROSSED, *ASIDE)
+RULES = {
+    "the best": None,
+    "level .1": Confirm(level=0.1),
+    "level .05": Confirm(level=0.05),
+    "level .025": Confirm(level=0.025),
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,13 +51,10 @@ class Choice:
         Whether the start was replaced.
     gained : float
         True Q of the choice less that of the start.
-    judged : float
-        Rows judged, as a multiple of all rows to choose by.
     """
 
     replaced: bool
     gained: float
-    judged: float
 
 
 def world_of(folder: Path, name: str, n_rows: int, effects: float, seed: int) -> World:
@@ -68,12 +65,12 @@ def world_of(folder: Path, name: str, n_rows: int, effects: float, seed: int) ->
     return World.draw(replace(rated, effects=scaled), n_rows=n_rows, seed=seed)
 
 
-def searched(world: World, seed: int, *, share: float) -> ConfirmedSearch:
-    """Return a search that has ended, with rows set aside or without."""
+def choices(folder: Path, name: str, n_rows: int, effects: float, seed: int) -> dict[str, Choice]:
+    """Return what every rule makes of one search."""
+    warnings.simplefilter("ignore")
+    optuna.logging.set_verbosity(optuna.logging.WARNING)
+    world = world_of(folder, name, n_rows, effects, seed)
     human, sources = world.rated.human[world.rows], world.rated.sources[world.rows]
-    split = split_by_source(sources, human, holdout=share, rng=np.random.default_rng([seed, 5]))
-    raced = split.tuning
-    rng = np.random.default_rng([seed, 3])
     space = protocol_space()
     start = world.judge(space.complete({}))
     search = ConfirmedSearch(
@@ -82,42 +79,22 @@ def searched(world: World, seed: int, *, share: float) -> ConfirmedSearch:
         ),
         make=world.judge,
         objective=QuickQ("q"),
-        order=raced[stratified_order(human[raced], sources[raced], rng)],
+        order=stratified_order(human, sources, np.random.default_rng([seed, 3])),
         elimination=Race(),
         n_trials=N_TRIALS,
         batch=BATCH,
         seed=seed,
-        rule=Confirm(share=share),
-        aside=split.heldout,
+        rule=None,
     )
     search.run(start, known=[configuration_id(start.picked)])
-    return search
-
-
-def choices(folder: Path, name: str, n_rows: int, effects: float, seed: int) -> dict[str, Choice]:
-    """Return what every rule makes of one world."""
-    warnings.simplefilter("ignore")
-    optuna.logging.set_verbosity(optuna.logging.WARNING)
-    world = world_of(folder, name, n_rows, effects, seed)
-    whole, parted = (searched(world, seed, share=share) for share in (0, 1 / 3))
-    best = max(whole.whole, key=lambda number: whole.trials[number].rank)
-    taken = {BEST: (whole, best), CROSSED: (whole, whole.taken)}
-    for rule, errors in ASIDE.items():
-        passed = [
-            one.number
-            for one in parted.confirmations
-            if one.gain > errors * max(one.standard_error, 0)
-        ]
-        taken[rule] = (parted, passed[-1] if passed else 0)
-    start = world.agreement(protocol_space().complete({}))
-    return {
-        rule: Choice(
-            replaced=number != 0,
-            gained=world.agreement(search.whole[number].picked) - start,
-            judged=search.n_judged / len(world.rows),
-        )
-        for rule, (search, number) in taken.items()
-    }
+    before = world.agreement(start.picked)
+    found = {}
+    for words, rule in RULES.items():
+        search.rule = rule
+        search.decide(start)
+        gained = world.agreement(search.candidates[search.taken].picked) - before
+        found[words] = Choice(replaced=search.taken != 0, gained=gained)
+    return found
 
 
 def rows_of(found: Mapping[tuple[int, float], list[dict[str, Choice]]]) -> Iterator[str]:
@@ -134,7 +111,6 @@ def rows_of(found: Mapping[tuple[int, float], list[dict[str, Choice]]]) -> Itera
                 f"{np.mean(gained):+.3f}",
                 f"{np.mean([one < -1e-9 for one in gained]):.0%}",
                 f"{min(gained):+.3f}",
-                f"{np.mean([one.judged for one in own]):.1f}",
             )
             yield f"| {' | '.join(map(str, cells))} |"
 
@@ -157,7 +133,7 @@ def main() -> None:
             ]
             for n_rows, effects in product(given.rows, EFFECTS)
         }
-        heads = ("rows", "effects", "rule", "replaced", "gained", "worse", "worst", "judged")
+        heads = ("rows", "effects", "rule", "replaced", "gained", "worse", "worst")
         print(f"| {' | '.join(heads)} |")
         print("| --- " * len(heads) + "|", flush=True)
         for key, several in jobs.items():

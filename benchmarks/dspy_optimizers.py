@@ -225,10 +225,12 @@ OF_DSPY = {
 }
 OURS = {
     "demonstrations, 3": ours(
-        lambda lm, seed: RandomDemonstrationSearch(lm=lm, seed=seed), ceiling=CEILING
+        lambda lm, seed: RandomDemonstrationSearch(lm=lm, seed=seed, confirm=None), ceiling=CEILING
     ),
     "demonstrations, 16": ours(
-        lambda lm, seed: RandomDemonstrationSearch(lm=lm, seed=seed, n_demonstrations=16),
+        lambda lm, seed: RandomDemonstrationSearch(
+            lm=lm, seed=seed, n_demonstrations=16, confirm=None
+        ),
         ceiling=CEILING,
     ),
     "protocol, same question": ours(

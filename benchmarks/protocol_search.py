@@ -115,14 +115,13 @@ def mean_gain(found: list[dict[str, Any]]) -> tuple[float, float, float]:
     return fmean(one["gain"][0] for one in found), float(low), float(high)
 
 
-def promised(found: list[dict[str, Any]]) -> tuple[float, float]:
-    """Return the mean gain of the last leader on the rows it was chosen by, and on others."""
-    leaders = [one["protocol"]["confirmation"]["leaders"][-1:] for one in found]
-    known = [one for several in leaders for one in several]
-    if not known:
-        return float("nan"), float("nan")
-    on_others = fmean(one["gain"] for one in known)
-    return on_others + fmean(one["optimism"] for one in known), on_others
+def promised(found: list[dict[str, Any]]) -> str:
+    """Return the mean gain of the best candidates on the rows chosen by, and their p-values."""
+    leaders = [one for run in found for one in run["protocol"]["confirmation"]["leaders"]]
+    if not leaders:
+        return "-"
+    p_values = ", ".join(f"{one['p_value']:.3f}" for one in leaders)
+    return f"{fmean(one['gain'] for one in leaders):+.3f}; p {p_values}"
 
 
 def row(name: str, found: list[dict[str, Any]]) -> str:
@@ -137,7 +136,7 @@ def row(name: str, found: list[dict[str, Any]]) -> str:
         *(f"{q:.3f}" for q in qs),
         "{:+.3f} [{:+.3f}, {:+.3f}]".format(*mean_gain(found)),
         f"{n_better} of {len(found)}",
-        "{:+.3f} / {:+.3f}".format(*promised(found)),
+        promised(found),
         *calls,
         gains,
     ]
@@ -167,7 +166,7 @@ def main() -> None:
                 done[key] = compared(*key)
                 with given.results.open("a", encoding="utf-8") as results:
                     results.write(json.dumps(done[key]) + "\n")
-    heads = ("set", "uncompiled", *WAYS, "gain", "replaced", "promised / on others")
+    heads = ("set", "uncompiled", *WAYS, "gain", "replaced", "promised")
     heads += (*(f"calls, {way}" for way in WAYS), "gain by seed")
     print(f"| {' | '.join(heads)} |")
     print("| --- " * len(heads) + "|")

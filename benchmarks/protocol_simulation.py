@@ -156,8 +156,7 @@ def searched(world: World, way: Way, *, seed: int) -> Found:
     if way.screen is None:
         search = RacingSearch(**shared, elimination=way.elimination, looks=way.looks)
     else:
-        nothing = np.arange(0, dtype=np.intp)
-        search = ScreenedSearch(**shared, screen=way.screen, rule=None, aside=nothing)
+        search = ScreenedSearch(**shared, screen=way.screen, rule=None)
     best = search.run(start, known=[configuration_id(start.picked)])
     trials = [search.trials[number] for number in sorted(search.trials)]
     truths = tuple(world.agreement(one.picked or start.picked) for one in trials)

@@ -124,7 +124,7 @@ def learned(found: Recorded, judge: str, split: Split, seed: int) -> dict[str, f
     known = [judgements[place] for place in split.tuning.tolist()]
     result = {"plain": plain}
     for name, lexical in (("criteria", False), ("lexical", True)):
-        numbers = FitAggregation(lexical=lexical, seed=seed).choose(tuning, known)
+        numbers = FitAggregation(lexical=lexical, seed=seed, confirm=None).choose(tuning, known)
         scores = []
         for place in held:
             item = rows.items[place]

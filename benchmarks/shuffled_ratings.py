@@ -1,17 +1,20 @@
-"""How often a compiled judge is said to be better where there is nothing to learn.
+"""How often a compilation changes the judge, and claims a gain, where there is nothing to learn.
 
 Every run makes 100 texts with ratings that follow their length, their words and chance, and then
 shuffles the ratings, so that no judge can agree with them but by chance. The vanilla judge of the
-offline model is compiled on 70 % of the sources and reported on the others. A run reports a gain
-where the 95 % interval of the paired difference in Q on the rows held out lies above zero: that is
-when the command line does not say that these rows do not show one. A sound report does so in at
-most 2.5 % of runs, and at most 9 of 100 are to be expected even of a sound one with such few rows.
+offline model is compiled on 70 % of the sources and reported on the others. A run adopts a change
+where the judge does not come back as it was: at most 5 % of runs, and at most 9 of 100 are to be
+expected of such a rule. It claims a gain where the paired difference in Q on the rows held out is
+clearly above zero: that is when the command line does not say that these rows do not show one.
 
-    python benchmarks/shuffled_ratings.py
+    python benchmarks/shuffled_ratings.py --runs 100
     python benchmarks/shuffled_ratings.py --kept  # the ratings as they are: there is something
+    python benchmarks/shuffled_ratings.py --unconfirmed  # as with --without confirmation
 
-Printed are, per optimizer, runs that reported a gain, runs that reported a loss, runs that left the
-judge as it was, and the mean of Q on the rows chosen by, less that on the rows held out.
+Printed are, per optimizer, runs that adopted a change, runs that claimed a gain, and a loss, the
+mean gain, and the mean of Q on the rows chosen by, less that on the rows held out. The offline
+model writes and reads no instructions: of ``reflective`` and ``balanced`` it shows what the weights
+do, and of DSPy's optimizers what demonstrations and weights do.
 """
 
 from __future__ import annotations
@@ -21,6 +24,7 @@ import warnings
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from statistics import fmean
+from typing import Any
 
 import numpy as np
 
@@ -28,7 +32,7 @@ from judgesmith.experiments import CompileSettings, DataSet, compile_judge
 from judgesmith.programs.models import model
 from judgesmith.signatures import Protocol, RatedItem, Scale
 
-WAYS = ("random", "protocol")
+WAYS = ("random", "protocol", "reflective", "balanced", "miprov2", "simba")
 LIKERT = Scale(low=1, high=5)
 WORDS = (
     *("bridge", "council", "river", "market", "teacher", "winter", "letter", "station"),
@@ -43,8 +47,10 @@ class Run:
 
     Attributes
     ----------
-    gain, low, high : float
-        Of Q on the rows held out, with its interval.
+    gain : float
+        Of Q on the rows held out.
+    claimed, lost : bool
+        Whether that is clearly above zero, or below.
     optimism : float
         Q on the rows chosen by less Q on the rows held out.
     same : bool
@@ -52,8 +58,8 @@ class Run:
     """
 
     gain: float
-    low: float
-    high: float
+    claimed: bool
+    lost: bool
     optimism: float
     same: bool
 
@@ -93,20 +99,23 @@ def pairs(words: list[str]) -> list[tuple[str, str]]:
     return list(zip(words[::2], words[1::2], strict=True))
 
 
-def compiled(way: str, seed: int, n_rows: int, n_trials: int, shuffled: bool) -> Run:
+def compiled(way: str, seed: int, given: argparse.Namespace) -> Run:
     """Compile the judge once."""
     warnings.simplefilter("ignore")
-    data = synthetic_set(n_rows, seed, shuffled=shuffled)
-    trials = {"n_trials": n_trials} if way == "protocol" else {}
-    settings = CompileSettings(
-        optimizer=way, protocol=Protocol(variant="vanilla"), seed=seed, **trials
-    )
+    data = synthetic_set(given.rows, seed, shuffled=not given.kept)
+    # Answers of few kinds can be balanced.
+    answers = {"answers": LIKERT} if way == "balanced" else {}
+    own: dict[str, Any] = {"n_trials": given.trials} if way == "protocol" else {}
+    if given.unconfirmed:
+        own["confirm"] = None
+    protocol = Protocol(variant="vanilla", **answers)
+    settings = CompileSettings(optimizer=way, protocol=protocol, seed=seed, **own)
     found = compile_judge(data, settings, lm=model(ledger=None))
     gain = found.objective.gain
     return Run(
         gain=gain.value,
-        low=gain.low,
-        high=gain.high,
+        claimed=gain.is_clear and gain.low > 0,
+        lost=gain.is_clear and gain.high < 0,
         optimism=found.objective.optimism,
         same=found.saved.protocol == settings.protocol,
     )
@@ -117,9 +126,9 @@ def row(way: str, runs: list[Run]) -> str:
     cells = (
         way,
         len(runs),
-        sum(one.low > 0 for one in runs),
-        sum(one.high < 0 for one in runs),
-        sum(one.same for one in runs),
+        sum(not one.same for one in runs),
+        sum(one.claimed for one in runs),
+        sum(one.lost for one in runs),
         f"{fmean(one.gain for one in runs):+.3f}",
         f"{fmean(one.optimism for one in runs):+.3f}",
     )
@@ -135,18 +144,16 @@ def main() -> None:
     parser.add_argument("--trials", type=int, default=30, help="of a search of the protocol")
     parser.add_argument("--optimizers", nargs="+", default=list(WAYS), choices=WAYS)
     parser.add_argument("--kept", action="store_true", help="do not shuffle the ratings")
+    parser.add_argument("--unconfirmed", action="store_true", help="take the best as it is")
     parser.add_argument("--processes", type=int, default=1)
     given = parser.parse_args()
-    heads = ("optimizer", "runs", "gains", "losses", "as it was", "mean gain", "optimism")
+    heads = ("optimizer", "runs", "adopted", "claimed", "losses", "mean gain", "optimism")
     print("| " + " | ".join(heads) + " |")
     print("| " + " | ".join("---" for _ in heads) + " |", flush=True)
     seeds = range(given.first, given.first + given.runs)
     with ProcessPoolExecutor(given.processes) as pool:
         for way in given.optimizers:
-            jobs = [
-                pool.submit(compiled, way, seed, given.rows, given.trials, not given.kept)
-                for seed in seeds
-            ]
+            jobs = [pool.submit(compiled, way, seed, given) for seed in seeds]
             print(row(way, [job.result() for job in jobs]), flush=True)
 
 

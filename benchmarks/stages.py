@@ -120,20 +120,26 @@ def staged(name: str, seed: int) -> Run:
     )
     started = better_start(work, parts, bare, inferred)
     search = RandomDemonstrationSearch(
-        n_demonstrations=settings.n_demonstrations, n_rounds=settings.n_rounds, seed=seed
+        n_demonstrations=settings.n_demonstrations,
+        n_rounds=settings.n_rounds,
+        seed=seed,
+        confirm=work.confirm("demonstrations"),
     )
     pool, selection = examples_of(parts.pool), examples_of(parts.selection)
     shown = search.compile(started, trainset=pool, valset=selection)
     tuning = [one for rows in parts.tuning for one in examples_of(rows)]
     weighed, lexical = (
-        FitAggregation(lexical=allowed, seed=seed).compile(shown, trainset=tuning)
+        FitAggregation(lexical=allowed, seed=seed, confirm=work.confirm("aggregation")).compile(
+            shown, trainset=tuning
+        )
         for allowed in (False, True)
     )
     seconds = time.perf_counter() - start
     always = lexical
     if started is not inferred:
         always = search.compile(inferred, trainset=pool, valset=selection)
-        always = FitAggregation(lexical=True, seed=seed).compile(always, trainset=tuning)
+        fit = FitAggregation(lexical=True, seed=seed, confirm=work.confirm("aggregation"))
+        always = fit.compile(always, trainset=tuning)
     judges = dict(zip(STAGES, (bare, started, shown, weighed, lexical, always), strict=True))
     demonstrations = shown.protocol.demonstrations.values()
     return Run(

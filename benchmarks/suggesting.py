@@ -92,7 +92,7 @@ def labelled(name: str, seed: int, strategy: str) -> list[float]:
         if strategy != RANDOM:
             order = diverse(candidates, order, n, known=set(data.groups[rated].tolist()))
         rated += [rest[place] for place in order[:n]]
-        fit = FitAggregation("q", lexical=True, seed=seed)
+        fit = FitAggregation("q", lexical=True, seed=seed, confirm=None)
         learned = fit.choose(
             rated_rows(data, targets, rated), [judgements[place] for place in rated]
         )

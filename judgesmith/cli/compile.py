@@ -71,7 +71,8 @@ if TYPE_CHECKING:
     "--without",
     default="",
     metavar="PART,…",
-    help="Leave out explanations, task, criteria, mcs, os, search or weights.",
+    help="Leave out explanations, task, criteria, mcs, os, search or weights; or confirmation, "
+    "which keeps the judge as it was unless a change is better beyond luck.",
 )
 @click.option(
     "--optimizer",

@@ -10,13 +10,16 @@ from judgesmith.experiments.settings import CompileSettings
 from judgesmith.programs.families import family_of
 from judgesmith.signatures.judge_protocol import JudgeProtocol
 
-Ablation = Literal["explanations", "task", "criteria", "mcs", "os", "search", "weights"]
+Ablation = Literal[
+    "explanations", "task", "criteria", "mcs", "os", "search", "weights", "confirmation"
+]
 """A part that can be left out.
 
 ``explanations``: scores alone. ``task``: no description of the task; criteria come from
 observations only. ``criteria``: those that people rated instead of inferred ones. ``mcs``: no
 criteria scores, which is the coarse variant. ``os``: no overall question; the score is the mean
 of the criteria. ``search``: no demonstrations. ``weights``: no learned combination of numbers.
+``confirmation``: the best on the rows to choose by is taken, whatever luck there is in that.
 """
 
 ABLATIONS: tuple[Ablation, ...] = get_args(Ablation)
@@ -70,6 +73,8 @@ def without(settings: CompileSettings, parts: Iterable[str]) -> CompileSettings:
                 changes["n_demonstrations"] = 0
             case "weights":
                 changes["learn_weights"] = False
+            case "confirmation":
+                changes["confirm"] = None
     changes["protocol"] = type(own).model_validate({**dict(own), **protocol})
     return CompileSettings.model_validate({**dict(settings), **changes})
 

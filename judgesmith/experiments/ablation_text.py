@@ -88,8 +88,8 @@ def sentences(table: AblationTable) -> Iterator[str]:
     ]
     if own:
         yield (
-            f"{TITLES['learned'].lower()}, the judge's own score was within a standard error of "
-            f"the best, and stays, in {_listed(own)}."
+            f"{TITLES['learned'].lower()}, nothing was better than the judge's own score beyond "
+            f"luck, and it stays, in {_listed(own)}."
         )
     if table.model == OFFLINE:
         yield (

@@ -96,7 +96,8 @@ def notes_on(
     elif judge.protocol == bare.protocol:
         tried = "was tried" if complete else "was tried before the budget ended"
         better = "agreed better with people" if tables[0].is_rated else f"had more {objective.name}"
-        yield f"nothing that {tried} {better}: this is the judge as it was."
+        surely = "" if settings.confirm is None else " by more than luck"
+        yield f"nothing that {tried} {better}{surely}: this is the judge as it was."
     elif (gain := objective.gain) is not None and not (gain.is_clear and gain.low > 0):
         better = "agrees better" if tables[0].is_rated else "is better"
         yield (

@@ -14,9 +14,6 @@ def screened_texts(
 ) -> int:
     """Return how many texts are judged at most, by all that are tried beside the start.
 
-    Whether rows are set aside makes no more of them: on these only one is confirmed, who is then
-    judged on as many rows less in the race.
-
     Parameters
     ----------
     n_trials : int

@@ -21,9 +21,8 @@ SAME_COST = ("rubric", "explain", "answers", "reduction", "weighting")
 """The choices that do not decide how many calls a judgement takes."""
 
 RACED_SHARE = 0.5
-"""Of the rows to choose by, how many a configuration is judged on before it falls behind, those set
-aside to confirm leaders included: from .2 to .65 in twenty searches
-(``benchmarks/protocol_search.py``), .5 on average, the start included."""
+"""Of the rows to choose by, how many a configuration is judged on before it falls behind: from .2
+to .65 in twenty searches (``benchmarks/protocol_search.py``), .5 on average, the start included."""
 
 USUAL_FRONT = 4
 """Judges on a front as a rule: a guess, for it depends on the objectives."""

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from judgesmith.experiments.confirmation_notes import (
+    confirmation_record,
+    outcome_note,
+)
 from judgesmith.experiments.parts import Parts, examples_of
 from judgesmith.experiments.settings import CompileSettings
 from judgesmith.optimizers import ProtocolSearch
 from judgesmith.optimizers.competing_models import MODEL
-from judgesmith.optimizers.confirming import Confirmation
 from judgesmith.optimizers.constrained import Constrained
 from judgesmith.optimizers.demonstration_choices import N
-from judgesmith.optimizers.racing_search import RacedTrial
 from judgesmith.optimizers.screening import Screen
 from judgesmith.optimizers.several_objectives import needs_versions, rated_terms
 from judgesmith.optimizers.studies import importances
@@ -103,7 +104,7 @@ def search_notes(search: ProtocolSearch) -> list[str]:
     if not n_tried and not search.complete_:
         return [
             "the budget ended the search before anything was tried beside the judge as it was, "
-            "which stays but for its aggregation."
+            "which it keeps."
         ]
     told = [
         f"{n_tried} of {search.space_.size} configurations were tried beside the judge as it was, "
@@ -134,61 +135,25 @@ def confirmation_of(search: ProtocolSearch) -> dict[str, Any] | None:
     Returns
     -------
     dict or None
-        ``better`` and ``taken`` (0 is the judge as it was), ``chosen_on`` (rows), and under
-        ``leaders`` every ``Confirmation``. None of a search for a front.
+        See ``confirmation_record``; 0 is the judge as it was. None of a search for a front.
     """
     if search.taken_ is None:
         return None
-    leaders = [one.to_dict() for one in search.confirmations_]
-    if needs_versions(search.objective):  # which grows with the number of rows
-        leaders = [{**one, "optimism": None} for one in leaders]
-    return {
-        "better": search.taken_ != 0,
-        "taken": search.taken_,
-        "chosen_on": search.trials_[0].n_rows if search.trials_ else 0,
-        "leaders": leaders,
-    }
+    return confirmation_record(
+        search.confirmation_,
+        taken=search.taken_,
+        chosen_on=search.trials_[0].n_rows if search.trials_ else 0,
+    )
 
 
 def _choice_notes(search: ProtocolSearch) -> list[str]:
-    """Return what was taken and why, on rows chosen by and on others."""
+    """Return what was taken and why."""
     if search.taken_ is None:
         return []
     trials = {one.number: one for one in search.trials_}
-    first = trials[0]
-    whole = [one for one in trials.values() if one.n_rows == first.n_rows]
-    leader = max(whole, key=lambda one: (one.rank, -one.number))
-    confirmed = {one.number: one for one in search.confirmations_}
-    if search.taken_:
-        shown = confirmed.get(search.taken_)
-        told = [
-            f"taken was number {search.taken_}: {_picked_text(trials[search.taken_].picked)}; "
-            f"{_led(search, trials[search.taken_])}. The best of many looks better on these than "
-            "it is."
-        ]
-    elif confirmed:
-        shown = search.confirmations_[-1]
-        told = [
-            f"none of them {_better(search)} beyond a standard error on rows it was not chosen by, "
-            "so the judge stays as it was but for its aggregation; that is a usual outcome with "
-            f"few rows, or a judge that fits already. Number {shown.number} led with "
-            f"{_led(search, trials[shown.number])}."
-        ]
-    elif leader.number:
-        why = "all rows are of one source" if search.complete_ else "the budget ended before"
-        return [
-            f"number {leader.number} led with {_led(search, leader)}, but could not be held "
-            f"against it on others: {why}. So the judge stays as it was but for its aggregation."
-        ]
-    else:
-        return [
-            f"none of them {_better(search)} on these rows, so the judge stays as it was but for "
-            "its aggregation; that is a usual outcome with few rows, or a judge that fits already."
-        ]
-    if shown is None:
-        return told
-    grows = needs_versions(search.objective)
-    return [*told, _confirmed_text(shown, _counted(search), grows=grows)]
+    found = search.confirmation_
+    what = "" if found is None else _picked_text(trials[found.number].picked)
+    return [outcome_note(found, _counted(search), what=what, better=_better(search))]
 
 
 def _better(search: ProtocolSearch) -> str:
@@ -203,39 +168,5 @@ def _counted(search: ProtocolSearch) -> str:
     return f"{search.objective}{', less what the conditions lack,' if conditions else ''}"
 
 
-def _led(search: ProtocolSearch, trial: RacedTrial) -> str:
-    """Return how well a trial did, beside the start, where it was chosen."""
-    first = search.trials_[0]
-    return (
-        f"{_counted(search)} {_number(trial.value)} on the {first.n_rows} rows it was chosen by, "
-        f"{_number(first.value)} as it was"
-    )
-
-
-def _confirmed_text(shown: Confirmation, objective: str, *, grows: bool) -> str:
-    """Return how a winner did on rows that it was not chosen by, in one sentence.
-
-    What grows with the number of rows cannot be held against what it was on more of them.
-    """
-    if shown.crossed:
-        who = f"the best on one half of these {shown.n_rows} rows has, on the other half,"
-    else:
-        who = f"on {shown.n_rows} rows that were set aside, number {shown.number} has"
-    gain, error = _number(shown.gain, "+.3f"), _number(shown.standard_error)
-    promised = (
-        f"; the rows it was chosen by had promised {_number(shown.optimism, '+.3f')} more"
-        if not grows
-        else "; discernment counts as on all rows that it was chosen by"
-    )
-    return (
-        f"{who} {objective} {_number(shown.value)} where the judge as it was has "
-        f"{_number(shown.before)} (difference {gain}, standard error {error}){promised}."
-    )
-
-
 def _picked_text(picked: Any) -> str:
     return ", ".join(f"{name} {option}" for name, option in picked.items())
-
-
-def _number(value: float, form: str = ".3f") -> str:
-    return "undefined" if math.isnan(value) else f"{value:{form}}"

@@ -22,6 +22,7 @@ from judgesmith.errors import InputError
 from judgesmith.experiments.dataset import DataSet
 from judgesmith.experiments.ratings import Aggregate
 from judgesmith.experiments.within_source import RANKED_OBJECTIVE, check_within_source
+from judgesmith.optimizers.family_test import Confirm
 from judgesmith.optimizers.fixed_choices import check_fixed
 from judgesmith.optimizers.grammar import as_objectives
 from judgesmith.optimizers.objectives import Objective
@@ -93,6 +94,9 @@ class CompileSettings(SettingsModel):
         Choices that a search of the protocol leaves as they are; see ``fixed_choices``. By
         default the number of samples: three or five answers to every question cost as many calls,
         in the search and ever after.
+    confirm : Confirm or None
+        How sure a change must be to replace the judge as it was; None takes the best on the rows
+        to choose by, whatever luck there is in that.
     learn_weights : bool
         Whether the score may be a learned combination of the model's numbers.
     partial_demos, percent_of_max : bool
@@ -154,6 +158,7 @@ class CompileSettings(SettingsModel):
     n_draws: int = Field(default=3, ge=1)
     screen: bool = False
     fixed: tuple[str, ...] = ("samples",)
+    confirm: Confirm | None = Confirm()
     learn_weights: bool = True
     partial_demos: bool = False
     percent_of_max: bool = False

@@ -54,6 +54,7 @@ def text_search_calls(
         return math.ceil(n_questions * (rest + n * (2 * min(BATCH, n_pool) + n_selection))) + n
     if settings.optimizer == "balanced":
         n_wordings = ROUNDS * PARAPHRASES * n_instructions
+        rest += n_selection  # as it was, to see whether even answers agree better
         return math.ceil(n_questions * (rest + (1 + n_wordings) * min(TEXTS, n_pool))) + n_wordings
     rest += n_pool  # as it was, for what an answer adds to the objective
     if settings.optimizer == "miprov2":

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from judgesmith.experiments.confirmation_notes import confirmation_record, outcome_note
 from judgesmith.experiments.parts import Parts, examples_of
 from judgesmith.experiments.search_log import plain_trial
 from judgesmith.experiments.settings import CompileSettings
@@ -28,6 +29,8 @@ class TextsFound:
         What was tried, oldest first, ready for JSON.
     notes : tuple of str
         What a reader should know, in sentences.
+    confirmation : dict or None
+        See ``confirmation_record``.
     complete : bool
         False where the budget ended the search.
     """
@@ -35,6 +38,7 @@ class TextsFound:
     judge: Judge
     history: tuple[Mapping[str, Any], ...] = ()
     notes: tuple[str, ...] = ()
+    confirmation: Mapping[str, Any] | None = None
     complete: bool = True
 
 
@@ -56,6 +60,7 @@ def text_search(settings: CompileSettings, start: Judge, parts: Parts, **given: 
         return TextsFound(judge=start, notes=("no rows are left to learn from, so nothing was.",))
     trials: Sequence[RewriteTrial | BridgedTrial]
     given["percent_of_max"] = settings.percent_of_max
+    found: ReflectiveSearch | BridgedSearch | None = None
     train, select = examples_of(parts.pool), examples_of(parts.selection)
     if settings.optimizer == "balanced":
         told = ("seed", "lm", "concurrency", "progress", "noted")
@@ -64,7 +69,7 @@ def text_search(settings: CompileSettings, start: Judge, parts: Parts, **given: 
         notes, trials = balanced_notes(balanced), balanced.trials_
         complete = balanced.complete_
     elif settings.optimizer == "reflective":
-        search = ReflectiveSearch(n_trials=settings.n_trials, **given)
+        found = search = ReflectiveSearch(n_trials=settings.n_trials, **given)
         judge = search.compile(start, trainset=train, valset=select)
         notes = [search.ended_] if search.ended_ else rewrite_notes(search)
         trials = search.trials_
@@ -72,13 +77,18 @@ def text_search(settings: CompileSettings, start: Judge, parts: Parts, **given: 
     else:
         name: Any = settings.optimizer
         shown = dict.fromkeys(DEMONSTRATIONS[name], settings.n_demonstrations)
-        bridged = BridgedSearch(name, settings=shown, **given)
+        found = bridged = BridgedSearch(name, settings=shown, **given)
         judge = bridged.compile(start, trainset=train, valset=select)
         notes, trials, complete = bridged_notes(bridged), bridged.trials_, bridged.complete_
     return TextsFound(
         judge=judge,
         history=tuple({"stage": settings.optimizer, **plain_trial(one)} for one in trials),
         notes=tuple(notes),
+        confirmation=None
+        if found is None
+        else confirmation_record(
+            found.confirmation_, taken=found.taken_, chosen_on=len(parts.selection)
+        ),
         complete=complete,
     )
 
@@ -102,9 +112,7 @@ def rewrite_notes(search: ReflectiveSearch) -> list[str]:
         told.append(f"the last one refused was of {last.changed}: {last.problem}")
     if not search.complete_:
         told.append(f"the budget ended the search after {len(asked)} of {search.n_trials}.")
-    best = max([trials[0], *whole], key=lambda one: one.rank)
-    told.append(_outcome(best.number, best.value, trials[0].value, str(search.objective)))
-    return told
+    return [*told, outcome_note(search.confirmation_, str(search.objective))]
 
 
 def bridged_notes(search: BridgedSearch) -> list[str]:
@@ -123,9 +131,7 @@ def bridged_notes(search: BridgedSearch) -> list[str]:
         told.append(f"the last one refused: {refused[-1].problem}")
     if not search.complete_:
         told.append("the budget ended the search.")
-    best = max(whole, key=lambda one: one.rank)
-    told.append(_outcome(best.number, best.value, trials[0].value, str(search.objective)))
-    return told
+    return [*told, outcome_note(search.confirmation_, str(search.objective))]
 
 
 def balanced_notes(search: BalancedInstructions) -> list[str]:
@@ -154,16 +160,3 @@ def balanced_notes(search: BalancedInstructions) -> list[str]:
 
 
 _UNSTARTED = "the budget ended before the judge as it was had been judged, so nothing was tried."
-
-
-def _outcome(number: int, value: float, before: float, objective: str) -> str:
-    if not number:
-        return (
-            "nothing agreed better on these rows, so the judge stays as it was but for its "
-            "aggregation; that is a usual outcome with few rows, or a judge that fits already."
-        )
-    return (
-        f"taken was number {number}: {objective} {value:.3f} on these rows, {before:.3f} as it "
-        "was. The best of several looks better on the rows it was chosen by than it is: see the "
-        "rows held out."
-    )

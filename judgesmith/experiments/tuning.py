@@ -6,6 +6,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from judgesmith.experiments.confirmation_notes import (
+    aggregation_note,
+    confirmation_record,
+    outcome_note,
+)
 from judgesmith.experiments.fronts import deciding_objective, front_notes, importance_entries
 from judgesmith.experiments.parts import Parts, examples_of
 from judgesmith.experiments.search_log import SearchLog, plain_trial
@@ -27,7 +32,9 @@ from judgesmith.optimizers import (
     RandomDemonstrationSearch,
 )
 from judgesmith.optimizers.competing_models import minds_dollars
+from judgesmith.optimizers.demonstrations import Trial, rank_of
 from judgesmith.optimizers.drawing import shown_keys
+from judgesmith.optimizers.family_test import Confirm, Confirmation, taken
 from judgesmith.optimizers.found_front import FoundMember
 from judgesmith.optimizers.judge_optimizer import OFFLINE
 from judgesmith.optimizers.racing_search import RacedTrial
@@ -70,8 +77,8 @@ class Tuning:
     pool : JudgedTable or None
         The rows to show as they were judged, where the budget may have cut them short.
     confirmation : dict or None
-        Of a search of the protocol: whether it found better than it started from, and how the
-        winner did on rows that it was not chosen by, ready for JSON.
+        Whether the search found better than it started from, and how the best was tested, ready
+        for JSON; of the weights under ``aggregation``.
     """
 
     settings: CompileSettings
@@ -152,6 +159,13 @@ class Tuning:
                 f"the budget ended after {n_tried} of {n_planned} sets of demonstrations."
             )
         self.history += [_trial("demonstrations", trial) for trial in search.trials_]
+        if search.trials_:
+            found = search.confirmation_
+            what = "" if found is None else _shown_text(search.trials_[found.number])
+            self.notes.append(outcome_note(found, str(search.objective), what=what))
+        self.confirmation = confirmation_record(
+            search.confirmation_, taken=search.taken_, chosen_on=len(selection)
+        )
         return best
 
     def _with_texts(self, start: Judge, parts: Parts) -> Judge:
@@ -161,7 +175,40 @@ class Tuning:
         self.complete = self.complete and found.complete
         self.notes += found.notes
         self.history += found.history
-        return found.judge
+        self.confirmation = found.confirmation
+        if self.settings.optimizer != "balanced" or found.judge.protocol == start.protocol:
+            return found.judge
+        return self._kept_when_rated(found.judge, start, parts)
+
+    def _kept_when_rated(self, winner: Judge, start: Judge, parts: Parts) -> Judge:
+        """Return a judge that was chosen without ratings, if it agrees better with them."""
+        stages = "even answers", "as it was"
+        _, number, found = self.held(start, winner, parts.selection, stages=stages)
+        self.notes.append(outcome_note(found, str(deciding_objective(self.settings))))
+        self.confirmation = confirmation_record(found, taken=number, chosen_on=len(parts.selection))
+        return winner if number else start
+
+    def held(
+        self, start: Judge, other: Judge, rows: Rows, *, stages: tuple[str, str]
+    ) -> tuple[list[JudgedTable], int, Confirmation | None]:
+        """Return what two judges say of rows, whether the other replaces the start, and why.
+
+        ``stages`` are told of the progress, of the start and of the other.
+        """
+        objective = deciding_objective(self.settings)
+        tables = [
+            rows.judged(self.judged(judge, rows, stage), self.targets, judge_scale=scale_of(judge))
+            for judge, stage in zip((start, other), stages, strict=True)
+        ]
+        ranks = {n: rank_of(objective.value(one), one.least_scored) for n, one in enumerate(tables)}
+        number, found = taken(
+            self.confirm(stages[0]),
+            objective,
+            {1: (tables[1], tables[0])},
+            ranks,
+            seed=self.settings.seed,
+        )
+        return tables, number, found
 
     def _with_protocol(self, start: Judge, bare: Judge, parts: Parts) -> Judge:
         competing = self.settings.rubrics_compete
@@ -180,10 +227,7 @@ class Tuning:
         )
         best = searched(search, student, parts)
         self.complete = self.complete and search.complete_
-        notes = [*search_notes(search), *front_notes(search.front_, search.trials_)]
-        if self.settings.minds_versions and not self.settings.learn_weights:
-            notes = [note.replace(" but for its aggregation", "") for note in notes]
-        self.notes += notes
+        self.notes += [*search_notes(search), *front_notes(search.front_, search.trials_)]
         started_with, self.lm, self.front = self.lm, search.lm_, search.front_
         self.history += [_trial("protocol", trial) for trial in search.trials_]
         self.history += importance_entries(search)
@@ -244,6 +288,13 @@ class Tuning:
         fitted = fit.compile(judge, trainset=rated)
         self.history += [_trial("aggregation", trial) for trial in fit.trials_]
         self.notes += _lexical_note(fit)
+        if fit.confirmation_ is not None:
+            self.confirmation = {
+                **(self.confirmation or {}),
+                "aggregation": fit.confirmation_.to_dict(),
+            }
+        names = [trial.name for trial in fit.trials_]
+        self.notes += aggregation_note(fit.confirmation_, names, str(fit.objective))
         if self._limited and parts.pool is not None:
             # Whether the budget let the fit see the pool: its answers are on record if it did.
             unshown = parts.pool.without(shown_keys(judge.protocol.demonstrations))
@@ -263,7 +314,22 @@ class Tuning:
             "concurrency": self.concurrency,
             "seed": self.settings.seed,
             "progress": self.tell(stage, n_items),
+            "confirm": self.confirm(stage),
         }
+
+    def confirm(self, stage: str) -> Confirm | None:
+        """Return the rule for one choice of this compilation, among which the level is shared.
+
+        What asks the model has one half of it and the weights have the other; where rubrics
+        compete before the search, these two have a half of the half each.
+        """
+        rule, settings = self.settings.confirm, self.settings
+        if rule is None:
+            return None
+        shares = 2 if settings.learn_weights else 1
+        if stage != "aggregation" and settings.rubrics_compete and settings.optimizer != "protocol":
+            shares *= 2
+        return Confirm(level=rule.level / shares)
 
     @property
     def _limited(self) -> bool:
@@ -287,6 +353,11 @@ class Tuning:
 
 def _trial(stage: str, trial: Any) -> dict[str, Any]:
     return {"stage": stage, **plain_trial(trial)}
+
+
+def _shown_text(trial: Trial) -> str:
+    """Return in a few words what set of demonstrations a trial was of."""
+    return f"of {trial.n_demonstrations} demonstrations"
 
 
 def _lexical_note(fit: FitAggregation) -> list[str]:

@@ -2,9 +2,9 @@ from judgesmith.optimizers.aggregation import FitAggregation
 from judgesmith.optimizers.balanced_instructions import BalancedInstructions
 from judgesmith.optimizers.bridged_search import BridgedSearch
 from judgesmith.optimizers.calibrating import Calibrator
-from judgesmith.optimizers.confirming import Confirm
 from judgesmith.optimizers.demonstrations import RandomDemonstrationSearch
 from judgesmith.optimizers.eliminating import Halve, KeepAll, Race
+from judgesmith.optimizers.family_test import Confirm
 from judgesmith.optimizers.grammar import parse_objective, parse_objectives
 from judgesmith.optimizers.objectives import Agreement, Objective
 from judgesmith.optimizers.panel_selection import PanelSelection

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,9 +12,15 @@ import dspy
 import numpy as np
 
 from judgesmith.errors import InputError
-from judgesmith.optimizers.crossing import Halves
-from judgesmith.optimizers.demonstrations import ENOUGH_SCORED
+from judgesmith.optimizers.crossing import CrossedAgreement, Halves
+from judgesmith.optimizers.demonstrations import ENOUGH_SCORED, rank_of
 from judgesmith.optimizers.drawing import shown_keys
+from judgesmith.optimizers.family_test import (
+    Confirm,
+    Confirmation,
+    check_confirm,
+    pseudo_values,
+)
 from judgesmith.optimizers.judge_optimizer import JudgeOptimizer
 from judgesmith.optimizers.judge_search import check_objective, rows_for
 from judgesmith.optimizers.objectives import AnyObjective, as_objective
@@ -63,8 +69,9 @@ class FitAggregation(JudgeOptimizer):
     Four ways compete, simplest first: the model's own overall score; the mean of its criteria;
     learned weights on both; learned weights with lexical features. Where the student has learned
     weights already, they compete before all others, as they are. Each is scored by
-    cross-validation over sources, and the simplest one within a standard error of the best is
-    taken, fitted on all rows. Rows that the judge shows as demonstrations are left out.
+    cross-validation over sources. The simplest one within a standard error of the best, or else
+    the best one, replaces the first if it passes (see ``Confirm``), and is fitted on all rows.
+    Rows that the judge shows as demonstrations are left out.
 
     Parameters
     ----------
@@ -73,12 +80,15 @@ class FitAggregation(JudgeOptimizer):
     lexical : bool
         Whether lexical features may enter. Where they may not, what they would add is reported.
     n_folds, n_repeats : int
-        Of the cross-validation over sources. Halves compare ways on the most rows that no fit
-        has seen; ten repeats average out how they are drawn.
+        Of the cross-validation over sources. Of thirds, a fit sees two of three rows, and ways
+        are compared on parts that are not too small; ten repeats average out how they are drawn.
     seed : int
         Of the folds.
     scale, lm, concurrency, progress
         As for ``JudgeOptimizer``.
+    confirm : Confirm or None
+        By what rule another way replaces the first, whose cross-validated gain is tested; None
+        takes the simplest one within a standard error of the best.
 
     Attributes
     ----------
@@ -87,6 +97,9 @@ class FitAggregation(JudgeOptimizer):
         little to learn from.
     chosen_ : str
         The one taken.
+    confirmation_ : Confirmation or None
+        Of the best way; its number is its place in ``trials_``. None where none is better than the
+        first, or without a rule.
 
     References
     ----------
@@ -99,7 +112,7 @@ class FitAggregation(JudgeOptimizer):
         objective: AnyObjective = "q",
         *,
         lexical: bool = False,
-        n_folds: int = 2,
+        n_folds: int = 3,
         n_repeats: int = 10,
         seed: int = 0,
         scale: Scale | None = None,
@@ -107,14 +120,17 @@ class FitAggregation(JudgeOptimizer):
         concurrency: int = CONCURRENCY,
         progress: Callable[[int], None] | None = None,
         metric: Callable[..., Any] | None = None,
+        confirm: Confirm | None = Confirm(),  # noqa: B008 - a frozen record
     ) -> None:
         super().__init__(seed=seed, scale=scale, lm=lm, concurrency=concurrency, progress=progress)
+        check_confirm(confirm)
         if n_folds < 2 or n_repeats < 1:
             raise InputError(f"need 2 folds and 1 repeat or more; got {n_folds} and {n_repeats}.")
         self.objective = as_objective(objective, metric)
         self.lexical = lexical
         self.n_folds = n_folds
         self.n_repeats = n_repeats
+        self.confirm = confirm
 
     def compile(
         self,
@@ -171,13 +187,13 @@ class FitAggregation(JudgeOptimizer):
         judgements = rows.at(judgements, scored)
         rows = rows.take(scored)
         self.trials_: tuple[AggregationTrial, ...] = ()
+        self.confirmation_: Confirmation | None = None
         self.chosen_: WayName = "own" if own.kind == "linear" else own.kind
         n_sources = len(np.unique(rows.groups))
         if len(rows) < FEWEST_ROWS or n_sources < FEWEST_SOURCES or np.ptp(rows.human) == 0:
             return own
         ways = ways_of(rows, judgements, own=own)
         self.trials_ = self._compared(rows, judgements, ways)
-        self.chosen_ = simplest_within_an_error(self.trials_)
         return next(way for way in ways if way.name == self.chosen_).aggregation()
 
     def _compared(
@@ -212,7 +228,40 @@ class FitAggregation(JudgeOptimizer):
                     allowed=name in allowed,
                 )
             )
+        self.chosen_ = simplest_within_an_error(trials)
+        if self.confirm is not None:
+            self.chosen_ = self._confirmed(self.confirm, trials, found, n_rows=len(rows))
         return tuple(trials)
+
+    def _confirmed(
+        self,
+        rule: Confirm,
+        trials: Sequence[AggregationTrial],
+        crossed: Mapping[WayName, CrossedAgreement],
+        *,
+        n_rows: int,
+    ) -> WayName:
+        """Return the simplest way within an error of the best, or the best, if it passes."""
+        first = crossed[trials[0].name]
+        others = [n for n, trial in enumerate(trials) if n and trial.allowed]
+        ranks = {n: rank_of(trials[n].value, 1.0) for n in (0, *others)}
+        preferred = next(n for n, trial in enumerate(trials) if trial.name == self.chosen_)
+        ranks[preferred] = (True, math.inf)
+        shares, values = {}, {}
+        for n in others:
+            own = crossed[trials[n].name]
+            moved = own.without - first.without
+            shares[n] = pseudo_values(own.value - first.value, moved)
+            values[n] = own.value, first.value
+        self.confirmation_ = rule.decided(
+            shares,
+            ranks,
+            values,
+            dict.fromkeys(others, n_rows),
+            rng=np.random.default_rng([self.seed, 6]),
+        )
+        taken = self.confirmation_
+        return trials[taken.number if taken is not None and taken.passed else 0].name
 
 
 def _places_to_learn_from(judgements: Sequence[Judgement]) -> list[int]:

@@ -15,6 +15,7 @@ from judgesmith.optimizers.judge_texts import problem_with
 from judgesmith.optimizers.objectives import Objective
 from judgesmith.optimizers.protocol_candidates import Asking
 from judgesmith.optimizers.rows import Rows
+from judgesmith.optimizers.table import JudgedTable
 from judgesmith.programs.holding import scale_of
 from judgesmith.programs.judge import Judge
 from judgesmith.signatures.fences import imitates_layout
@@ -82,6 +83,8 @@ class Compared:
         What was compared, or refused.
     judges : dict of str to Judge
         Those that were compared, by fingerprint.
+    tables : dict of int to JudgedTable
+        What they say, by number.
     """
 
     start: Judge
@@ -92,6 +95,7 @@ class Compared:
     noted: Callable[[BridgedTrial], None] | None
     trials: list[BridgedTrial] = field(default_factory=list)
     judges: dict[str, Judge] = field(default_factory=dict)
+    tables: dict[int, JudgedTable] = field(default_factory=dict)
 
     def add(
         self,
@@ -132,6 +136,7 @@ class Compared:
                 "share_scored": table.least_scored,
             }
             self.judges[protocol.fingerprint] = made
+            self.tables[len(self.trials)] = table
         texts = {**protocol.instructions}
         trial = BridgedTrial(
             number=len(self.trials),
@@ -148,14 +153,10 @@ class Compared:
             self.noted(trial)
         return found
 
-    def best(self) -> Judge:
-        """Return the best judge, the first of equals; the start where nothing was compared."""
-        judged = [one for one in self.trials if one.n_rows]
-        if not judged:
-            return self.start
-        best = max(judged, key=lambda one: one.rank)
+    def judge(self, number: int) -> Judge:
+        """Return the judge of a trial, or the start where that was not compared."""
         # Judges are kept in the order of the trials that were compared.
-        return list(self.judges.values())[judged.index(best)]
+        return dict(zip(self.tables, self.judges.values(), strict=True)).get(number, self.start)
 
 
 def problem_of(judge: Judge, start: Judge) -> str:

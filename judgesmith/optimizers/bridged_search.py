@@ -47,8 +47,8 @@ class BridgedSearch(TextSearch):
     answered as by the start (times the number of rows, so that the mean of the start's parts is
     the objective); an answer without a score is worth less than the worst of them, never 0.
     MIPROv2 compares candidates by the objective itself. Whatever DSPy makes of that, every judge
-    that it would choose among is judged here on all rows to choose by, and the best of these and
-    the start is returned; the start wins ties.
+    that it would choose among is judged here on all rows to choose by, and the best of these is
+    returned if it passes (see ``Confirm``), else the start.
 
     Demonstrations and instructions are taken over; fields and scale are not, as the judge is made
     anew. The offline model writes no instructions: with it, only demonstrations are searched.
@@ -126,7 +126,8 @@ class BridgedSearch(TextSearch):
         except OutOfBudget:
             self.complete_ = False
         self.trials_ = tuple(compared.trials)
-        return compared.best()
+        ranks = {number: compared.trials[number].rank for number in compared.tables}
+        return compared.judge(self.taken(self.objective, compared.tables, ranks))
 
     def _searched(
         self,

@@ -188,10 +188,10 @@ class RandomDemonstrationSearch(JudgeSearch):
         )
         runs = self._runs(teacher or student.with_protocol(protocol), protocol, pool_rows)
         pool = Pool(rows=pool_rows, runs=runs, partial_demos=self.partial_demos)
-        best: tuple[Trial, Judge] | None = None
         trials: list[Trial] = []
+        found: dict[int, Judge] = {}
         tables: dict[str, JudgedTable] = {}
-        for shown in self._sets(pool, protocol, own):
+        for number, shown in enumerate(self._sets(pool, protocol, own)):
             nearest = student.protocol.nearest if shown == own else None
             update = {"demonstrations": shown, "nearest": nearest}
             candidate = student.with_protocol(protocol.model_copy(update=update))
@@ -203,24 +203,28 @@ class RandomDemonstrationSearch(JudgeSearch):
                 tables[known] = selection.judged(
                     judgements, self.targets, judge_scale=scale_of(candidate)
                 )
+                found[number] = candidate
             elif self.progress is not None:
                 # Drawn before, such as "labelled only" where no question can show such rows.
                 self.progress(len(selection.texts))
             table = tables[known]
-            trial = Trial(
-                n_demonstrations=max((len(several) for several in shown.values()), default=0),
-                n_bootstrapped=_n_bootstrapped(shown),
-                keys=shown_keys(shown),
-                value=self.objective.value(table),
-                share_scored=table.least_scored,
+            trials.append(
+                Trial(
+                    n_demonstrations=max((len(several) for several in shown.values()), default=0),
+                    n_bootstrapped=_n_bootstrapped(shown),
+                    keys=shown_keys(shown),
+                    value=self.objective.value(table),
+                    share_scored=table.least_scored,
+                )
             )
-            trials.append(trial)
-            if best is None or trial.rank > best[0].rank:
-                best = trial, candidate
         self.trials_ = tuple(trials)
-        if best is None or (own and len(trials) < 2):  # the student's own were not compared
-            return student.with_protocol(student.protocol)
-        return best[1]
+        number = self.taken(
+            self.objective,
+            dict(zip(found, tables.values(), strict=True)),
+            {number: trials[number].rank for number in found},
+            start=1 if own else 0,  # without demonstrations comes first, the student's own next
+        )
+        return found.get(number, student.with_protocol(student.protocol))
 
     def _sets(self, pool: Pool, protocol: Protocol, own: Shown) -> Iterator[Shown]:
         """Yield the sets to try: none, the student's own, labelled ones, then random ones."""

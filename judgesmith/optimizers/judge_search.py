@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypedDict
 
 import dspy
@@ -11,6 +11,13 @@ import numpy as np
 
 from judgesmith.errors import InputError
 from judgesmith.optimizers.drawing import shown_keys
+from judgesmith.optimizers.family_test import (
+    Confirm,
+    Confirmation,
+    Rank,
+    check_confirm,
+    taken,
+)
 from judgesmith.optimizers.judge_optimizer import JudgeOptimizer
 from judgesmith.optimizers.objectives import Agreement, Objective
 from judgesmith.optimizers.rated_examples import rows_of
@@ -21,7 +28,7 @@ from judgesmith.optimizers.several_objectives import (
     rated_terms,
 )
 from judgesmith.optimizers.splitting import pool_and_selection
-from judgesmith.optimizers.table import SCORE
+from judgesmith.optimizers.table import SCORE, JudgedTable
 from judgesmith.programs.judge import Judge
 from judgesmith.programs.running import CONCURRENCY
 from judgesmith.signatures.judge_protocol import JudgeProtocol
@@ -40,6 +47,7 @@ class SearchSettings(TypedDict, total=False):
     concurrency: int
     progress: Callable[[int], None] | None
     metric: Callable[..., Any] | None
+    confirm: Confirm | None
 
 
 class JudgeSearch(JudgeOptimizer):
@@ -58,6 +66,16 @@ class JudgeSearch(JudgeOptimizer):
     metric : callable or None
         A metric of DSPy's kind, ``metric(example, prediction, trace=None) -> float``, instead of
         an objective: its mean over the scored rows is made as large as possible.
+    confirm : Confirm or None
+        By what rule the best of all replaces the student; None takes the best on the rows to
+        choose by, which flatters it.
+
+    Attributes
+    ----------
+    confirmation_ : Confirmation or None
+        Of the best candidate, set by ``compile``; None where none was better than the student.
+    taken_ : int or None
+        Number of the trial that was taken, mostly that of the student.
 
     Raises
     ------
@@ -76,13 +94,49 @@ class JudgeSearch(JudgeOptimizer):
         concurrency: int = CONCURRENCY,
         progress: Callable[[int], None] | None = None,
         metric: Callable[..., Any] | None = None,
+        confirm: Confirm | None = Confirm(),  # noqa: B008 - a frozen record
     ) -> None:
         super().__init__(seed=seed, scale=scale, lm=lm, concurrency=concurrency, progress=progress)
         if not targets:
             raise InputError("no targets to agree with; name score, or criteria.")
+        check_confirm(confirm)
         self.targets = tuple(targets)
         self.percent_of_max = percent_of_max
         self.metric = metric
+        self.confirm = confirm
+        self.confirmation_: Confirmation | None = None
+        self.taken_: int | None = None
+
+    def taken(
+        self,
+        objective: Objective,
+        tables: Mapping[int, JudgedTable],
+        ranks: Mapping[int, Rank],
+        *,
+        start: int = 0,
+    ) -> int:
+        """Return the number of the trial to take, which is that of the student where none passes.
+
+        Parameters
+        ----------
+        objective : Objective
+            What is made as large as possible.
+        tables : dict of int to JudgedTable
+            What every one says of the rows to choose by, the student included if it was judged.
+        ranks : dict of int to tuple
+            Of the same: larger is better.
+        start : int
+            The student's number.
+        """
+        self.taken_, self.confirmation_ = taken(
+            self.confirm,
+            objective,
+            {one: (table, tables[start]) for one, table in tables.items() if start in tables},
+            ranks,
+            start=start,
+            seed=self.seed,
+        )
+        return self.taken_
 
     def parted(
         self,

@@ -16,7 +16,6 @@ from judgesmith.errors import InputError
 from judgesmith.optimizers.board import Board
 from judgesmith.optimizers.competing_models import check_models, minds_dollars, with_models
 from judgesmith.optimizers.confirmed_search import ConfirmedSearch
-from judgesmith.optimizers.confirming import Confirm, Confirmation
 from judgesmith.optimizers.dominating import front_elimination
 from judgesmith.optimizers.eliminating import Elimination, Race
 from judgesmith.optimizers.fixed_choices import check_fixed, without_fixed
@@ -41,7 +40,6 @@ from judgesmith.optimizers.screened_search import ScreenedSearch
 from judgesmith.optimizers.screening import Screen
 from judgesmith.optimizers.several_objectives import SeveralObjectives
 from judgesmith.optimizers.shared_judging import SharedJudging
-from judgesmith.optimizers.splitting import IntArray
 from judgesmith.optimizers.studies import kept_in, quiet, reachable
 from judgesmith.programs.asking import endpoint_of, with_own_models
 from judgesmith.programs.judge import Judge, check_judge
@@ -57,8 +55,8 @@ class ProtocolSearch(JudgeSearch):
 
     In each round a sampler proposes configurations that were not tried yet. They and the best
     judge so far are judged on growing parts of the same rows; who falls behind is not judged
-    further. The student as it was given is the first leader. Whoever takes the lead is then judged
-    on rows that were set aside, and replaces the student only if it is plainly better there, too.
+    further. The student as it was given is the first leader. The best replaces it only if the
+    luck of so many does not explain its gain, see ``Confirm``.
 
     Parameters
     ----------
@@ -88,9 +86,6 @@ class ProtocolSearch(JudgeSearch):
         Where given, all are proposed and judged on few rows first, by what was learned from those
         before, and the best go on; it stands in for ``elimination``, ``looks`` and ``sampler``,
         and is meant for more trials: ``n_trials=108, screen=Screen()``.
-    confirm : Confirm or None
-        By what rule the best of many replaces the student; None takes the best on all rows to
-        choose by, which flatters it.
     sampler : callable
         From a seed to an Optuna sampler. With a storage, samplers that differ in their code or
         in what is bound to it have different studies.
@@ -113,8 +108,6 @@ class ProtocolSearch(JudgeSearch):
     ----------
     trials_ : tuple of RacedTrial
         Everything that was tried, in order; set by ``compile``.
-    confirmations_ : tuple of Confirmation
-        Of each that took the lead, in order; empty where nobody did, or nothing was confirmed.
     taken_ : int or None
         Number of the trial that was taken: 0 where the student stays, which is a usual outcome;
         None of a front.
@@ -147,7 +140,6 @@ class ProtocolSearch(JudgeSearch):
         elimination: Elimination = Race(),  # noqa: B008 - a frozen record
         looks: Sequence[float] = LOOKS,
         screen: Screen | None = None,
-        confirm: Confirm | None = Confirm(),  # noqa: B008 - a frozen record
         sampler: MakeSampler = tpe,
         storage: str | Path | None = None,
         beside: Path | None = None,
@@ -166,10 +158,6 @@ class ProtocolSearch(JudgeSearch):
             )
         if list(looks) != sorted(set(looks)) or not looks or looks[0] <= 0 or looks[-1] != 1:
             raise InputError(f"looks rise from above 0 to 1; got {list(looks)}.")
-        if not isinstance(confirm, Confirm | None):
-            raise TypeError(
-                f"confirm is a rule such as Confirm(errors=1.0), or None; got {confirm!r:.80}."
-            )
         given: Any = as_objectives(objective)
         self.objective: Objective | SeveralObjectives = (
             given if self.metric is None else as_objective(given, self.metric)
@@ -195,7 +183,6 @@ class ProtocolSearch(JudgeSearch):
                 "drop it or them."
             )
         self.screen = screen
-        self.confirm = confirm
         self.sampler = sampler
         self.storage = storage
         in_file = storage is not None and "://" not in str(storage)
@@ -259,10 +246,9 @@ class ProtocolSearch(JudgeSearch):
         self.front_: tuple[FoundMember, ...] = ()
         if isinstance(search, FrontSearch):
             self.front_ = found_front(search, seed=self.seed)
-        self.confirmations_: tuple[Confirmation, ...] = ()
-        self.taken_: int | None = None
+        self.confirmation_, self.taken_ = None, None
         if isinstance(search, ConfirmedSearch):
-            self.confirmations_, self.taken_ = tuple(search.confirmations), search.taken
+            self.confirmation_, self.taken_ = search.confirmation, search.taken
         return best.judge.with_protocol(best.judge.protocol)
 
     def _racing(self, candidates: Candidates, study: optuna.Study) -> RacingSearch[JudgeOnRows]:
@@ -270,10 +256,8 @@ class ProtocolSearch(JudgeSearch):
         selection = candidates.selection
         several = self.objective if isinstance(self.objective, SeveralObjectives) else None
         objective = several.leading if several is not None else self.objective
-        aside = self._aside(selection)
-        raced = np.setdiff1d(np.arange(len(selection)), aside)
         order = stratified_order(
-            selection.levels[raced], selection.groups[raced], np.random.default_rng([self.seed, 3])
+            selection.levels, selection.groups, np.random.default_rng([self.seed, 3])
         )
         shared: dict[str, Any] = {
             "proposer": Proposer(
@@ -285,7 +269,7 @@ class ProtocolSearch(JudgeSearch):
             ),
             "make": candidates.make,
             "objective": objective,
-            "order": raced[order],
+            "order": order,
             "elimination": self.elimination,
             "looks": self.looks,
             "n_trials": self.n_trials,
@@ -295,19 +279,12 @@ class ProtocolSearch(JudgeSearch):
         }
         if self.screen is not None:
             del shared["elimination"], shared["looks"]
-            return ScreenedSearch(**shared, rule=self.confirm, aside=aside, screen=self.screen)
+            return ScreenedSearch(**shared, rule=self.confirm, screen=self.screen)
         if several is None:
-            return ConfirmedSearch(**shared, rule=self.confirm, aside=aside)
+            return ConfirmedSearch(**shared, rule=self.confirm)
         return FrontSearch(
             **shared, objectives=several, dominance=front_elimination(self.elimination)
         )
-
-    def _aside(self, selection: Rows) -> IntArray:
-        """Return the places of rows to confirm a winner on; a front has none, but members."""
-        if self.confirm is None or isinstance(self.objective, SeveralObjectives):
-            return np.arange(0, dtype=np.intp)
-        rng = np.random.default_rng([self.seed, 5])
-        return self.confirm.set_aside(selection.groups, selection.human, rng=rng)
 
     def _candidates(self, student: Judge, pool: Rows, selection: Rows) -> Candidates:
         space = self.space

@@ -158,11 +158,8 @@ class RacingSearch(Generic[OneCandidate]):
             self._share([best], len(self.order))
             self._note(best, self._table(best, len(self.order)))
             for batch in self._batches(best, tried):
-                before = best
                 for one in self._raced(best, batch):
                     best = max(best, one, key=lambda one: self.trials[one.number].rank)
-                if best is not before:
-                    self._leads(best)
         except OutOfBudget:
             self.complete = False
         return best.candidate
@@ -244,9 +241,6 @@ class RacingSearch(Generic[OneCandidate]):
     ) -> set[int]:
         """Return the places in the look's tables of those who stay; place 0 is the leader's."""
         return set(self.elimination(look))
-
-    def _leads(self, best: Contender[OneCandidate]) -> None:
-        """Take note of who has become the best so far, after every race that has changed that."""
 
     def _finish(
         self,

@@ -101,6 +101,7 @@ class ReflectiveSearch(TextSearch):
     def _found(self, student: Judge, pool: Rows, selection: Rows) -> Judge:
         self.trials_: tuple[RewriteTrial, ...] = ()
         self.complete_, self.ended_ = True, ""
+        self.taken_, self.confirmation_ = 0, None
         lm = with_own_models(student, self.lm)[1]
         writer = self.reflection_lm or lm
         if str(writer.model) == OFFLINE:
@@ -125,7 +126,8 @@ class ReflectiveSearch(TextSearch):
         evolve(evolution, batch=self.batch, seed=self.seed)
         self.trials_ = tuple(evolution.trials)
         self.complete_ = not evolution.spent
-        return evolution.best()
+        ranks = {number: self.trials_[number].rank for number in evolution.tables}
+        return evolution.judge(self.taken(self.objective, evolution.tables, ranks))
 
 
 def evolve(evolution: TextEvolution, *, batch: int, seed: int) -> None:

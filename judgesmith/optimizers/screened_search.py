@@ -47,7 +47,7 @@ class ScreenedSearch(ConfirmedSearch[OneCandidate]):
     seen: dict[int, Screened] = field(default_factory=dict)
 
     def run(self, start: OneCandidate, known: Iterable[str] = ()) -> OneCandidate:
-        """Return the last leader that passed, or ``start``.
+        """Return the best one that passes, or ``start``.
 
         Parameters
         ----------

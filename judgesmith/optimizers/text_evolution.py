@@ -78,6 +78,8 @@ class TextEvolution:
         Told of every trial as soon as it is known how well it did.
     trials : list of RewriteTrial
         What was tried.
+    tables : dict of int to JudgedTable
+        What those say that were judged on the rows to choose by, by number.
     spent : bool
         Whether the budget ended the search.
     """
@@ -91,6 +93,7 @@ class TextEvolution:
     n_rewrites: int
     noted: Callable[[RewriteTrial], None] | None = None
     trials: list[RewriteTrial] = field(default_factory=list)
+    tables: dict[int, JudgedTable] = field(default_factory=dict)
     spent: bool = False
     fault: BaseException | None = None
     n_asked: int = 0
@@ -197,12 +200,10 @@ class TextEvolution:
         self.trials.append(RewriteTrial(number=0))
         return texts
 
-    def best(self) -> Judge:
-        """Return the best judge among those judged on all rows to choose by."""
-        judged = [one for one in self.trials if one.n_rows]
-        best = max(judged, key=lambda one: one.rank, default=self.trials[0])
+    def judge(self, number: int) -> Judge:
+        """Return the judge of a trial."""
         by_number = {number: key for key, number in self._numbers.items()}
-        return self._judges[by_number[best.number]]
+        return self._judges[by_number[number]]
 
     # -- how it is done ------------------------------------------------------------------
 
@@ -284,6 +285,7 @@ class TextEvolution:
             n_rows=len(self.rows[TO_CHOOSE]),
             share_scored=table.least_scored,
         )
+        self.tables[number] = table
         self._note(number)
 
     def _rank(self, place: int, state: Any) -> tuple[bool, float]:

@@ -54,7 +54,7 @@ def test_screening(keep, examples):
 
 def test_confirming(keep, examples):
     shown, chosen = examples
-    search = o.ProtocolSearch("q", n_trials=3, n_draws=1, confirm=o.Confirm(share=0.4), seed=1)
+    search = o.ProtocolSearch("q", n_trials=3, n_draws=1, confirm=o.Confirm(level=0.4), seed=1)
     judge = search.compile(Direct(), trainset=shown, valset=chosen)
     keep("judge", {"fingerprint": judge.protocol.fingerprint})
 

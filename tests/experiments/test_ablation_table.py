@@ -200,7 +200,7 @@ def test_rows_that_learned_no_weights_are_named(table):
         for row in by_name(table, "learned").values()
         if row.saved.protocol.aggregation.kind == "overall"
     }
-    (told,) = [one for one in sentences(table) if "within a standard error" in one]
+    (told,) = [one for one in sentences(table) if "beyond luck" in one]
     assert set(re.split(r", | and ", told.split(" in ")[-1].rstrip("."))) == own
 
 

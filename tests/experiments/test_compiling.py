@@ -208,7 +208,9 @@ def test_a_model_that_can_teach_nothing_is_told_from_the_data(data, scripted):
         compile_judge(data, QUICK, lm=scripted(lambda _: "fine, thanks"))
 
 
-def test_what_is_inferred_is_learned_from_rows_that_are_not_held_out(data, compiled):
+def test_what_is_inferred_is_learned_from_rows_that_are_not_held_out(data):
+    settings = QUICK.model_copy(update={"criteria": "inferred"})
+    compiled = compile_judge(data, settings, lm=model(ledger=None))
     rubric = compiled.saved.protocol.rubric
     assert rubric.task_type == "summarization"
     batches = rubric.provenance["batches"]
@@ -239,8 +241,8 @@ def test_the_gain_is_compiled_minus_uncompiled_where_their_unscored_rows_differ(
         score = "none" if place % 5 == shows else str(points)
         return f"[[ ## score ## ]]\n{score}\n\n[[ ## completed ## ]]"
 
-    settings = VANILLA.model_copy(update={"objective": objective, "holdout": 0.5})
-    found = compile_judge(data, settings, lm=scripted(text_of))
+    update = {"objective": objective, "holdout": 0.5, "confirm": None}  # of few sources
+    found = compile_judge(data, VANILLA.model_copy(update=update), lm=scripted(text_of))
     assert found.saved.protocol.demonstrations
     n_held = found.saved.rows["heldout"]
     for level, row in found.gain.items():

@@ -8,7 +8,8 @@ from judgesmith.experiments.starting import starting_from
 from judgesmith.programs.models import model
 from judgesmith.signatures import Protocol, Scale
 
-QUICK = CompileSettings(n_rounds=3)
+QUICK = CompileSettings(n_rounds=3, confirm=None)
+"""Few rows that confirm nothing suffice to compile a judge that has something to begin with."""
 
 
 @pytest.fixture(scope="module")

@@ -1,10 +1,12 @@
+import math
+
 import numpy as np
 import pytest
 from tables import Told
 
-from judgesmith.optimizers import Agreement, KeepAll
+from judgesmith.optimizers import Agreement, KeepAll, Race
 from judgesmith.optimizers.confirmed_search import ConfirmedSearch
-from judgesmith.optimizers.confirming import Confirm
+from judgesmith.optimizers.family_test import Confirm
 from judgesmith.optimizers.proposing import Proposer, tpe
 from judgesmith.optimizers.racing_search import stratified_order
 from judgesmith.optimizers.studies import study_of
@@ -31,12 +33,7 @@ class Searching:
         self.rows_left = [rows]
         self.made = []
         options = [Option(id=str(place)) for place in range(len(noises))]
-        everything = np.arange(N)
-        aside = everything[:0]
-        if rule is not None:
-            aside = rule.set_aside(everything, HUMAN, rng=np.random.default_rng(0))
-        raced = np.setdiff1d(everything, aside)
-        order = stratified_order(HUMAN[raced], raced, np.random.default_rng(0))
+        order = stratified_order(HUMAN, np.arange(N), np.random.default_rng(0))
 
         def make(picked):
             place = int(picked["judge"])
@@ -53,9 +50,8 @@ class Searching:
             ),
             make=make,
             objective=Agreement("q"),
-            order=raced[order],
+            order=order,
             rule=rule,
-            aside=aside,
             **{
                 "elimination": KeepAll(),
                 "n_trials": len(noises),
@@ -68,87 +64,60 @@ class Searching:
         self.found = self.search.run(self.start)
 
 
-def test_leaders_are_judged_on_rows_that_no_race_has_seen():
+def test_the_best_is_taken_and_nothing_is_asked_for_that():
     one = Searching()
-    aside = set(one.search.aside.tolist())
-    assert len(aside) == 50
-    assert not aside & set(one.search.order.tolist())
-    leaders = {confirmation.number for confirmation in one.search.confirmations}
-    for number, candidate in enumerate(one.made, start=1):
-        assert bool(aside & candidate.asked) == (number in leaders)
-
-
-def test_the_last_leader_that_passes_is_taken():
-    one = Searching()
-    last = one.search.confirmations[-1]
-    assert last.passed
-    assert one.search.taken == last.number == 6
+    assert one.search.taken == one.search.confirmation.number == 6
+    assert one.search.confirmation.passed
+    assert one.search.confirmation.n_compared == 6
     assert one.found is one.made[5]
+    assert 10**6 - one.rows_left[0] == one.search.n_judged
 
 
 def test_who_is_not_confirmed_does_not_replace_the_start():
-    one = Searching([4.0] * 6, rule=Confirm(errors=4))
-    assert one.search.confirmations
-    assert not any(confirmation.passed for confirmation in one.search.confirmations)
+    one = Searching([4.0] * 6, rule=Confirm(level=0.001))
+    assert not one.search.confirmation.passed
     assert one.found is one.start
     assert one.search.taken == 0
 
 
+def test_who_fell_behind_is_held_against_the_start_on_as_many_rows():
+    one = Searching([4.0, 0.5, *[5.0] * 10], elimination=Race(), batch=4)
+    rows = {trial.n_rows for trial in one.search.trials.values()}
+    assert min(rows) < N
+    assert one.search.taken == 2
+    assert one.search.confirmation.n_compared == 12
+    assert one.search.confirmation.n_rows == N
+
+
 @pytest.mark.no_cover
-def test_where_nobody_is_better_luck_is_mostly_found_out():
-    lucky = [Searching([4.0] * 10, draw=draw, rule=None).search.taken for draw in range(10)]
-    taken = [Searching([4.0] * 10, draw=draw).search.taken for draw in range(10)]
-    assert lucky.count(0) <= 3
-    assert taken.count(0) >= 6
+def test_where_nobody_is_better_luck_is_found_out():
+    lucky = [Searching([4.0] * 10, draw=draw, rule=None).search.taken for draw in range(20)]
+    taken = [Searching([4.0] * 10, draw=draw).search.taken for draw in range(20)]
+    assert lucky.count(0) <= 6
+    assert taken.count(0) >= 18
 
 
 def test_the_best_in_the_race_is_taken_without_a_rule():
     one = Searching([2.5] * 6, rule=None)
     values = {number: trial.value for number, trial in one.search.trials.items()}
     assert one.search.taken == max(values, key=values.get) != 0
-    assert not one.search.confirmations
+    assert math.isnan(one.search.confirmation.p_value)
 
 
 @pytest.mark.no_cover
 def test_what_is_confirmed_does_not_change_the_race():
-    ruled = Searching(rule=Confirm(errors=100))
-    lenient = Searching(rule=Confirm(errors=0))
-    assert ruled.search.trials == lenient.search.trials
+    assert Searching(rule=Confirm(level=1e-9)).search.trials == Searching(rule=None).search.trials
 
 
 @pytest.mark.no_cover
-def test_where_no_rows_are_set_aside_the_choice_is_crossed():
-    one = Searching(rule=Confirm(share=0))
-    (confirmation,) = one.search.confirmations
-    assert confirmation.crossed
-    assert confirmation.n_rows == N
-    assert one.search.taken == 6
-
-
-@pytest.mark.no_cover
-@pytest.mark.parametrize("share", [0, 1 / 3])
 @pytest.mark.parametrize("rows", [0, 60, 100, 250, 330, 400, 500, 720, 800])
-def test_a_budget_that_ends_leaves_one_that_has_passed_or_the_start(rows, share):
-    one = Searching(rows=rows, rule=Confirm(share=share))
+def test_a_budget_that_ends_leaves_one_that_has_passed_or_the_start(rows):
+    one = Searching(rows=rows)
     assert not one.search.complete
-    passed = {confirmation.number for confirmation in one.search.confirmations}
+    found = one.search.confirmation
     if one.search.taken:
-        assert one.search.taken in passed
+        assert found.passed
+        assert found.n_compared == len(one.search.trials) - 1
         assert one.found is one.made[one.search.taken - 1]
     else:
         assert one.found is one.start
-
-
-def test_a_budget_that_ends_while_a_leader_is_confirmed_leaves_the_one_before():
-    whole = Searching(rule=Confirm(errors=0))
-    first, *_, last = whole.search.confirmations
-    n_before = 100 * 7 + 50 * len(whole.search.confirmations)
-    cut = Searching(rows=n_before, rule=Confirm(errors=0))
-    assert cut.search.confirmations[0] == first
-    assert last not in cut.search.confirmations
-    assert cut.search.taken == cut.search.confirmations[-1].number
-
-
-def test_rows_that_were_judged_are_counted():
-    one = Searching()
-    assert one.search.n_judged == 10**6 - one.rows_left[0]

@@ -102,13 +102,24 @@ def test_another_seed_draws_other_demonstrations(lm, student):
     assert drawn[0] != drawn[1]
 
 
-def test_the_best_trial_is_the_judge_that_comes_back(lm, student):
-    optimizer = search(lm, n_rounds=8)
+def test_the_best_trial_is_the_judge_that_comes_back_without_a_rule(lm, student):
+    optimizer = search(lm, n_rounds=8, confirm=None)
     judge = optimizer.compile(student, trainset=examples(range(30)))
     best = max(optimizer.trials_, key=lambda trial: trial.rank)
     shown = judge.protocol.demonstrations.get("grade", ())
     assert tuple(one.key for one in shown) == best.keys
     assert best.value == max(trial.value for trial in optimizer.trials_)
+    assert optimizer.trials_[optimizer.taken_] == best
+
+
+def test_the_student_comes_back_where_luck_explains_the_best_trial(lm, student):
+    optimizer = search(lm, n_rounds=8)
+    judge = optimizer.compile(student, trainset=examples(range(30)))
+    assert judge.protocol == student.protocol
+    assert optimizer.taken_ == 0
+    assert optimizer.confirmation_.p_value > 0.05
+    assert optimizer.confirmation_.chosen == max(trial.value for trial in optimizer.trials_)
+    assert 0 < optimizer.confirmation_.n_compared < len(optimizer.trials_)
 
 
 def test_none_always_competes_and_comes_first(lm, student):
@@ -387,7 +398,7 @@ class TestEveryVariant:
     @pytest.mark.parametrize("choices", VARIANTS.values(), ids=VARIANTS)
     def test_it_is_compiled_and_comes_back_as_it_would_be_saved(self, choices, explain, offline):
         student = ActiveCritic(rubric=RUBRIC, explain=explain, **choices)
-        optimizer = search(offline, n_rounds=4, n_demonstrations=2)
+        optimizer = search(offline, n_rounds=4, n_demonstrations=2, confirm=None)
         judge = optimizer.compile(student, trainset=prose(12))
         assert len(optimizer.trials_) == 4
         assert all(trial.share_scored == 1.0 for trial in optimizer.trials_)

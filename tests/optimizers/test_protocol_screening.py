@@ -5,7 +5,7 @@ from optimizing import LIKERT, examples, levels, lm_of, number
 from working import at_the_same_time
 
 from judgesmith.optimizers import Halve, KeepAll, ProtocolSearch, Screen
-from judgesmith.optimizers.confirming import Confirm
+from judgesmith.optimizers.family_test import Confirm
 from judgesmith.programs import ActiveCritic
 from judgesmith.programs.models import stack_of
 from judgesmith.programs.models.ledger import Ledger
@@ -106,7 +106,7 @@ def test_the_winner_is_taken_as_it_is_without_a_rule(student):
     optimizer.compile(student, trainset=examples(range(30)))
     whole = [one for one in optimizer.trials_ if one.n_rows == optimizer.trials_[0].n_rows]
     assert optimizer.taken_ == max(whole, key=lambda one: one.rank).number
-    ruled = search(lm_of(by_chance), confirm=Confirm(errors=100))
+    ruled = search(lm_of(by_chance), confirm=Confirm(level=1e-9))
     ruled.compile(student, trainset=examples(range(30)))
     assert ruled.taken_ == 0
 

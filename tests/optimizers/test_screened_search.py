@@ -5,7 +5,7 @@ import pytest
 from tables import Told
 
 from judgesmith.optimizers import Agreement, Race, Screen
-from judgesmith.optimizers.confirming import Confirm
+from judgesmith.optimizers.family_test import Confirm
 from judgesmith.optimizers.proposing import Proposer, configuration_id, tpe
 from judgesmith.optimizers.racing_search import stratified_order
 from judgesmith.optimizers.screened_search import ScreenedSearch
@@ -43,11 +43,6 @@ class Searching:
         self.rows_left = [rows]
         self.made = []
         self.study = study_of(None, "simulated") if study is None else study
-        everything = np.arange(n)
-        aside = everything[:0]
-        if rule is not None:
-            aside = rule.set_aside(everything, HUMAN[:n], rng=np.random.default_rng(0))
-        raced = np.setdiff1d(everything, aside)
 
         def make(picked):
             self.made.append(Simulated(picked, self.rows_left, refusing=refusing))
@@ -58,9 +53,8 @@ class Searching:
             proposer=Proposer(study=self.study, space=SPACE, sampler=tpe, seed=0, first=first),
             make=make,
             objective=Agreement("q"),
-            order=raced[stratified_order(HUMAN[raced], raced, np.random.default_rng(0))],
+            order=stratified_order(HUMAN[:n], np.arange(n), np.random.default_rng(0)),
             rule=rule,
-            aside=aside,
             **{"screen": Screen(), "n_trials": 60, "batch": 6, "seed": 0, **settings},
         )
         self.start = Simulated({}, self.rows_left) if start is None else start
@@ -168,14 +162,12 @@ def test_a_start_that_is_not_in_the_space_or_says_always_the_same_is_no_trouble(
     assert one.taken == BEST
 
 
-def test_a_winner_is_confirmed_on_rows_that_were_set_aside():
+def test_a_winner_is_confirmed_among_all_that_were_screened():
     one = Searching(rule=Confirm())
-    (confirmation,) = one.search.confirmations
-    assert confirmation.passed
-    assert confirmation.number == one.search.taken
+    assert one.search.confirmation.passed
+    assert one.search.confirmation.number == one.search.taken
+    assert one.search.confirmation.n_compared == 60
     assert one.taken == BEST
-    aside = set(one.search.aside.tolist())
-    assert sum(bool(aside & each.asked) for each in one.made) == 1
 
 
 def test_a_space_that_is_used_up_ends_the_search():
